@@ -1,0 +1,163 @@
+"""Every error that novelgen raises on purpose, in one tree.
+
+    NovelgenError
+    ├── UserInputError            the caller must change what was passed
+    │   ├── InvalidProjectIdError
+    │   ├── InvalidPositionError
+    │   ├── InvalidFileError      a project file does not have the documented shape
+    │   ├── UnknownProjectError
+    │   ├── UnknownEntityError
+    │   ├── UnknownMemoryError
+    │   ├── UnknownSceneError
+    │   └── ConfigurationError    a setting names something that does not exist or cannot be loaded
+    ├── StoreError                the world failed; retrying or repairing may help
+    │   ├── DatabaseError
+    │   │   ├── DatabaseBusyError
+    │   │   ├── DatabaseFullError
+    │   │   └── SchemaVersionError
+    │   ├── VectorIndexError
+    │   │   ├── VectorIndexOwnedError   another process owns the embedded index
+    │   │   └── VectorIndexDamagedError
+    │   ├── EmbeddingError
+    │   └── ContextWriteError
+    ├── ModelError                the language model failed or answered badly
+    │   ├── ModelUnavailableError
+    │   └── ModelOutputError      an answer came, but it cannot be used
+    └── DeadlineExceededError     a call did not return in its time
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ConfigurationError",
+    "ContextWriteError",
+    "DatabaseBusyError",
+    "DatabaseError",
+    "DatabaseFullError",
+    "DeadlineExceededError",
+    "EmbeddingError",
+    "InvalidFileError",
+    "InvalidPositionError",
+    "InvalidProjectIdError",
+    "ModelError",
+    "ModelOutputError",
+    "ModelUnavailableError",
+    "NovelgenError",
+    "SchemaVersionError",
+    "StoreError",
+    "UnknownEntityError",
+    "UnknownMemoryError",
+    "UnknownProjectError",
+    "UnknownSceneError",
+    "UserInputError",
+    "VectorIndexDamagedError",
+    "VectorIndexError",
+    "VectorIndexOwnedError",
+]
+
+
+class NovelgenError(Exception):
+    """Base of every error that novelgen raises on purpose."""
+
+    is_retryable = False
+    """Whether the same call may succeed later without a change by the caller."""
+
+
+class UserInputError(NovelgenError, ValueError):
+    """Something that the caller passed must change; the message names the value and the fix."""
+
+
+class InvalidProjectIdError(UserInputError):
+    """A project id is not a plain, path-free string."""
+
+
+class InvalidPositionError(UserInputError):
+    """A chapter or scene number is out of bounds, or a scene was given without its chapter."""
+
+
+class InvalidFileError(UserInputError):
+    """A project file cannot be read as what it should be."""
+
+
+class UnknownProjectError(UserInputError):
+    """No project of that id is stored."""
+
+
+class UnknownEntityError(UserInputError):
+    """No entity of that id or name is stored."""
+
+
+class UnknownMemoryError(UserInputError):
+    """No memory of that id is stored."""
+
+
+class UnknownSceneError(UserInputError):
+    """No scene stands at that position."""
+
+
+class ConfigurationError(UserInputError):
+    """A setting names something that does not exist or cannot be loaded."""
+
+
+class StoreError(NovelgenError):
+    """A store (database, vector index, embeddings, disk) failed."""
+
+    is_retryable = True
+
+
+class DatabaseError(StoreError):
+    """The SQL database failed."""
+
+
+class DatabaseBusyError(DatabaseError):
+    """The database stayed locked by another process for longer than the busy timeout."""
+
+
+class DatabaseFullError(DatabaseError):
+    """The disk that holds the database is full or not writable."""
+
+
+class SchemaVersionError(DatabaseError):
+    """The database has a schema that this version cannot read or migrate."""
+
+    is_retryable = False
+
+
+class VectorIndexError(StoreError):
+    """The vector index failed; SQL is unharmed and the index can be rebuilt from it."""
+
+
+class VectorIndexOwnedError(VectorIndexError):
+    """Another process owns the embedded index."""
+
+
+class VectorIndexDamagedError(VectorIndexError):
+    """The index cannot be read; `novelgen reindex` rebuilds it from SQL."""
+
+
+class EmbeddingError(StoreError):
+    """The embedding model failed or returned unusable vectors."""
+
+
+class ContextWriteError(StoreError):
+    """A context file could not be written."""
+
+
+class ModelError(NovelgenError):
+    """The language model failed."""
+
+
+class ModelUnavailableError(ModelError):
+    """The model could not be reached or refused the request."""
+
+    is_retryable = True
+
+
+class ModelOutputError(ModelError):
+    """The model answered, but the answer cannot be used."""
+
+
+class DeadlineExceededError(NovelgenError, TimeoutError):
+    """A call did not return within its time."""
+
+    is_retryable = True
