@@ -1,29 +1,29 @@
 """Every error that novelgen raises on purpose, in one tree.
 
-    NovelgenError
-    ├── UserInputError            the caller must change what was passed
-    │   ├── InvalidProjectIdError
-    │   ├── InvalidPositionError
-    │   ├── InvalidFileError      a project file does not have the documented shape
-    │   ├── UnknownProjectError
-    │   ├── UnknownEntityError
-    │   ├── UnknownMemoryError
-    │   ├── UnknownSceneError
-    │   └── ConfigurationError    a setting names something that does not exist or cannot be loaded
-    ├── StoreError                the world failed; retrying or repairing may help
-    │   ├── DatabaseError
-    │   │   ├── DatabaseBusyError
-    │   │   ├── DatabaseFullError
-    │   │   └── SchemaVersionError
-    │   ├── VectorIndexError
-    │   │   ├── VectorIndexOwnedError   another process owns the embedded index
-    │   │   └── VectorIndexDamagedError
-    │   ├── EmbeddingError
-    │   └── ContextWriteError
-    ├── ModelError                the language model failed or answered badly
-    │   ├── ModelUnavailableError
-    │   └── ModelOutputError      an answer came, but it cannot be used
-    └── DeadlineExceededError     a call did not return in its time
+NovelgenError
+├── UserInputError            the caller must change what was passed
+│   ├── InvalidProjectIdError
+│   ├── InvalidPositionError
+│   ├── InvalidFileError      a project file does not have the documented shape
+│   ├── UnknownProjectError
+│   ├── UnknownEntityError
+│   ├── UnknownMemoryError
+│   ├── UnknownSceneError
+│   └── ConfigurationError    a setting names something that does not exist or cannot be loaded
+├── StoreError                the world failed; retrying or repairing may help
+│   ├── DatabaseError
+│   │   ├── DatabaseBusyError
+│   │   ├── DatabaseFullError
+│   │   └── SchemaVersionError
+│   ├── VectorIndexError
+│   │   ├── VectorIndexOwnedError   another process owns the embedded index
+│   │   └── VectorIndexDamagedError
+│   ├── EmbeddingError
+│   └── ContextWriteError
+├── ModelError                the language model failed or answered badly
+│   ├── ModelUnavailableError
+│   └── ModelOutputError      an answer came, but it cannot be used
+└── DeadlineExceededError     a call did not return in its time
 """
 
 from __future__ import annotations

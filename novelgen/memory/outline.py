@@ -1,0 +1,42 @@
+"""What the story has shown before a position, apart from its memories."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+from novelgen.models.entity import Entity
+from novelgen.models.loop import OpenLoop
+from novelgen.models.relationship import Relationship
+
+
+class OutlineScene(BaseModel):
+    """Where a stored scene played and who was in it."""
+
+    chapter_index: int
+    scene_index: int
+    title: str = ""
+    location_id: str | None = None
+    participants: list[str] = Field(default_factory=list, description="Entity ids on stage.")
+    key_events: list[str] = Field(default_factory=list)
+    summary: list[str] = Field(default_factory=list)
+
+
+class StoryOutline(BaseModel):
+    """Entities, scenes, threads and relationships strictly before a position.
+
+    Names and aliases in `entities` are only those that the story had introduced by then.
+    """
+
+    project_id: str
+    language: str = ""
+    entities: list[Entity] = Field(default_factory=list, description="In order of entity id.")
+    scenes: list[OutlineScene] = Field(default_factory=list, description="In story order, oldest first.")
+    open_loops: list[OpenLoop] = Field(default_factory=list, description="Unresolved at the position.")
+    relationships: list[Relationship] = Field(default_factory=list)
+    holders: dict[str, list[str]] = Field(
+        default_factory=dict,
+        description="Character id to the ids of the items that it holds at the position.",
+    )
+    story_version: str | None = Field(
+        default=None, description="Mark of everything stored before the position; changes when that changes."
+    )

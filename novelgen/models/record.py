@@ -1,0 +1,110 @@
+"""What a finished scene established: the scene record."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from novelgen.models.event_types import EVENT_TYPES, OTHER_EVENT
+from novelgen.models.loop import LoopImportance
+from novelgen.models.relationship import RelationshipDimension
+from novelgen.models.user_file import UserFileModel
+
+logger = logging.getLogger(__name__)
+
+SHORT_FORM_LIMIT = 80
+
+
+class RecordedStateChange(UserFileModel):
+    """Attributes of one entity that took a value in the scene; None clears, lists are replaced whole."""
+
+    entity_id: str = Field(min_length=1)
+    changes: dict[str, Any] = Field(default_factory=dict)
+    evidence: str | None = Field(default=None, description="Verbatim quote from the scene.")
+
+
+class RecordedRelationshipChange(UserFileModel):
+    """How two characters stand after the scene."""
+
+    character_a: str = Field(min_length=1)
+    character_b: str = Field(min_length=1)
+    relationship_type: str = ""
+    status: str = "neutral"
+    perspective_a: str = ""
+    perspective_b: str = ""
+    intensity: int = Field(default=5, ge=0, le=10)
+    event: str = ""
+    dimensions: dict[RelationshipDimension, int] = Field(default_factory=dict)
+
+
+class RecordedLoop(UserFileModel):
+    """An open loop that the scene planted."""
+
+    id: str = Field(min_length=1)
+    category: str = ""
+    description: str = ""
+    importance: LoopImportance = "medium"
+    related_characters: list[str] = Field(default_factory=list)
+    related_locations: list[str] = Field(default_factory=list)
+    related_items: list[str] = Field(default_factory=list)
+
+
+class RecordedLoopAdvance(UserFileModel):
+    """An open loop that the scene moved without ending it."""
+
+    id: str = Field(min_length=1)
+    note: str = ""
+
+
+class RecordedLoopResolution(UserFileModel):
+    """An open loop that the scene ended; `abandoned` says that it was dropped, not paid."""
+
+    id: str = Field(min_length=1)
+    resolution_summary: str = ""
+    abandoned: bool = False
+
+
+class RecordedMemory(UserFileModel):
+    """One fact worth remembering, with a short form."""
+
+    memory_id: str = Field(min_length=1)
+    event_type: str = OTHER_EVENT
+    content: str = Field(min_length=1)
+    short: str = ""
+    importance: int = Field(default=5, ge=1, le=10)
+    entities: list[str] = Field(default_factory=list)
+    tags: list[str] = Field(default_factory=list)
+    supersedes: str | None = None
+    slot_type: str | None = None
+    evidence: str | None = Field(default=None, description="Verbatim quote from the scene.")
+
+    @field_validator("event_type")
+    @classmethod
+    def _other_when_unknown(cls, value: str) -> str:
+        if value in EVENT_TYPES:
+            return value
+        logger.warning("event_type %r is not in the closed list; stored as %r", value, OTHER_EVENT)
+        return OTHER_EVENT
+
+
+class SceneRecord(UserFileModel):
+    """Everything that one finished scene established."""
+
+    chapter_index: int = Field(ge=0)
+    scene_index: int = Field(ge=0)
+    title: str = ""
+    pov_character_id: str | None = None
+    location_id: str | None = None
+    story_time: str | None = None
+    characters_present: list[str] = Field(default_factory=list)
+    summary: list[str] = Field(default_factory=list)
+    key_events: list[str] = Field(default_factory=list)
+    emotional_beats: list[str] = Field(default_factory=list)
+    state_changes: list[RecordedStateChange] = Field(default_factory=list)
+    relationship_changes: list[RecordedRelationshipChange] = Field(default_factory=list)
+    open_loops_created: list[RecordedLoop] = Field(default_factory=list)
+    open_loops_advanced: list[RecordedLoopAdvance] = Field(default_factory=list)
+    open_loops_resolved: list[RecordedLoopResolution] = Field(default_factory=list)
+    memories: list[RecordedMemory] = Field(default_factory=list)
