@@ -21,6 +21,14 @@ class OutlineScene(BaseModel):
     summary: list[str] = Field(default_factory=list)
 
 
+class ChapterSummary(BaseModel):
+    """What a finished chapter amounted to; visible only after its last stored scene."""
+
+    chapter_index: int
+    scene_index: int | None = Field(default=None, description="Last scene that it covers.")
+    summary: str
+
+
 class StoryOutline(BaseModel):
     """Entities, scenes, threads and relationships strictly before a position.
 
@@ -33,6 +41,7 @@ class StoryOutline(BaseModel):
     scenes: list[OutlineScene] = Field(default_factory=list, description="In story order, oldest first.")
     open_loops: list[OpenLoop] = Field(default_factory=list, description="Unresolved at the position.")
     relationships: list[Relationship] = Field(default_factory=list)
+    chapter_summaries: list[ChapterSummary] = Field(default_factory=list, description="Oldest first.")
     holders: dict[str, list[str]] = Field(
         default_factory=dict,
         description="Character id to the ids of the items that it holds at the position.",

@@ -78,6 +78,9 @@ class ContextReport(BaseModel):
     queries: list[ReportedQuery] = Field(default_factory=list)
     entities: list[str] = Field(default_factory=list, description="Entity ids that the plan resolved to.")
     unresolved_names: list[str] = Field(default_factory=list)
+    names: dict[str, str] = Field(
+        default_factory=dict, description="Entity id to the name under which it is known at the position."
+    )
     items: list[ContextItem] = Field(default_factory=list, description="One per relevant memory, best first.")
     tokens: dict[str, int] = Field(default_factory=dict, description="Per section.")
     left_out: list[LeftOutItem] = Field(default_factory=list)

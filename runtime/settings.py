@@ -1,0 +1,116 @@
+"""Settings of the program, from config.yaml, the environment and arguments.
+
+Precedence: arguments, then environment (`NOVELGEN_…`, nested by `__`), then the project's `config.yaml`
+(its keys stand under `memory:`), then the defaults.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    YamlConfigSettingsSource,
+)
+
+from novelgen.errors import ConfigurationError
+
+
+class VectorStoreSettings(BaseModel):
+    """Where the semantic index lives."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    provider: Literal["chroma"] = "chroma"
+    url: str | None = Field(default=None, description="URL of a Chroma server; None: embedded, per project.")
+    call_timeout_s: float = Field(default=4.0, gt=0, le=600)
+
+
+class SummarizationSettings(BaseModel):
+    """How scene records are made."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    max_bullets: int = Field(default=5, ge=1, le=20)
+    model: str | None = Field(default=None, description="Chat model for extraction; None: the planner's.")
+
+
+class MemorySettings(BaseModel):
+    """Budgets, stores and embeddings of the memory."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    vector_store: VectorStoreSettings = VectorStoreSettings()
+    embedding_model: str = Field(default="local", description="local, fake:<dimension> or provider:model.")
+    embedding_base_url: str | None = None
+    summarization: SummarizationSettings = SummarizationSettings()
+    memory_budget: int = Field(default=2000, ge=0, le=1_000_000, description="Tokens for relevant_memories.")
+    state_budget: int = Field(default=600, ge=0, le=1_000_000, description="Tokens for entity_states.")
+    timeline_budget: int = Field(default=400, ge=0, le=1_000_000, description="Tokens for timeline_context.")
+    max_states: int = Field(default=12, ge=0, le=200)
+    context_window: int = Field(default=2, ge=0, le=100, description="Chapters around in the timeline.")
+    search_fallback: Literal["on", "off"] = Field(
+        default="on", description="off: relevant_memories stays empty when Chroma fails."
+    )
+    tool_timeout_s: float = Field(default=5.0, gt=0, le=600, description="Deadline of each retrieval tool.")
+    chain_timeout_s: float = Field(default=10.0, gt=0, le=3600, description="Budget without the model.")
+
+
+class NovelgenSettings(BaseSettings):
+    """Everything that can be set; frozen, built once and passed down."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="NOVELGEN_", env_nested_delimiter="__", extra="ignore", frozen=True, nested_model_default_partial_update=True
+    )
+
+    projects_dir: Path = Field(default=Path("projects"), description="Where projects live.")
+    database_url: str | None = Field(
+        default=None, description="SQLAlchemy URL; None: SQLite in each project's data folder."
+    )
+    model: str | None = Field(default=None, description="Chat model, provider:model; None: rules only.")
+    model_base_url: str | None = None
+    model_api_key: SecretStr | None = None
+    model_timeout_s: float = Field(default=20.0, gt=0, le=3600)
+    model_max_tokens: int = Field(default=1500, ge=16, le=200_000)
+    memory: MemorySettings = MemorySettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return (init_settings, env_settings, YamlConfigSettingsSource(settings_cls))
+
+
+def load_settings(config_file: Path | None = None, **overrides: Any) -> NovelgenSettings:
+    """Build the settings.
+
+    Args:
+        config_file: A config.yaml to read; a missing file counts as empty.
+        **overrides: Values that win over everything; None values are ignored.
+
+    Raises:
+        ConfigurationError: When a value is of the wrong type or out of bounds; names it.
+    """
+    given = {name: value for name, value in overrides.items() if value is not None}
+
+    class FileSettings(NovelgenSettings):
+        model_config = SettingsConfigDict(**{**NovelgenSettings.model_config, "yaml_file": config_file})
+
+    try:
+        return NovelgenSettings.model_construct(**dict(FileSettings(**given)))
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"])
+        raise ConfigurationError(
+            f"setting {name!r} cannot be {first.get('input')!r}: {first['msg']}; "
+            f"set it in config.yaml or as NOVELGEN_{name.upper().replace('.', '__')}"
+        ) from error
