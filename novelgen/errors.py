@@ -36,6 +36,7 @@ __all__ = [
     "DatabaseFullError",
     "DeadlineExceededError",
     "EmbeddingError",
+    "EmbeddingMismatchError",
     "InvalidFileError",
     "InvalidPositionError",
     "InvalidProjectIdError",
@@ -133,6 +134,12 @@ class VectorIndexOwnedError(VectorIndexError):
 
 class VectorIndexDamagedError(VectorIndexError):
     """The index cannot be read; `novelgen reindex` rebuilds it from SQL."""
+
+
+class EmbeddingMismatchError(VectorIndexError):
+    """The index holds vectors of another embedding model or dimension; `novelgen reindex` rebuilds it."""
+
+    is_retryable = False
 
 
 class EmbeddingError(StoreError):
