@@ -1,0 +1,99 @@
+"""Finding many names in a text, on word boundaries, the longest first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from novelgen.names.latin_name import LatinName, words_of
+from novelgen.names.normalise import fold_width
+from novelgen.text.cjk import is_cjk
+
+
+@dataclass(frozen=True, slots=True)
+class NameMatch:
+    """A name found in a text, at the characters [start, end)."""
+
+    name: str
+    start: int
+    end: int
+
+
+class NameFinder:
+    """Finds every occurrence of known names in texts.
+
+    A Latin name matches whole words only: "Jones" is found in "Jones's" but not in "Joneses" or
+    "Smith-Jones". A single capitalised word matches as written or in capitals; a name of two and more words
+    that holds a capital matches in any case; a name without capitals matches as written or with a capital
+    first letter. A Chinese name matches wherever it is not part of a longer known name; one of a single
+    character only where no Chinese character stands beside it. Width, apostrophes, white space and full
+    stops after abbreviations do not count.
+
+    Args:
+        names: The names to look for, in any order; empty ones are ignored.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._chinese: dict[str, list[tuple[str, str]]] = {}
+        self._latin: dict[str, list[LatinName]] = {}
+        for name in sorted(set(names)):
+            self._add(name)
+        first_characters = "".join(map(re.escape, self._chinese))
+        self._chinese_start = re.compile(f"[{first_characters}]") if first_characters else None
+
+    def find(self, text: str) -> list[NameMatch]:
+        """Find the names in a text.
+
+        Args:
+            text: Any text.
+
+        Returns:
+            Matches in the order of the text, without overlap: of matches that overlap the longest stays, of
+            equally long ones the first.
+        """
+        folded = fold_width(text)
+        return _without_overlap(self._find_chinese(folded) + self._find_latin(folded))
+
+    def _add(self, name: str) -> None:
+        folded = " ".join(fold_width(name).split())
+        if folded and is_cjk(folded[0]):
+            self._chinese.setdefault(folded[0], []).append((folded, name))
+        elif words := words_of(folded):
+            self._latin.setdefault(words[0].text.casefold(), []).append(LatinName.parse(name, folded, words))
+
+    def _find_chinese(self, text: str) -> list[NameMatch]:
+        if self._chinese_start is None:
+            return []
+        return [
+            NameMatch(name, hit.start(), hit.start() + len(folded))
+            for hit in self._chinese_start.finditer(text)
+            for folded, name in self._chinese[hit.group()]
+            if text.startswith(folded, hit.start())
+            and (len(folded) > 1 or _stands_alone(text, hit.start(), hit.end()))
+        ]
+
+    def _find_latin(self, text: str) -> list[NameMatch]:
+        words = words_of(text) if self._latin else []
+        return [
+            NameMatch(latin.name, word.start, words[index + len(latin.words) - 1].end)
+            for index, word in enumerate(words)
+            for latin in self._latin.get(word.text.casefold(), ())
+            if latin.matches(text, words[index : index + len(latin.words)])
+        ]
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    beside = text[max(0, start - 1) : start] + text[end : end + 1]
+    return not any(is_cjk(character) for character in beside)
+
+
+def _without_overlap(matches: list[NameMatch]) -> list[NameMatch]:
+    taken: set[int] = set()
+    kept = []
+    for match in sorted(matches, key=lambda each: (each.start - each.end, each.start, each.name)):
+        span = range(match.start, match.end)
+        if taken.isdisjoint(span):
+            taken.update(span)
+            kept.append(match)
+    return sorted(kept, key=lambda each: each.start)

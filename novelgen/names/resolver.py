@@ -1,0 +1,177 @@
+"""From names, as people write them, to the entities of a story."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from novelgen.models.entity import Entity
+from novelgen.names.distinctive import is_description
+from novelgen.names.index import NameIndex
+from novelgen.names.matching import NameFinder, NameMatch
+
+_REMARK = re.compile(r"\s*[(（\[【][^)）\]】]*[)）\]】]\s*")
+_LAST_WORD = re.compile(r"([^\W\d_]+)\.?\s+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What a name means.
+
+    `entity_id` is None when nobody bears the name or when it stays ambiguous; `candidate_ids` lists everyone
+    it may mean, the likeliest first, the chosen one included.
+    """
+
+    name: str
+    entity_id: str | None
+    candidate_ids: list[str]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """An entity named in a text, at the characters [start, end)."""
+
+    entity_id: str
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class AmbiguousMention:
+    """A name in a text, at the characters [start, end), of which nobody can say whom it means."""
+
+    candidate_ids: list[str]
+    name: str
+    start: int
+    end: int
+
+
+class NameResolver:
+    """Resolves names to entities, as of the position at which the entities were read.
+
+    A name that several bear means the one who is present; who is present is said by the caller and by the
+    unambiguous names in the same text. Without that it stays ambiguous, with all candidates listed.
+
+    Args:
+        entities: The entities known at the position, their names and aliases already cut to it.
+        present_ids: Entities that were on stage lately, the most recent first.
+    """
+
+    def __init__(self, entities: Sequence[Entity], *, present_ids: Sequence[str] = ()) -> None:
+        self._index = NameIndex(entities)
+        self._present_ids = tuple(present_ids)
+        self._types = {entity.entity_id: entity.entity_type for entity in entities}
+        self._finder = NameFinder(name for entity in entities for name in entity.names())
+
+    def resolve(self, name: str, *, entity_types: Collection[str] = ()) -> Resolution:
+        """Resolve one name.
+
+        Tried in this order: id, display name, alias, name without a remark in brackets, name without titles,
+        part of a name that only one entity has, a known name inside the string.
+
+        Args:
+            name: A name, alias, id, or a phrase that holds one.
+            entity_types: Where candidates of these types exist, only they count. Empty means no preference.
+
+        Returns:
+            The resolution; its reason says which step answered, and how an ambiguity was decided.
+        """
+        bare_name = _REMARK.sub(" ", name).strip()
+        steps = (
+            ("id", self._index.by_id(name)),
+            ("name", self._index.by_name(name)),
+            ("alias", self._index.by_alias(name)),
+            ("name without the remark", self._index.by_name(bare_name)),
+            ("alias without the remark", self._index.by_alias(bare_name)),
+            ("name without titles", self._index.by_title_free_name(bare_name)),
+            ("part of a name", self._index.by_part(bare_name)),
+        )
+        for step, candidate_ids in steps:
+            if candidate_ids:
+                return self._chosen(name, self._of_types(candidate_ids, entity_types), step)
+        family = self._index.by_family(bare_name)
+        if len(family) > 1:
+            return Resolution(name, None, family, "names several together")
+        contained = dict.fromkeys(mention.entity_id for mention in self.find_mentions(name))
+        if contained:
+            return self._only(name, self._of_types(list(contained), entity_types), "known name inside")
+        possible = dict.fromkeys(each for found in self.find_ambiguous(name) for each in found.candidate_ids)
+        if possible:
+            return self._chosen(name, self._of_types(list(possible), entity_types), "known name inside")
+        return Resolution(name, None, [], "unknown")
+
+    def find_mentions(self, text: str, *, also_present: Sequence[str] = ()) -> list[Mention]:
+        """Find the entities named in a text.
+
+        Args:
+            text: A scene, a plan's line, or a composite string such as "Baker Street; Camberwell".
+            also_present: Entities known to take part in what the text tells.
+
+        Returns:
+            Mentions in the order of the text; names that stay ambiguous are left out.
+        """
+        return self._read(text, also_present)[0]
+
+    def find_ambiguous(self, text: str, *, also_present: Sequence[str] = ()) -> list[AmbiguousMention]:
+        """Find the names in a text that `find_mentions` leaves out, in the order of the text."""
+        return self._read(text, also_present)[1]
+
+    def entity_ids_in(self, text: str, *, also_present: Sequence[str] = ()) -> list[str]:
+        """Return the ids of the entities that a text names, each once, in the order of first mention."""
+        mentions = self.find_mentions(text, also_present=also_present)
+        return list(dict.fromkeys(mention.entity_id for mention in mentions))
+
+    def _read(self, text: str, also_present: Sequence[str]) -> tuple[list[Mention], list[AmbiguousMention]]:
+        matches = [(match, self._candidates(match, text)) for match in self._finder.find(text)]
+        certain = {ids[0] for match, ids in matches if len(ids) == 1 and not self._needs_presence(match, ids)}
+        nearby = certain.union(also_present)
+        mentions, ambiguous = [], []
+        for match, ids in matches:
+            entity_id = self._meant(match, ids, nearby)
+            if entity_id is not None:
+                mentions.append(Mention(entity_id, match.name, match.start, match.end))
+            elif ids:
+                ambiguous.append(AmbiguousMention(ids, match.name, match.start, match.end))
+        return mentions, ambiguous
+
+    def _candidates(self, match: NameMatch, text: str) -> list[str]:
+        ids = self._index.by_name(match.name) or self._index.by_alias(match.name)
+        title = _LAST_WORD.search(text, max(0, match.start - 20), match.start)
+        return self._index.of_fitting_gender(ids, f"{title.group(1)} {match.name}") if title else ids
+
+    def _needs_presence(self, match: NameMatch, ids: list[str]) -> bool:
+        """A description of a person ("the porter", 老儿) counts only where that person is about."""
+        return self._types[ids[0]] == "character" and is_description(match.name)
+
+    def _meant(self, match: NameMatch, ids: list[str], nearby: Collection[str]) -> str | None:
+        if len(ids) == 1 and not self._needs_presence(match, ids):
+            return ids[0]
+        for present in (nearby, self._present_ids):
+            here = [each for each in ids if each in present]
+            if here:
+                return here[0] if len(here) == 1 else None
+        return None
+
+    def _of_types(self, ids: list[str], entity_types: Collection[str]) -> list[str]:
+        return [each for each in ids if self._types[each] in entity_types] or ids
+
+    def _only(self, name: str, ids: list[str], step: str) -> Resolution:
+        if len(ids) == 1:
+            return Resolution(name, ids[0], ids, step)
+        return Resolution(name, None, ids, f"{step}: names several")
+
+    def _chosen(self, name: str, ids: list[str], step: str) -> Resolution:
+        if len(ids) == 1:
+            return Resolution(name, ids[0], ids, step)
+        recent_first = list(_present_first(ids, self._present_ids))
+        if recent_first[0] in self._present_ids:
+            return Resolution(name, recent_first[0], recent_first, f"{step} of several; last on stage")
+        return Resolution(name, None, ids, f"{step} of several; none of them is present")
+
+
+def _present_first(ids: Sequence[str], present_ids: Sequence[str]) -> Iterable[str]:
+    yield from (each for each in dict.fromkeys(present_ids) if each in ids)
+    yield from (each for each in ids if each not in present_ids)

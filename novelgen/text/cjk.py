@@ -1,0 +1,48 @@
+"""Chinese characters: finding them, and telling a story's language by them."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+StoryLanguage = Literal["zh", "en"]
+
+CJK_RANGES = "\u3400-\u9fff\uf900-\ufaff"
+"""Body of a regular expression's character class that holds the Chinese characters."""
+
+CJK_SHARE_OF_CHINESE_TEXT = 0.2
+"""Least share of Chinese characters among all letters for a text to count as Chinese.
+
+One Chinese character says about as much as five Latin letters, so a fifth of the letters is half of the text.
+"""
+
+_CJK = re.compile(f"[{CJK_RANGES}]")
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+def is_cjk(character: str) -> bool:
+    """Tell whether a single character is Chinese (U+3400-U+9FFF or U+F900-U+FAFF)."""
+    return "\u3400" <= character <= "\u9fff" or "\uf900" <= character <= "\ufaff"
+
+
+def has_cjk(text: str) -> bool:
+    """Tell whether a text holds at least one Chinese character."""
+    return _CJK.search(text) is not None
+
+
+def count_cjk(text: str) -> int:
+    """Count the Chinese characters of a text."""
+    return len(_CJK.findall(text))
+
+
+def story_language(text: str) -> StoryLanguage:
+    """Tell a text's language by the share of Chinese characters among its letters.
+
+    Args:
+        text: Any text; one without letters counts as English.
+
+    Returns:
+        "zh" when at least `CJK_SHARE_OF_CHINESE_TEXT` of the letters are Chinese, else "en".
+    """
+    letters = len(_LETTER.findall(text))
+    return "zh" if letters and count_cjk(text) >= CJK_SHARE_OF_CHINESE_TEXT * letters else "en"
