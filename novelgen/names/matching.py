@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from novelgen.names.latin_name import LatinName, words_of
@@ -36,7 +36,7 @@ class NameFinder:
 
     def __init__(self, names: Iterable[str]) -> None:
         self._chinese: dict[str, list[tuple[str, str]]] = {}
-        self._latin: dict[str, list[LatinName]] = {}
+        self._latin: dict[tuple[str, ...], list[LatinName]] = {}
         for name in sorted(set(names)):
             self._add(name)
         first_characters = "".join(map(re.escape, self._chinese))
@@ -60,7 +60,8 @@ class NameFinder:
         if folded and is_cjk(folded[0]):
             self._chinese.setdefault(folded[0], []).append((folded, name))
         elif words := words_of(folded):
-            self._latin.setdefault(words[0].text.casefold(), []).append(LatinName.parse(name, folded, words))
+            latin = LatinName.parse(name, folded, words)
+            self._latin.setdefault(_first_two(latin.words), []).append(latin)
 
     def _find_chinese(self, text: str) -> list[NameMatch]:
         if self._chinese_start is None:
@@ -74,13 +75,22 @@ class NameFinder:
         ]
 
     def _find_latin(self, text: str) -> list[NameMatch]:
-        words = words_of(text) if self._latin else []
-        return [
-            NameMatch(latin.name, word.start, words[index + len(latin.words) - 1].end)
-            for index, word in enumerate(words)
-            for latin in self._latin.get(word.text.casefold(), ())
-            if latin.matches(text, words[index : index + len(latin.words)])
-        ]
+        if not self._latin:
+            return []
+        words = words_of(text)
+        folded = [word.text.casefold() for word in words]
+        found = []
+        for index in range(len(words)):
+            for opening in (tuple(folded[index : index + 1]), tuple(folded[index : index + 2])):
+                for latin in self._latin.get(opening, ()):
+                    part = words[index : index + len(latin.words)]
+                    if latin.matches(text, part):
+                        found.append(NameMatch(latin.name, part[0].start, part[-1].end))
+        return found
+
+
+def _first_two(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(word.casefold() for word in words[:2])
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
