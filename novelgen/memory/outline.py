@@ -46,6 +46,10 @@ class StoryOutline(BaseModel):
         default_factory=dict,
         description="Character id to the ids of the items that it holds at the position.",
     )
+    stated_ids: list[str] = Field(
+        default_factory=list,
+        description="Ids of the entities with an explicit state change before the position, last changed first.",
+    )
     story_version: str | None = Field(
         default=None, description="Mark of everything stored before the position; changes when that changes."
     )
