@@ -39,7 +39,9 @@ def _require_inside(path: Path, root: Path) -> None:
     if parent != resolved_root and resolved_root not in parent.parents:
         raise ContextWriteError(f"{str(path)!r} lies outside {str(root)!r}; remove the link that leads there")
     if path.is_symlink():
-        raise ContextWriteError(f"{str(path)!r} is a link; remove it, so that a file can be written in its place")
+        raise ContextWriteError(
+            f"{str(path)!r} is a link; remove it, so that a file can be written in its place"
+        )
 
 
 def _replace(path: Path, data: bytes) -> None:

@@ -64,7 +64,11 @@ class NovelgenSettings(BaseSettings):
     """Everything that can be set; frozen, built once and passed down."""
 
     model_config = SettingsConfigDict(
-        env_prefix="NOVELGEN_", env_nested_delimiter="__", extra="ignore", frozen=True, nested_model_default_partial_update=True
+        env_prefix="NOVELGEN_",
+        env_nested_delimiter="__",
+        extra="ignore",
+        frozen=True,
+        nested_model_default_partial_update=True,
     )
 
     projects_dir: Path = Field(default=Path("projects"), description="Where projects live.")

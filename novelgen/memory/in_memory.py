@@ -186,4 +186,6 @@ def _passes(chunk: StoryMemoryChunk, query: SearchQuery) -> bool:
 def _terms(text: str) -> frozenset[str]:
     """Lower-cased words, and every CJK character on its own."""
     spaced = "".join(f" {character} " if is_cjk(character) else character for character in text.casefold())
-    return frozenset(word.strip(".,;:!?\"'()，。；：！？“”") for word in spaced.split()) - {""} or frozenset({""})
+    return frozenset(word.strip(".,;:!?\"'()，。；：！？“”") for word in spaced.split()) - {""} or frozenset(
+        {""}
+    )

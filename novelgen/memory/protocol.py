@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from novelgen.memory.search import SearchRequest, SearchResult
 from novelgen.memory.outline import StoryOutline
+from novelgen.memory.search import SearchRequest, SearchResult
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import EntityStateSnapshot

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import functools
 import math
+from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import Field
-from pydantic.dataclasses import dataclass
 
 from novelgen.errors import InvalidPositionError
 
-ChapterIndex = Annotated[int, Field(ge=0, le=1_000_000)]
-SceneIndex = Annotated[int, Field(ge=0, le=1_000_000)]
+GREATEST_INDEX = 1_000_000
+ChapterIndex = Annotated[int, Field(ge=0, le=GREATEST_INDEX)]
+SceneIndex = Annotated[int, Field(ge=0, le=GREATEST_INDEX)]
 
 
 @functools.total_ordering
@@ -27,12 +28,20 @@ class StoryPosition:
     Args:
         chapter_index: Chapter, from 0 up; None means after the last stored scene.
         scene_index: Scene within the chapter, from 0 up; None means on entering the chapter.
+
+    Raises:
+        InvalidPositionError: When a number is out of 0..1,000,000, or a scene comes without its chapter.
     """
 
-    chapter_index: ChapterIndex | None = None
-    scene_index: SceneIndex | None = None
+    chapter_index: int | None = None
+    scene_index: int | None = None
 
     def __post_init__(self) -> None:
+        for name, value in (("chapter_index", self.chapter_index), ("scene_index", self.scene_index)):
+            if value is not None and not (type(value) is int and 0 <= value <= GREATEST_INDEX):
+                raise InvalidPositionError(
+                    f"{name}={value!r} is not a whole number from 0 to {GREATEST_INDEX:,}"
+                )
         if self.chapter_index is None and self.scene_index is not None:
             raise InvalidPositionError(
                 f"scene_index={self.scene_index!r} was given without chapter_index; pass both, or neither"

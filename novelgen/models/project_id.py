@@ -28,7 +28,9 @@ def require_project_id(value: object) -> str:
             (`../x`, `/etc`, `C:`), a device name (`nul`), or holds control or wildcard characters.
     """
     if not isinstance(value, str):
-        raise InvalidProjectIdError(f"project_id must be a plain string, not {type(value).__name__}: {value!r}")
+        raise InvalidProjectIdError(
+            f"project_id must be a plain string, not {type(value).__name__}: {value!r}"
+        )
     name = unicodedata.normalize("NFC", value)
     problem = _problem_with(name)
     if problem:
@@ -43,7 +45,9 @@ def _problem_with(name: str) -> str | None:
         return "begins or ends with white space"
     if len(name) > MAX_PROJECT_ID_LENGTH or len(name.encode("utf-8", "surrogatepass")) > 240:
         return f"is longer than {MAX_PROJECT_ID_LENGTH} characters"
-    if _FORBIDDEN.search(name) or any(unicodedata.category(character) in ("Cc", "Cf", "Cs") for character in name):
+    if _FORBIDDEN.search(name) or any(
+        unicodedata.category(character) in ("Cc", "Cf", "Cs") for character in name
+    ):
         return "holds a path separator or a character that file names cannot hold"
     if name.startswith(".") or name.endswith("."):
         return "begins or ends with a dot"

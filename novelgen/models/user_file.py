@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import logging
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, model_validator
-from typing_extensions import Self
 
 logger = logging.getLogger(__name__)
 

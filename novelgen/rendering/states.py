@@ -32,7 +32,9 @@ class RenderedStates(BaseModel):
 
     lines: dict[str, str] = Field(default_factory=dict, description="Entity id to its line.")
     tokens: int = 0
-    dropped: dict[str, list[str]] = Field(default_factory=dict, description="Entity id to attributes left out.")
+    dropped: dict[str, list[str]] = Field(
+        default_factory=dict, description="Entity id to attributes left out."
+    )
 
 
 def render_states(

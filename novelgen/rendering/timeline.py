@@ -50,7 +50,9 @@ def _relationship(entry: Mapping[str, Any], names: Mapping[str, str], labels: La
 def _snapshot(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels) -> str:
     name = names.get(entry["entity_id"], entry["entity_id"])
     state = entry["state_data"]
-    texts = [f"{labels.attribute(key)}{labels.colon}{render_value(state[key], names, labels)}" for key in state]
+    texts = [
+        f"{labels.attribute(key)}{labels.colon}{render_value(state[key], names, labels)}" for key in state
+    ]
     return f"{name}{labels.colon}{labels.separator.join(texts)}"
 
 

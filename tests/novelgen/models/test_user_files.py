@@ -1,0 +1,87 @@
+"""Models that are read from users' files."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from pydantic import ValidationError
+
+from novelgen.models.characters import CharactersConfig
+from novelgen.models.plan import ChapterPlan, ScenePlan
+from novelgen.models.record import SceneRecord
+
+
+def test_unknown_fields_are_kept_and_named_in_one_warning(caplog: pytest.LogCaptureFixture) -> None:
+    """All unknown fields of a file, nested ones too, are named once and kept under extra."""
+    data = {"chapter_number": 1, "mood": "dark", "scenes": [{"scene_number": 1, "weather": "rain"}]}
+    with caplog.at_level(logging.WARNING):
+        plan = ChapterPlan.model_validate(data)
+    assert plan.extra == {"mood": "dark"}
+    assert plan.scenes[0].extra == {"weather": "rain"}
+    assert [record.getMessage() for record in caplog.records] == [
+        "unknown fields kept under 'extra': ChapterPlan.mood, ScenePlan.weather"
+    ]
+
+
+def test_extra_survives_a_round_trip() -> None:
+    """What was kept under extra is still there after dumping and reading again."""
+    plan = ScenePlan.model_validate({"scene_number": 1, "weather": "rain"})
+    assert ScenePlan.model_validate(plan.model_dump()).extra == {"weather": "rain"}
+
+
+def test_input_is_not_mutated() -> None:
+    """Reading a plan leaves the caller's dict as it was."""
+    data = {"scene_number": 1, "weather": "rain"}
+    ScenePlan.model_validate(data)
+    assert data == {"scene_number": 1, "weather": "rain"}
+
+
+def test_wrong_types_name_field_and_value() -> None:
+    """A wrong type is an error that names the field and the value."""
+    with pytest.raises(ValidationError, match=r"(?s)characters.*Input should be a valid list.*行者"):
+        ScenePlan.model_validate({"scene_number": 1, "characters": "行者"})
+
+
+def test_unknown_scene_type_and_intensity_are_kept_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    """Values outside the known lists are accepted and warned about."""
+    with caplog.at_level(logging.WARNING):
+        plan = ScenePlan(scene_number=1, scene_type="flashback", intensity="extreme")
+    assert (plan.scene_type, plan.intensity) == ("flashback", "extreme")
+    assert "'flashback'" in caplog.text
+    assert "'extreme'" in caplog.text
+
+
+@pytest.mark.parametrize("scene_type", ["日常", "战斗", "daily", "ending"])
+def test_known_scene_types_of_both_languages_pass_silently(
+    scene_type: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Known scene types of both languages cause no warning."""
+    with caplog.at_level(logging.WARNING):
+        ScenePlan(scene_number=1, scene_type=scene_type)
+    assert not caplog.records
+
+
+def test_everyone_lists_the_leads_first() -> None:
+    """All characters come protagonist first, and a missing antagonist is skipped."""
+    config = CharactersConfig.model_validate(
+        {"protagonist": {"name": "林黛玉"}, "supporting_characters": [{"name": "紫鹃"}]}
+    )
+    assert [character.name for character in config.everyone()] == ["林黛玉", "紫鹃"]
+
+
+def test_unknown_event_types_become_other_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    """An event type outside the closed list becomes other, aloud."""
+    memory = {"memory_id": "M1", "content": "A duel.", "event_type": "duel_of_honour"}
+    with caplog.at_level(logging.WARNING):
+        record = SceneRecord.model_validate({"chapter_index": 1, "scene_index": 1, "memories": [memory]})
+    assert record.memories[0].event_type == "other"
+    assert "'duel_of_honour'" in caplog.text
+
+
+@pytest.mark.parametrize("importance", [0, 11])
+def test_importance_out_of_bounds_is_refused(importance: int) -> None:
+    """Importance counts from 1 to 10."""
+    memory = {"memory_id": "M1", "content": "x", "importance": importance}
+    with pytest.raises(ValidationError, match="importance"):
+        SceneRecord.model_validate({"chapter_index": 1, "scene_index": 1, "memories": [memory]})
