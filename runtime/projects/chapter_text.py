@@ -1,0 +1,102 @@
+"""Chapters as plain text or Markdown: splitting them into titled scenes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from novelgen.models.plan import GeneratedChapter, GeneratedScene
+from novelgen.text.cjk import CJK_RANGES, count_cjk
+
+SCENE_TITLE_FIELD = "title"
+"""Where a scene's own title stands in `GeneratedScene.extra`."""
+
+_SCENE_BREAK = re.compile(r"^\s*(?:(?:[*＊]\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,}|§|⁂|#)\s*$")
+_MARKDOWN_HEADING = re.compile(r"^ {0,3}#{1,6}\s+(?P<title>.*?)\s*#*\s*$")
+_NUMBER = r"[0-9０-９零〇一二三四五六七八九十百千两]+"
+_SCENE_HEADING = re.compile(
+    rf"^\s*(?P<title>第\s*{_NUMBER}\s*场(?:[\s:：、.．].{{0,60}})?|scene\s+(?:\d+|[ivxlc]+)\b(?:\s*[:.\-–—].{{0,60}})?)\s*$",
+    re.IGNORECASE,
+)
+_CHAPTER_HEADING = re.compile(
+    rf"^\s*(?P<title>第\s*{_NUMBER}\s*[章回](?:[\s:：、.．].{{0,80}})?|chapter\s+(?:\d+|[ivxlc]+)\b.{{0,80}})\s*$",
+    re.IGNORECASE,
+)
+_FRONT_MATTER = re.compile(r"\A---\n(?:[\w-]+:.*\n|[ \t]+.*\n)*---\n")
+_CHINESE = re.compile(f"[{CJK_RANGES}]")
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+
+
+@dataclass
+class _OpenScene:
+    title: str = ""
+    lines: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines).strip()
+
+
+def chapter_from_text(text: str, *, chapter_number: int) -> GeneratedChapter:
+    """Split a chapter's text into scenes, numbered from 1.
+
+    A line of `***`, `---`, `* * *`, `§` or a lone `#` ends a scene; a Markdown heading, `第N场` or `Scene N`
+    begins one and is its title. The first heading is the chapter's title where it stands before all text
+    and does not read `第N场` or `Scene N`. Front matter of Markdown is left out.
+
+    Args:
+        text: The chapter; line ends are `\\n`.
+        chapter_number: Its number.
+
+    Returns:
+        The chapter; scenes without text are dropped, so that an empty text has none. A scene's title
+        stands in its `extra` under `title`.
+    """
+    title, body = _without_chapter_title(_FRONT_MATTER.sub("", text, count=1).split("\n"))
+    scenes = [scene for scene in _scenes(body) if scene.text]
+    generated = [
+        GeneratedScene(
+            scene_number=number,
+            content=scene.text,
+            word_count=count_words(scene.text),
+            extra={SCENE_TITLE_FIELD: scene.title} if scene.title else {},
+        )
+        for number, scene in enumerate(scenes, start=1)
+    ]
+    return GeneratedChapter(
+        chapter_number=chapter_number,
+        chapter_title=title,
+        scenes=generated,
+        total_words=sum(scene.word_count for scene in generated),
+    )
+
+
+def count_words(text: str) -> int:
+    """Count the words of a text: every Chinese character is one, and every run of other letters."""
+    chinese = count_cjk(text)
+    return chinese + len(_WORD.findall(_CHINESE.sub(" ", text)))
+
+
+def _without_chapter_title(lines: list[str]) -> tuple[str, list[str]]:
+    first = next((index for index, line in enumerate(lines) if line.strip()), None)
+    if first is None:
+        return "", []
+    heading = _MARKDOWN_HEADING.match(lines[first]) or _CHAPTER_HEADING.match(lines[first])
+    if heading is None or _SCENE_HEADING.match(heading["title"]):
+        return "", lines
+    return heading["title"].strip(), lines[first + 1 :]
+
+
+def _scenes(lines: list[str]) -> list[_OpenScene]:
+    scenes = [_OpenScene()]
+    for line in lines:
+        heading = _MARKDOWN_HEADING.match(line) or _SCENE_HEADING.match(line)
+        if _SCENE_BREAK.match(line):
+            scenes.append(_OpenScene())
+        elif heading is None:
+            scenes[-1].lines.append(line)
+        elif scenes[-1].text:
+            scenes.append(_OpenScene(heading["title"].strip()))
+        else:
+            scenes[-1].title = heading["title"].strip()
+    return scenes
