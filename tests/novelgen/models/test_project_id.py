@@ -16,29 +16,14 @@ def test_plain_names_of_every_script_pass(name: str) -> None:
     assert require_project_id(name) == name
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        None,
-        3,
-        {"$ne": ""},
-        ["a"],
-        b"a",
-        "",
-        "  ",
-        " a",
-        "a ",
-        "../x",
-        "a/b",
-        "a\\b",
-        "/etc",
-        "C:",
-        "..",
-        ".",
-        ".a",
-    ]
-    + ["a.", "nul", "CON.txt", "a\x00b", "a\nb", "a*", "x" * 101, "汉" * 90, "a\u202eb", "a\ud800"],
-)
+NOT_STRINGS = [None, 3, {"$ne": ""}, ["a"], b"a"]
+BLANK = ["", "  ", " a", "a "]
+PATHS = ["../x", "a/b", "a\\b", "/etc", "C:", "..", ".", ".a", "a."]
+DEVICES = ["nul", "CON.txt"]
+UNPRINTABLE = ["a\x00b", "a\nb", "a*", "x" * 101, "汉" * 90, "a\u202eb", "a\ud800"]
+
+
+@pytest.mark.parametrize("value", [*NOT_STRINGS, *BLANK, *PATHS, *DEVICES, *UNPRINTABLE])
 def test_everything_else_is_refused_by_name(value: Any) -> None:
     """Filters, None, empty and path-like ids are refused with the value in the message."""
     with pytest.raises(InvalidProjectIdError, match="project_id"):
