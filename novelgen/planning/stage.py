@@ -16,8 +16,8 @@ def entities_for_states(
     """Choose the entities whose state is read for a planned scene.
 
     First the plan's own, then who was on stage in the last three scenes and what they and the plan's
-    characters hold, then everyone else; after the plan's own, whose state changed last comes first. Entities of
-    which no scene stated anything come after all others: their state is no more than where they were seen.
+    characters hold, then everyone else; after the plan's own, whose state changed last comes first. Entities
+    of which no scene stated anything come after all others: their state is no more than where they were seen.
 
     Args:
         plan_entity_ids: Entities that the plan resolves to, most important first.

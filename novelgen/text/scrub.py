@@ -1,0 +1,49 @@
+"""Cleaning text at the border, so that the same story is the same text everywhere."""
+
+from __future__ import annotations
+
+import re
+
+from novelgen.errors import UserInputError
+
+SCENE_CHARACTER_LIMIT = 2_000_000
+
+_LINE_ENDS = re.compile("\r\n?|\u0085|\u2028|\u2029")
+_UNWANTED = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters but tab and line feed
+    "\ud800-\udfff"  # lone surrogates
+    "\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069"  # direction marks, which can make text read otherwise
+    "\ufeff\ufffe\uffff]"  # byte order marks and non-characters
+)
+
+
+def scrub_text(text: str) -> str:
+    """Clean a text that comes from outside.
+
+    Line ends become "\\n"; control characters but tab and line feed, lone surrogates, direction marks and
+    byte order marks go. Scrubbing twice changes nothing more.
+
+    Args:
+        text: Any string.
+
+    Returns:
+        The clean text, which every store and every encoder accepts.
+    """
+    return _UNWANTED.sub("", _LINE_ENDS.sub("\n", text))
+
+
+def require_size(text: str, what: str, *, limit_characters: int = SCENE_CHARACTER_LIMIT) -> None:
+    """Refuse a text that is too long to be taken in.
+
+    Args:
+        text: The text.
+        what: What it is, for the message: "scene 3 of chapter 2".
+        limit_characters: Most characters allowed.
+
+    Raises:
+        UserInputError: The text is longer than the limit.
+    """
+    if len(text) > limit_characters:
+        raise UserInputError(
+            f"{what} has {len(text):,} characters, more than the limit of {limit_characters:,}; split it"
+        )

@@ -1,0 +1,106 @@
+"""Sentences of English and Chinese prose."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from novelgen.text.cjk import CJK_RANGES, is_cjk
+
+
+class Span(NamedTuple):
+    """The characters [start, end) of a text."""
+
+    start: int
+    end: int
+
+
+_CLOSING = "”’」』》〉）)\\]】\"'"
+_OPENING = "“‘「『《〈（([【\"'—*_"
+_CANDIDATE = re.compile(
+    rf"(?P<chinese>[。！？｡]+[…。！？!?]*)(?P<close_chinese>[{_CLOSING}]*)"
+    rf"|(?P<western>[!?]+|\.+|…+)[.!?…]*(?P<close>[{_CLOSING}]*)"
+    r"|(?P<line>[^\S\n]*\n\s*)"
+)
+_CHINESE_CONTINUES = frozenset("，、；：,;:—…～）")
+_ENDS_LIKE_CHINESE = re.compile(rf"[{CJK_RANGES}，。、；：！？…—“”‘’「」『』《》（）]")
+_WORD_BEFORE = re.compile(r"([^\W\d_]+(?:\.[^\W\d_]+)*)$")
+_ABBREVIATIONS = frozenset(
+    """
+    mr mrs ms dr prof st mt messrs mme mlle capt col gen lt sgt maj cpl adm cmdr rev hon gov sen rep pres jr sr
+    vs viz cf al ed vol vols fig ch pp esq mss bros
+    """.split()
+)
+_NUMBERED = frozenset({"no", "nos", "p", "art", "sec", "ch"})
+_LONGEST_WORD = 24
+
+
+def split_sentences(text: str) -> list[Span]:
+    """Split prose into sentences.
+
+    A closing quotation mark stays with its sentence; a reporting clause in lower case does too (“Stop!” he
+    cried.). Abbreviations, initials, decimals and an ellipsis in mid-sentence end nothing. A blank line
+    always ends a sentence, a single line break only in Chinese text.
+
+    Args:
+        text: English or Chinese text, also mixed.
+
+    Returns:
+        Spans in order, without overlap, none empty; only white space lies outside of them.
+    """
+    spans = []
+    start = 0
+    for border in [*_borders(text), len(text)]:
+        piece = text[start:border]
+        left = start + len(piece) - len(piece.lstrip())
+        right = start + len(piece.rstrip())
+        if left < right:
+            spans.append(Span(left, right))
+        start = border
+    return spans
+
+
+def _borders(text: str) -> Iterator[int]:
+    for match in _CANDIDATE.finditer(text):
+        if match["line"]:
+            ends = match["line"].count("\n") > 1 or _is_chinese_line(text, match.start(), match.end())
+        elif match["chinese"]:
+            ends = text[match.end() : match.end() + 1] not in _CHINESE_CONTINUES
+        else:
+            ends = _ends_western(text, match)
+        if ends:
+            yield match.end()
+
+
+def _is_chinese_line(text: str, start: int, end: int) -> bool:
+    around = text[max(0, start - 1) : start] + text[end : end + 1]
+    return any(_ENDS_LIKE_CHINESE.match(character) for character in around if character not in "“”‘’—…")
+
+
+def _ends_western(text: str, match: re.Match[str]) -> bool:
+    following = text[match.end() : match.end() + 1]
+    is_ellipsis = match["western"].startswith(("…", ".."))
+    if not following:
+        return True
+    if is_cjk(following):
+        before = text[max(0, match.start() - 1) : match.start()]
+        return bool(match["close"]) if is_ellipsis else not before.isdigit()
+    if not following.isspace():
+        return following in _OPENING and not is_ellipsis and match["western"] != "." and not match["close"]
+    rest = text[match.end() : match.end() + 200].lstrip()
+    if rest and (rest[0].islower() or rest[0] in ",;:"):
+        return False
+    return match["western"] != "." or bool(match["close"]) or not _is_abbreviation(text, match.start(), rest)
+
+
+def _is_abbreviation(text: str, stop: int, rest: str) -> bool:
+    found = _WORD_BEFORE.search(text, max(0, stop - _LONGEST_WORD), stop)
+    if found is None:
+        return False
+    word = found.group(1)
+    if len(word) == 1 and word.isupper() and word != "I":
+        return True
+    if word.casefold() in _NUMBERED and rest[:1].isdigit():
+        return True
+    return word.casefold() in _ABBREVIATIONS and bool(rest)
