@@ -1,0 +1,148 @@
+"""One JSON object out of what a language model wrote.
+
+Tolerated: a byte order mark, reasoning in `<think>` blocks, chat markers, code fences, prose around the
+object, trailing commas, comments, single quotes, Chinese quotation marks and punctuation, line breaks in
+strings, repeated keys. Never tolerated: an object that ends too early, for nobody knows what it lacks.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any, Literal, NoReturn
+
+import json5
+
+from novelgen.errors import ModelOutputError
+
+MAX_ANSWER_CHARACTERS = 60_000
+
+AnswerFault = Literal["cut", "not_json", "schema", "empty", "echo", "ungrounded"]
+
+_REASONING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_REASONING_END = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_CHAT_MARKER = re.compile(r"<\|[^|<>\n]{1,40}\|>|</s>|<(?:start|end)_of_turn>")
+_END_OF_INPUT = "Unexpected end of input"
+_CHINESE_QUOTED = re.compile(r"[“”]([^“”\"]*)[“”]")
+_CHINESE_PUNCTUATION = str.maketrans({"：": ":", "，": ",", "｛": "{", "｝": "}", "［": "[", "］": "]"})
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+
+
+class UnusableAnswerError(ModelOutputError):
+    """An answer of the model cannot be used; `fault` says in which way."""
+
+    def __init__(self, fault: AnswerFault, message: str) -> None:
+        super().__init__(message)
+        self.fault: AnswerFault = fault
+
+
+def parse_json_object(answer: str, *, keys: Collection[str]) -> dict[str, Any]:
+    """Find the JSON object in an answer.
+
+    Args:
+        answer: What the model wrote.
+        keys: The keys that tell the wanted object from others in the same answer.
+
+    Returns:
+        The last complete top-level object that has all the keys; where none has, the last one.
+
+    Raises:
+        UnusableAnswerError: With fault "cut" when the text ends within an object, with "not_json" when it
+            holds no readable object, nests too deep or is longer than MAX_ANSWER_CHARACTERS.
+    """
+    if len(answer) > MAX_ANSWER_CHARACTERS:
+        raise UnusableAnswerError(
+            "not_json", f"the answer has {len(answer)} characters, too many to be a plan"
+        )
+    text = _spoken_text(answer)
+    try:
+        found = list(_objects_in(text))
+        if not _fitting(found, keys):
+            found += _objects_in(_with_json_punctuation(text))
+    except RecursionError as error:
+        raise UnusableAnswerError("not_json", "the answer nests too deep") from error
+    if not found:
+        raise UnusableAnswerError("not_json", f"no readable JSON object in the answer {_excerpt(answer)!r}")
+    return (_fitting(found, keys) or found)[-1]
+
+
+def _fitting(found: Iterable[dict[str, Any]], keys: Collection[str]) -> list[dict[str, Any]]:
+    return [each for each in found if all(key in each for key in keys)]
+
+
+def _spoken_text(answer: str) -> str:
+    """The answer without byte order mark and reasoning, up to the chat marker that ends the turn."""
+    text = _REASONING_END.sub("", _REASONING.sub("", answer.lstrip("\ufeff")))
+    turns = _CHAT_MARKER.split(text)
+    return next((turn for turn in turns if "{" in turn or "｛" in turn), text)
+
+
+def _objects_in(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the top-level objects; a brace that opens no readable object is passed over."""
+    start = text.find("{")
+    while start >= 0:
+        value, end = _read_value(text, start)
+        if isinstance(value, dict):
+            yield value
+        start = text.find("{", max(end, start + 1))
+
+
+def _read_value(text: str, start: int) -> tuple[Any, int]:
+    """Read the value that starts there; on a fault in it, None and the place of the fault."""
+    try:
+        decoder = json.JSONDecoder(
+            strict=False, object_pairs_hook=_joined_pairs, parse_constant=_refuse_constant
+        )
+        return decoder.raw_decode(text, start)
+    except json.JSONDecodeError:
+        value, message, end = json5.parse(
+            text,
+            start=start,
+            consume_trailing=False,
+            strict=False,
+            object_pairs_hook=_joined_pairs,
+            parse_constant=_refuse_constant,
+        )
+    if message and _END_OF_INPUT in message:
+        raise UnusableAnswerError(
+            "cut", "the answer ends within its JSON object; it must be complete and shorter"
+        )
+    return value, end
+
+
+def _joined_pairs(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Build an object; repeated keys are joined if lists, else the first that says something stays."""
+    joined: dict[str, Any] = {}
+    for key, value in pairs:
+        earlier = joined.get(key)
+        if isinstance(earlier, list) and isinstance(value, list):
+            joined[key] = [*earlier, *value]
+        elif not earlier:
+            joined[key] = value
+    return joined
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise UnusableAnswerError("not_json", f"the answer holds {name}, which is no JSON value")
+
+
+def _with_json_punctuation(text: str) -> str:
+    """Turn Chinese quotation marks and punctuation into JSON's, outside of strings in straight quotes."""
+    parts: list[str] = []
+    end = 0
+    for string in _STRING.finditer(text):
+        parts += [_json_punctuation(text[end : string.start()]), string.group()]
+        end = string.end()
+    return "".join([*parts, _json_punctuation(text[end:])])
+
+
+def _json_punctuation(text: str) -> str:
+    pieces = _CHINESE_QUOTED.split(text)
+    between = [piece.translate(_CHINESE_PUNCTUATION) for piece in pieces[::2]]
+    quoted = [json.dumps(piece, ensure_ascii=False) for piece in pieces[1::2]]
+    return "".join(part for pair in zip(between, [*quoted, ""], strict=True) for part in pair)
+
+
+def _excerpt(text: str) -> str:
+    return " ".join(text.split())[:120]

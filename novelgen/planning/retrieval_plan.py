@@ -1,0 +1,147 @@
+"""What to look up for a planned scene: the plan that a model fills, and the plan that is carried out."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field, field_validator
+
+from novelgen.memory.search import SearchQuery
+from novelgen.models.context import PlannerReport, ReportIssue
+from novelgen.models.memory import CONTENT_TYPES, ContentType
+
+MAX_ENTITIES = 12
+MAX_EVENTS = 6
+MAX_QUERIES = 8
+MAX_TAGS = 4
+MAX_QUERY_CHARACTERS = 200
+
+
+class ModelQuery(BaseModel):
+    """One search that the model asks for."""
+
+    query: str = Field(description="search text in the story's language")
+    entities: list[str] = Field(
+        default_factory=list,
+        description="ids of known entities; only their passages are searched",
+        max_length=MAX_ENTITIES,
+    )
+    content_type: ContentType | None = Field(
+        default=None, description="only passages of this kind; null when in doubt"
+    )
+    tags: list[str] = Field(
+        default_factory=list, description="only passages with one of these tags", max_length=MAX_TAGS
+    )
+
+    @field_validator("query")
+    @classmethod
+    def _clip_query(cls, value: str) -> str:
+        return value.strip()[:MAX_QUERY_CHARACTERS]
+
+    @field_validator("entities", mode="before")
+    @classmethod
+    def _bound_entities(cls, value: Any) -> Any:
+        return _without_repeats(value, MAX_ENTITIES)
+
+    @field_validator("tags", mode="before")
+    @classmethod
+    def _bound_tags(cls, value: Any) -> Any:
+        return _without_repeats(value, MAX_TAGS)
+
+    @field_validator("content_type", mode="before")
+    @classmethod
+    def _none_when_unknown(cls, value: Any) -> Any:
+        return value if value in CONTENT_TYPES else None
+
+
+class ModelRetrievalPlan(BaseModel):
+    """The research for a planned scene, as the model answers it.
+
+    More items than the bounds are cut off and repeats dropped; items of a wrong type are errors.
+    """
+
+    entities: list[str] = Field(
+        description="step 1: ids of the known entities that the scene touches", max_length=MAX_ENTITIES
+    )
+    events: list[str] = Field(
+        default_factory=list,
+        description="step 1: earlier events that the scene touches, a few words each",
+        max_length=MAX_EVENTS,
+    )
+    queries: list[ModelQuery] = Field(description="step 2: the searches", max_length=MAX_QUERIES)
+
+    @field_validator("entities", mode="before")
+    @classmethod
+    def _bound_entities(cls, value: Any) -> Any:
+        return _without_repeats(value, MAX_ENTITIES)
+
+    @field_validator("events", mode="before")
+    @classmethod
+    def _bound_events(cls, value: Any) -> Any:
+        return _without_repeats(value, MAX_EVENTS)
+
+    @field_validator("queries", mode="before")
+    @classmethod
+    def _bound_queries(cls, value: Any) -> Any:
+        return _without_repeats(value, MAX_QUERIES)
+
+
+class PlannedQuery(SearchQuery):
+    """A query and who asked for it."""
+
+    origin: Literal["rules", "llm"] = "rules"
+
+
+class RetrievalPlan(BaseModel):
+    """What is looked up for a planned scene."""
+
+    entity_ids: list[str] = Field(default_factory=list, description="Known entities, the plan's own first.")
+    queries: list[PlannedQuery] = Field(default_factory=list, description="The widest first.")
+    unresolved_names: list[str] = Field(
+        default_factory=list, description="Names in the plan that no known entity bears; query words only."
+    )
+    planner: PlannerReport = Field(default_factory=PlannerReport)
+    issues: list[ReportIssue] = Field(default_factory=list)
+
+
+def merge_plans(rules: RetrievalPlan, model: RetrievalPlan) -> RetrievalPlan:
+    """Add what a model planned to what the rules planned; nothing of the rules is lost.
+
+    Args:
+        rules: The plan of the rules planner.
+        model: The plan of the model planner; one that failed is empty and says why.
+
+    Returns:
+        The rules' entities and queries, then those of the model that are new, with the model planner's
+        report and the issues of both.
+    """
+    asked = {_query_key(query) for query in rules.queries}
+    return RetrievalPlan(
+        entity_ids=list(dict.fromkeys([*rules.entity_ids, *model.entity_ids])),
+        queries=[*rules.queries, *(query for query in model.queries if _query_key(query) not in asked)],
+        unresolved_names=list(dict.fromkeys([*rules.unresolved_names, *model.unresolved_names])),
+        planner=model.planner,
+        issues=[*rules.issues, *model.issues],
+    )
+
+
+def _query_key(query: SearchQuery) -> tuple[str, frozenset[str], str | None, frozenset[str]]:
+    text = " ".join(query.text.casefold().split())
+    return (text, frozenset(query.entities), query.content_type, frozenset(query.tags))
+
+
+def _without_repeats(value: Any, limit: int) -> Any:
+    """Drop blank and repeated items and those beyond the limit; anything but a list is left to pydantic."""
+    if not isinstance(value, list):
+        return value
+    kept: dict[str, Any] = {}
+    for item in value:
+        if item != "" and item is not None:
+            kept.setdefault(_item_key(item), item)
+    return list(kept.values())[:limit]
+
+
+def _item_key(item: Any) -> str:
+    """Queries are repeats when their text is, whatever their filters; case and space do not count."""
+    text = item.get("query") if isinstance(item, dict) else item
+    return " ".join(str(text).casefold().split())
