@@ -1,0 +1,63 @@
+"""Exact cosine search over a matrix: the oracle of the index in tests and its fallback in use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def exact_search(
+    matrix: NDArray[np.float32],
+    ids: Sequence[str],
+    *,
+    query_vectors: NDArray[np.float32],
+    top_k: int,
+) -> list[list[tuple[str, float]]]:
+    """Find the rows nearest to each question by cosine, without approximation.
+
+    Args:
+        matrix: Stored vectors, shape (rows, dimension); the cosine of a zero vector is taken as 0.
+        ids: Id of each row, as many as the matrix has rows.
+        query_vectors: Questions, shape (questions, dimension).
+        top_k: Most rows to return per question, at least 1.
+
+    Returns:
+        Per question the pairs of id and cosine in [-1, 1], best first, ties by id; empty without rows.
+
+    Raises:
+        ValueError: Shapes do not fit, or top_k is below 1.
+    """
+    _refuse_misfits(matrix, ids, query_vectors=query_vectors, top_k=top_k)
+    if not len(ids):
+        return [[] for _ in query_vectors]
+    similarities = np.clip(_unit_rows(query_vectors) @ _unit_rows(matrix).T, -1.0, 1.0)
+    return [_best(row, ids, top_k=top_k) for row in similarities]
+
+
+def _refuse_misfits(
+    matrix: NDArray[np.float32], ids: Sequence[str], *, query_vectors: NDArray[np.float32], top_k: int
+) -> None:
+    if top_k < 1:
+        raise ValueError(f"top_k={top_k!r} must be at least 1")
+    if len(matrix) != len(ids):
+        raise ValueError(f"matrix has {len(matrix)} rows but {len(ids)} ids were given")
+    if len(ids) and query_vectors.shape[-1] != matrix.shape[-1]:
+        raise ValueError(
+            f"questions have dimension {query_vectors.shape[-1]}, stored vectors {matrix.shape[-1]}"
+        )
+
+
+def _unit_rows(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True).astype(np.float32)
+    return rows / np.where(lengths > 0, lengths, np.float32(1.0))
+
+
+def _best(similarities: NDArray[np.float32], ids: Sequence[str], *, top_k: int) -> list[tuple[str, float]]:
+    count = min(top_k, len(ids))
+    # Every row as good as the last that fits is a candidate, so that ties are broken by id alone.
+    threshold = np.partition(similarities, -count)[-count]
+    candidates = np.flatnonzero(similarities >= threshold)
+    ranked = sorted((-float(similarities[index]), ids[index]) for index in candidates.tolist())
+    return [(chunk_id, -negative) for negative, chunk_id in ranked[:count]]

@@ -1,0 +1,278 @@
+"""The vector index of story memories: one body for an embedded index and for a Chroma server."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novelgen.errors import DeadlineExceededError
+from novelgen.models.position import StoryPosition
+from novelgen.models.project_id import require_project_id
+from runtime.vectors.frames import Head, pack_vectors
+from runtime.vectors.locations import IndexLocation
+from runtime.vectors.process import IndexProcess
+from runtime.vectors.rebuilding import rebuild_index
+from runtime.vectors.row_messages import hit_from_wire, row_to_wire
+from runtime.vectors.row_metadata import cut_key
+from runtime.vectors.rows import IndexHit, IndexRow, Vector
+from runtime.vectors.sharing import DEFAULT_REGISTRY, IndexProcessRegistry
+from runtime.vectors.vector_checks import require_vectors
+from runtime.vectors.verification import (
+    CANARY_HITS,
+    Expected,
+    IndexVerification,
+    finds_itself,
+    read_expected,
+)
+
+QUERY_TIMEOUT_S = 5.0
+WRITE_TIMEOUT_S = 30.0
+BATCH_ROWS = 250
+"""Rows per request: queries of other threads wait for one batch at most, about 0.5 s."""
+
+
+class VectorStoreManager:
+    """Stores and finds memory chunks by their vectors, each project in a collection of its own.
+
+    Every method raises `VectorIndexError` or one of its kinds when the index fails, and
+    `DeadlineExceededError` when it does not answer in its time; SQL is unharmed by either.
+
+    Args:
+        location: Folder or server of the index.
+        embedding_model: Name of the model that makes the vectors; another one than before is refused.
+        dimension: Length of every vector.
+        registry: Lends the process of the index; the default shares it within the program.
+    """
+
+    def __init__(
+        self,
+        location: IndexLocation,
+        *,
+        embedding_model: str,
+        dimension: int,
+        registry: IndexProcessRegistry = DEFAULT_REGISTRY,
+    ) -> None:
+        self.embedding_model = embedding_model
+        self.dimension = dimension
+        self._registry = registry
+        self._process: IndexProcess = registry.borrow(location)
+        self._is_closed = False
+
+    @property
+    def location(self) -> IndexLocation:
+        """Folder or server of the index."""
+        return self._process.location
+
+    @property
+    def is_refusing(self) -> bool:
+        """Whether repeated failures have opened the circuit breaker."""
+        return self._process.is_refusing
+
+    def start(self) -> None:
+        """Start the process of the index in the background and return at once.
+
+        Raises:
+            VectorIndexOwnedError: Another process owns the index.
+        """
+        self._process.start()
+
+    def upsert(self, rows: Iterable[IndexRow], *, timeout_s: float = WRITE_TIMEOUT_S) -> None:
+        """Store rows, in place of those with the same project and id; the same call twice changes nothing.
+
+        Args:
+            rows: Rows of one or several projects.
+            timeout_s: Seconds for each batch of 250 rows.
+
+        Raises:
+            EmbeddingError: A vector is unusable; rows of later batches are then not stored.
+            EmbeddingMismatchError: The index holds vectors of another model or dimension.
+        """
+        iterator = iter(rows)
+        while batch := list(islice(iterator, BATCH_ROWS)):
+            for project_id in dict.fromkeys(row.project_id for row in batch):
+                own = [row for row in batch if row.project_id == project_id]
+                with self._write_turn(timeout_s) as remaining_s:
+                    self._write("upsert", project_id, own, timeout_s=remaining_s)
+
+    def delete(
+        self, project_id: str, chunk_ids: Iterable[str], *, timeout_s: float = WRITE_TIMEOUT_S
+    ) -> None:
+        """Remove rows; ids that are not there are fine.
+
+        Args:
+            project_id: Project of the rows.
+            chunk_ids: Ids of the rows.
+            timeout_s: Seconds for the whole.
+        """
+        payload = {"project_id": require_project_id(project_id), "chunk_ids": list(dict.fromkeys(chunk_ids))}
+        with self._write_turn(timeout_s) as remaining_s:
+            self._process.call("delete", payload, timeout_s=remaining_s)
+
+    def query(
+        self,
+        project_id: str,
+        vectors: Sequence[Vector | Sequence[float]] | NDArray[np.float32],
+        *,
+        top_k: int,
+        as_of: StoryPosition | None = None,
+        chunk_ids: Sequence[str] | None = None,
+        timeout_s: float = QUERY_TIMEOUT_S,
+    ) -> list[list[IndexHit]]:
+        """Find the rows nearest to each vector.
+
+        Args:
+            project_id: Project to search; no row of another is ever returned.
+            vectors: Questions, shape (questions, dimension).
+            top_k: Most rows per question, at least 1.
+            as_of: Only rows strictly before this position, and those without a position; None cuts nothing.
+            chunk_ids: Only rows with these ids; unknown ids are fine, an empty sequence finds nothing.
+            timeout_s: Seconds for the whole, a process that is still starting included.
+
+        Returns:
+            Per question its rows, best first, ties by id; empty lists for a project without rows.
+
+        Raises:
+            EmbeddingError: A question is unusable.
+            EmbeddingMismatchError: The index holds vectors of another model or dimension.
+        """
+        if top_k < 1:
+            raise ValueError(f"top_k={top_k!r} must be at least 1")
+        names = [f"question {index}" for index in range(len(vectors))]
+        matrix = require_vectors(vectors, dimension=self.dimension, names=names)
+        if not len(matrix) or (chunk_ids is not None and not len(chunk_ids)):
+            return [[] for _ in names]
+        payload = self._stamped(project_id) | {
+            "top_k": top_k,
+            "before_key": cut_key(as_of),
+            "chunk_ids": None if chunk_ids is None else list(chunk_ids),
+        }
+        reply = self._process.call("query", payload, body=pack_vectors(matrix), timeout_s=timeout_s)
+        return [[hit_from_wire(hit) for hit in hits] for hits in reply["hits"]]
+
+    def list_ids(self, project_id: str, *, timeout_s: float = WRITE_TIMEOUT_S) -> set[str]:
+        """List the ids of all rows of a project; empty when it has none."""
+        payload = {"project_id": require_project_id(project_id)}
+        return set(self._process.call("ids", payload, timeout_s=timeout_s)["ids"])
+
+    def count(self, project_id: str, *, timeout_s: float = WRITE_TIMEOUT_S) -> int:
+        """Count the rows that a project lists; says nothing about whether they are found (see `verify`)."""
+        return len(self.list_ids(project_id, timeout_s=timeout_s))
+
+    def verify(
+        self,
+        project_id: str,
+        expected: Expected,
+        *,
+        sample_size: int = 50,
+        timeout_s: float = WRITE_TIMEOUT_S,
+    ) -> IndexVerification:
+        """Compare the index with what should be in it: all ids, and for a sample whether it finds itself.
+
+        Args:
+            project_id: Project to verify.
+            expected: Ids with vectors, as a mapping or an iterable of pairs; a vector may be None.
+            sample_size: Most vectors to ask for.
+            timeout_s: Seconds for each of the two questions to the index.
+
+        Returns:
+            What is missing, unexpected or lost; `is_sound` when nothing is.
+        """
+        ids, sample = read_expected(expected, sample_size=sample_size)
+        listed = self.list_ids(project_id, timeout_s=timeout_s)
+        canaries = [(chunk_id, vector) for chunk_id, vector in sample.kept if chunk_id in listed]
+        found = self.query(
+            project_id, [vector for _, vector in canaries], top_k=CANARY_HITS, timeout_s=timeout_s
+        )
+        lost = [name for (name, _), hits in zip(canaries, found, strict=True) if not finds_itself(name, hits)]
+        return IndexVerification(
+            missing_ids=tuple(sorted(ids - listed)),
+            unexpected_ids=tuple(sorted(listed - ids)),
+            lost_ids=tuple(sorted(lost)),
+            rows=len(ids),
+            canaries=len(canaries),
+        )
+
+    def rebuild(
+        self,
+        project_id: str,
+        rows: Iterable[IndexRow],
+        *,
+        expected_ids: Iterable[str],
+        progress: Callable[[int], None] | None = None,
+        timeout_s: float = WRITE_TIMEOUT_S,
+    ) -> int:
+        """Build the index of a project anew beside the old one, verify it, and swap.
+
+        Until the swap, readers get the old index, writers wait. Files that cannot be opened are removed
+        first. A rebuild that fails otherwise leaves the old index as it was.
+
+        Args:
+            project_id: Project to rebuild.
+            rows: All its rows, read once.
+            expected_ids: Ids that the new index must hold, exactly.
+            progress: Called after each batch with the number of rows stored so far.
+            timeout_s: Seconds for each step (a batch of 250 rows, the verification, the swap).
+
+        Returns:
+            Number of rows stored.
+
+        Raises:
+            VectorIndexError: The rows are not those expected; the old index stands.
+            VectorIndexDamagedError: The files failed during the rebuild and were removed; rebuild once more.
+            EmbeddingError: A vector is unusable.
+        """
+        with self._write_turn(timeout_s):
+            return rebuild_index(
+                self._process,
+                self._stamped(project_id),
+                rows=rows,
+                expected_ids=set(expected_ids),
+                batch_rows=BATCH_ROWS,
+                write=self._write,
+                progress=progress,
+                timeout_s=timeout_s,
+            )
+
+    def drop(self, project_id: str, *, timeout_s: float = WRITE_TIMEOUT_S) -> None:
+        """Remove all that the index holds of a project."""
+        payload = {"project_id": require_project_id(project_id)}
+        with self._write_turn(timeout_s) as remaining_s:
+            self._process.call("drop", payload, timeout_s=remaining_s)
+
+    def close(self) -> None:
+        """Give the process of the index back; the last user's return ends it. Harmless when repeated."""
+        if not self._is_closed:
+            self._is_closed = True
+            self._registry.give_back(self._process)
+
+    def _write(self, operation: str, project_id: str, rows: Sequence[IndexRow], *, timeout_s: float) -> None:
+        unique = list({row.chunk_id: row for row in rows}.values())
+        matrix = require_vectors(
+            (row.vector for row in unique),
+            dimension=self.dimension,
+            names=[repr(row.chunk_id) for row in unique],
+        )
+        payload = self._stamped(project_id) | {"rows": [row_to_wire(row) for row in unique]}
+        self._process.call(operation, payload, body=pack_vectors(matrix), timeout_s=timeout_s)
+
+    def _stamped(self, project_id: str) -> Head:
+        return {
+            "project_id": require_project_id(project_id),
+            "embedding_model": self.embedding_model,
+            "dimension": self.dimension,
+        }
+
+    @contextmanager
+    def _write_turn(self, timeout_s: float) -> Iterator[float]:
+        deadline = time.monotonic() + timeout_s
+        if not self._process.write_turn.acquire(timeout=timeout_s):
+            raise DeadlineExceededError("another write to the vector index, or a rebuild, took too long")
+        try:
+            yield max(0.0, deadline - time.monotonic())
+        finally:
+            self._process.write_turn.release()
