@@ -24,6 +24,7 @@ _REASONING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL 
 _REASONING_END = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _CHAT_MARKER = re.compile(r"<\|[^|<>\n]{1,40}\|>|</s>|<(?:start|end)_of_turn>")
 _END_OF_INPUT = "Unexpected end of input"
+_CUT_MESSAGE = "the answer ends within its JSON object; it must be complete and shorter"
 _CHINESE_QUOTED = re.compile(r"[“”]([^“”\"]*)[“”]")
 _CHINESE_PUNCTUATION = str.maketrans({"：": ":", "，": ",", "｛": "{", "｝": "}", "［": "[", "］": "]"})
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
@@ -90,24 +91,22 @@ def _objects_in(text: str) -> Iterator[dict[str, Any]]:
 
 def _read_value(text: str, start: int) -> tuple[Any, int]:
     """Read the value that starts there; on a fault in it, None and the place of the fault."""
+    decoder = json.JSONDecoder(strict=False, object_pairs_hook=_joined_pairs, parse_constant=_refuse_constant)
     try:
-        decoder = json.JSONDecoder(
-            strict=False, object_pairs_hook=_joined_pairs, parse_constant=_refuse_constant
-        )
         return decoder.raw_decode(text, start)
-    except json.JSONDecodeError:
-        value, message, end = json5.parse(
-            text,
-            start=start,
-            consume_trailing=False,
-            strict=False,
-            object_pairs_hook=_joined_pairs,
-            parse_constant=_refuse_constant,
-        )
+    except json.JSONDecodeError as error:
+        if error.pos >= len(text.rstrip()):
+            raise UnusableAnswerError("cut", _CUT_MESSAGE) from error
+    value, message, end = json5.parse(
+        text,
+        start=start,
+        consume_trailing=False,
+        strict=False,
+        object_pairs_hook=_joined_pairs,
+        parse_constant=_refuse_constant,
+    )
     if message and _END_OF_INPUT in message:
-        raise UnusableAnswerError(
-            "cut", "the answer ends within its JSON object; it must be complete and shorter"
-        )
+        raise UnusableAnswerError("cut", _CUT_MESSAGE)
     return value, end
 
 

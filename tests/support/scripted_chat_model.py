@@ -1,0 +1,51 @@
+"""A chat model for tests that answers what a function tells it to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from pydantic import ConfigDict, Field
+
+Answer = Callable[[list[BaseMessage]], AIMessage | str]
+
+
+class ScriptedChatModel(BaseChatModel):
+    """Answers with `answer(messages)` and records every prompt; what `answer` raises is raised."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    answer: Answer
+    prompts: list[list[BaseMessage]] = Field(default_factory=list)
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        self.prompts.append(messages)
+        answer = self.answer(messages)
+        message = answer if isinstance(answer, AIMessage) else finished(answer)
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+
+def finished(text: str, finish_reason: str = "stop") -> AIMessage:
+    """Return an answer as a server gives it, with its finish reason."""
+    return AIMessage(text, response_metadata={"finish_reason": finish_reason})
+
+
+def answering(*answers: str | AIMessage) -> ScriptedChatModel:
+    """Return a model that gives these answers in order; a further call is an error of the test."""
+    remaining: Sequence[str | AIMessage] = answers
+    script = iter(remaining)
+    return ScriptedChatModel(answer=lambda _: next(script))
