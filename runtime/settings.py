@@ -30,6 +30,18 @@ class VectorStoreSettings(BaseModel):
     call_timeout_s: float = Field(default=4.0, gt=0, le=600)
 
 
+class IngestSettings(BaseModel):
+    """What of a scene with a record is embedded beside its memories and summary.
+
+    Whatever is not embedded is still found by words. A scene without a record has its passages embedded.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    embed_passages: bool = Field(default=False, description="Raw passages: nearly all the time of ingest.")
+    embed_key_events: bool = False
+
+
 class SummarizationSettings(BaseModel):
     """How scene records are made."""
 
@@ -47,6 +59,7 @@ class MemorySettings(BaseModel):
     vector_store: VectorStoreSettings = VectorStoreSettings()
     embedding_model: str = Field(default="local", description="local, fake:<dimension> or provider:model.")
     embedding_base_url: str | None = None
+    ingest: IngestSettings = IngestSettings()
     summarization: SummarizationSettings = SummarizationSettings()
     memory_budget: int = Field(default=2000, ge=0, le=1_000_000, description="Tokens for relevant_memories.")
     state_budget: int = Field(default=600, ge=0, le=1_000_000, description="Tokens for entity_states.")

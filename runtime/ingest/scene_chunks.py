@@ -1,0 +1,198 @@
+"""The memories that a scene brings: its passages, and what its record established."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from hashlib import sha256
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from novelgen.models.memory import ContentType, MemoryOrigin, StoryMemoryChunk
+from novelgen.models.record import SceneRecord
+from novelgen.names.resolver import Mention
+from novelgen.text.chunks import chunk_text
+from novelgen.text.extractive import short_form
+from runtime.ingest.scene_input import RecordOrigin, SceneInput
+
+_MEMORY_ORIGINS: dict[RecordOrigin, MemoryOrigin] = {
+    "author": "author",
+    "supplied": "record",
+    "extracted": "extracted",
+}
+KEY_EVENT_TAG = "key_event"
+
+MentionsIn = Callable[[str], Sequence[Mention]]
+"""Finds the entities that a text names."""
+
+
+class ChunkScope(BaseModel):
+    """Whose chunks are made, and which of them the vector index gets.
+
+    A chunk that the vector index gets bears its own id as `embedding_id`; one without is found by words only.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    project_id: str
+    scene_id: str
+    created_at: datetime
+    embed_passages: bool = Field(
+        default=False, description="Also beside a record; without one they always are."
+    )
+    embed_key_events: bool = False
+
+
+def passage_chunks(
+    scene: SceneInput, scope: ChunkScope, *, mentions_in: MentionsIn
+) -> list[StoryMemoryChunk]:
+    """Cut a scene's text into passages.
+
+    Args:
+        scene: The scene, scrubbed.
+        scope: Project, scene and what is embedded.
+        mentions_in: Tells whom a passage names.
+
+    Returns:
+        Passages in the order of the text; empty for a scene without text. They have a short form (their
+        weightiest sentence) where the scene has no record to speak for it.
+    """
+    maker = _ChunkMaker(scene, scope)
+    is_semantic = scope.embed_passages or scene.record is None
+    chunks = []
+    for span in chunk_text(scene.text):
+        passage = scene.text[span.start : span.end]
+        mentions = mentions_in(passage)
+        chunks.append(
+            maker.make(
+                "scene",
+                passage,
+                is_semantic=is_semantic,
+                entities_mentioned=_entity_ids(mentions),
+                short=short_form(passage, mentions) if scene.record is None else None,
+                source_span=(span.start, span.end),
+                origin="text",
+            )
+        )
+    return chunks
+
+
+def record_chunks(
+    scene: SceneInput, record: SceneRecord, scope: ChunkScope, *, mentions_in: MentionsIn
+) -> list[StoryMemoryChunk]:
+    """Make chunks of a record: its memories, summary bullets and key events, in that order.
+
+    Args:
+        scene: The scene that the record is of.
+        record: The record.
+        scope: Project, scene and what is embedded.
+        mentions_in: Tells whom a bullet or key event names.
+    """
+    maker = _ChunkMaker(scene, scope)
+    origin = _MEMORY_ORIGINS[scene.record_origin]
+    memories = [
+        maker.make(
+            "memory",
+            memory.content,
+            entities_mentioned=list(dict.fromkeys(memory.entities)),
+            tags=list(dict.fromkeys(memory.tags)),
+            short=memory.short or None,
+            importance=memory.importance,
+            slot=memory.memory_id,
+            source_id=memory.memory_id,
+            event_type=memory.event_type,
+            supersedes=memory.supersedes,
+            slot_type=memory.slot_type,
+            origin=origin,
+        )
+        for memory in record.memories
+    ]
+    bullets = _listed(maker, record.summary, "summary", mentions_in=mentions_in, origin=origin)
+    events = _listed(
+        maker,
+        record.key_events,
+        "key_events",
+        mentions_in=mentions_in,
+        origin=origin,
+        tags=[KEY_EVENT_TAG],
+        is_semantic=scope.embed_key_events,
+    )
+    return memories + bullets + events
+
+
+def _listed(
+    maker: _ChunkMaker,
+    texts: Sequence[str],
+    part: str,
+    *,
+    mentions_in: MentionsIn,
+    origin: MemoryOrigin,
+    tags: Sequence[str] = (),
+    is_semantic: bool = True,
+) -> list[StoryMemoryChunk]:
+    return [
+        maker.make(
+            "summary",
+            text,
+            is_semantic=is_semantic,
+            entities_mentioned=_entity_ids(mentions_in(text)),
+            tags=list(tags),
+            slot=part,
+            source_id=f"{maker.place}:{part}:{index}",
+            origin=origin,
+        )
+        for index, text in enumerate(texts)
+        if text.strip()
+    ]
+
+
+def _entity_ids(mentions: Sequence[Mention]) -> list[str]:
+    return list(dict.fromkeys(mention.entity_id for mention in mentions))
+
+
+class _ChunkMaker:
+    """Gives chunks their place and an id that is the same whenever the same scene is taken in."""
+
+    def __init__(self, scene: SceneInput, scope: ChunkScope) -> None:
+        self._scene = scene
+        self._scope = scope
+        self._seen: Counter[tuple[str, ...]] = Counter()
+
+    @property
+    def place(self) -> str:
+        """The scene's position as source ids write it."""
+        return f"{self._scene.chapter_index}:{self._scene.scene_index}"
+
+    def make(
+        self,
+        content_type: ContentType,
+        content: str,
+        *,
+        slot: str = "",
+        is_semantic: bool = True,
+        **fields: object,
+    ) -> StoryMemoryChunk:
+        """Make a chunk; `slot` tells apart what may have the same text in one scene."""
+        chunk_id = self._chunk_id(content_type, slot, content)
+        return StoryMemoryChunk.model_validate(
+            {
+                **fields,
+                "chunk_id": chunk_id,
+                "project_id": self._scope.project_id,
+                "chapter_index": self._scene.chapter_index,
+                "scene_index": self._scene.scene_index,
+                "content": content,
+                "content_type": content_type,
+                "embedding_id": chunk_id if is_semantic else None,
+                "created_at": self._scope.created_at,
+            }
+        )
+
+    def _chunk_id(self, content_type: str, slot: str, content: str) -> str:
+        # Not the position, which may change, and no running number but for equal texts, so that a passage
+        # keeps its id, and so its vector, when others are inserted before it.
+        key = (self._scope.project_id, self._scope.scene_id, content_type, slot, content)
+        self._seen[key] += 1
+        digest = sha256("\x1f".join((*key, str(self._seen[key]))).encode("utf-8")).hexdigest()
+        return f"{content_type}-{digest[:24]}"

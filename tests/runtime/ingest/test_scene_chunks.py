@@ -1,0 +1,144 @@
+"""The memories that a scene brings."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from novelgen.models.entity import Entity
+from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.record import SceneRecord
+from novelgen.names.resolver import NameResolver
+from runtime.ingest.scene_chunks import ChunkScope, passage_chunks, record_chunks
+from runtime.ingest.scene_input import SceneInput
+
+SCOPE = ChunkScope(project_id="p", scene_id="s1", created_at=datetime(2026, 1, 1, tzinfo=UTC))
+RESOLVER = NameResolver(
+    [
+        Entity(entity_id="C0", entity_type="character", name="Mary Grey"),
+        Entity(entity_id="I0", entity_type="item", name="the lamp"),
+        Entity(entity_id="C1", entity_type="character", name="阿青"),
+    ]
+)
+RECORD = SceneRecord.model_validate(
+    {
+        "chapter_index": 2,
+        "scene_index": 3,
+        "summary": ["Mary Grey lit the lamp.", " ", "It went out."],
+        "key_events": ["the lamp is lit"],
+        "memories": [
+            {
+                "memory_id": "M7",
+                "event_type": "promise_made",
+                "content": "Mary Grey promised to keep the lamp lit.",
+                "short": "Mary keeps the lamp lit",
+                "importance": 8,
+                "entities": ["C0", "I0", "C0"],
+                "tags": ["promise"],
+                "supersedes": "M3",
+                "slot_type": "I0.holder",
+            },
+            {"memory_id": "M8", "content": "It rained."},
+        ],
+    }
+)
+
+
+def _scene(text: str = "Mary Grey came.", record: SceneRecord | None = None, **changes: object) -> SceneInput:
+    return SceneInput.model_validate(
+        {"chapter_index": 2, "scene_index": 3, "text": text, "record": record, **changes}
+    )
+
+
+def _passages(scene: SceneInput, scope: ChunkScope = SCOPE) -> list[StoryMemoryChunk]:
+    return passage_chunks(scene, scope, mentions_in=RESOLVER.find_mentions)
+
+
+def _from_record(
+    scene: SceneInput, record: SceneRecord = RECORD, scope: ChunkScope = SCOPE
+) -> list[StoryMemoryChunk]:
+    return record_chunks(scene, record, scope, mentions_in=RESOLVER.find_mentions)
+
+
+def test_a_recorded_memory_keeps_all_that_the_record_says() -> None:
+    """Every field of a record's memory stands in its chunk, with the memory's id as source."""
+    memory = _from_record(_scene(record=RECORD))[0]
+    assert (memory.content_type, memory.source_id, memory.event_type) == ("memory", "M7", "promise_made")
+    assert (memory.chapter_index, memory.scene_index) == (2, 3)
+    assert (memory.short, memory.importance, memory.tags) == ("Mary keeps the lamp lit", 8, ["promise"])
+    assert (memory.supersedes, memory.slot_type, memory.origin) == ("M3", "I0.holder", "record")
+    assert memory.entities_mentioned == ["C0", "I0"]
+
+
+def test_bullets_and_key_events_name_their_place_in_the_record() -> None:
+    """A bullet's source counts the record's list from 0, blank entries included, and links whom it names."""
+    chunks = [each for each in _from_record(_scene(record=RECORD)) if each.content_type == "summary"]
+    assert [(each.source_id, each.entities_mentioned, each.tags) for each in chunks] == [
+        ("2:3:summary:0", ["C0", "I0"], []),
+        ("2:3:summary:2", [], []),
+        ("2:3:key_events:0", ["I0"], ["key_event"]),
+    ]
+
+
+def test_what_is_embedded_beside_a_record_is_a_setting() -> None:
+    """Memories and bullets always bear an embedding id, passages and key events only when asked for."""
+    scene = _scene(record=RECORD)
+    chunks = _from_record(scene) + _passages(scene)
+    assert [each.content for each in chunks if each.embedding_id is None] == [
+        "the lamp is lit",
+        "Mary Grey came.",
+    ]
+    everything = SCOPE.model_copy(update={"embed_passages": True, "embed_key_events": True})
+    chunks = _from_record(scene, scope=everything) + _passages(scene, everything)
+    assert all(each.embedding_id == each.chunk_id for each in chunks)
+
+
+def test_passages_without_a_record_are_embedded_and_shortened() -> None:
+    """Without a record a passage speaks for itself: embedded, with its weightiest sentence as short form."""
+    text = "阿青答应守住灯火。" + "风吹过山谷，落叶满地，远处有人在唱一支很老的歌。" * 30
+    first, *rest = _passages(_scene(text))
+    assert (first.embedding_id, first.short, first.entities_mentioned) == (
+        first.chunk_id,
+        "阿青答应守住灯火。",
+        ["C1"],
+    )
+    assert first.origin == "text"
+    assert [text[slice(*each.source_span)] for each in [first, *rest] if each.source_span] == [
+        each.content for each in [first, *rest]
+    ]
+    assert len(rest) >= 1
+
+
+def test_a_scene_without_text_has_no_passages() -> None:
+    """An empty scene brings nothing."""
+    assert _passages(_scene(" \n ")) == []
+
+
+def test_ids_are_the_same_every_time_and_differ_between_scenes_and_projects() -> None:
+    """Taking the same scene in again gives the same ids; another scene or project gives others."""
+    scene = _scene(record=RECORD)
+    ids = [each.chunk_id for each in _from_record(scene) + _passages(scene)]
+    assert ids == [each.chunk_id for each in _from_record(scene) + _passages(scene)]
+    assert len(set(ids)) == len(ids)
+    for change in ({"scene_id": "s2"}, {"project_id": "q"}):
+        assert not set(ids) & {each.chunk_id for each in _passages(scene, SCOPE.model_copy(update=change))}
+
+
+def test_equal_texts_of_one_scene_have_ids_of_their_own() -> None:
+    """A sentence that stands twice in a scene, or in two bullets, makes two chunks."""
+    record = RECORD.model_copy(update={"summary": ["It rained.", "It rained."], "key_events": ["It rained."]})
+    ids = [each.chunk_id for each in _from_record(_scene(record=record), record)]
+    assert len(set(ids)) == len(ids) == 5
+
+
+def test_a_passage_keeps_its_id_when_others_come_before_it() -> None:
+    """Inserting a paragraph does not rename the passages after it, so that their vectors stay."""
+    later = "The storm took the roof. " * 20
+    before = _passages(_scene(later))
+    after = _passages(_scene("She came home and told nobody. " * 15 + "\n\n" + later))
+    assert {each.chunk_id for each in before} <= {each.chunk_id for each in after}
+
+
+def test_who_made_the_record_is_who_the_memories_come_from() -> None:
+    """Memories of an author's record count as the author's, extracted ones as extracted."""
+    assert _from_record(_scene(record=RECORD, record_origin="author"))[0].origin == "author"
+    assert _from_record(_scene(record=RECORD, record_origin="extracted"))[0].origin == "extracted"
