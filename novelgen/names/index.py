@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
 
 from novelgen.models.entity import Entity
 from novelgen.names.normalise import ARTICLES, TITLES, fold_width, name_key, title_free_key, title_gender
@@ -11,6 +12,13 @@ from novelgen.text.cjk import has_cjk
 
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _SHORTEST_CHINESE_PART = 2
+_SHORTEST_SHARED_RUN = 3
+_GENDERS = {"male": "male", "m": "male", "man": "male", "男": "male"} | {
+    "female": "female",
+    "f": "female",
+    "woman": "female",
+    "女": "female",
+}
 
 
 class NameIndex:
@@ -33,6 +41,7 @@ class NameIndex:
             (each.entity_id, [name_key(name) for name in each.names() if has_cjk(name)]) for each in entities
         ]
         self._characters = {each.entity_id for each in entities if each.entity_type == "character"}
+        self._places = [each for each in entities if each.entity_type == "location"]
         self._genders = {each.entity_id: _entity_gender(each) for each in entities}
 
     def by_id(self, name: str) -> list[str]:
@@ -61,9 +70,26 @@ class NameIndex:
         return self.of_fitting_gender(holders, name)
 
     def by_family(self, name: str) -> list[str]:
-        """Return the entities that an English plural names together: "the Smiths", "the two Smiths"."""
+        """Return the characters that an English plural names together: "the Smiths", "the two Smiths"."""
         singular = {word[:-1] for word in _proper_words(name) if word.endswith("s")}
-        return [each for each, known in self._words.items() if singular and singular <= known]
+        holders = [each for each, known in self._words.items() if singular and singular <= known]
+        return [each for each in holders if each in self._characters]
+
+    def by_place_words(self, text: str) -> list[str]:
+        """Return the places that share what is proper to their name with a text.
+
+        English: all capitalised words of one of the place's names ("the south-west door, Agra" and "the old
+        fort at Agra"). Chinese: the longest run of characters, three at the least (云栈洞外, 福陵山云栈洞).
+        """
+        if not has_cjk(text):
+            words = _proper_words(text)
+            proper = [(place, map(_proper_words, place.names())) for place in self._places]
+            return [
+                place.entity_id for place, names in proper if any(each and each <= words for each in names)
+            ]
+        shared = {place.entity_id: _longest_shared_run(text, place) for place in self._places}
+        longest = max(shared.values(), default=0)
+        return [each for each, run in shared.items() if run == longest >= _SHORTEST_SHARED_RUN]
 
     def of_fitting_gender(self, entity_ids: Iterable[str], name: str) -> list[str]:
         """Leave out who is known by a title of the other gender than the name's: "Miss Holmes"."""
@@ -106,6 +132,14 @@ def _proper_words(name: str) -> frozenset[str]:
     return folded - TITLES - ARTICLES
 
 
+def _longest_shared_run(text: str, entity: Entity) -> int:
+    key = name_key(text)
+    matchers = (SequenceMatcher(None, key, name_key(name), autojunk=False) for name in entity.names())
+    return max(matcher.find_longest_match().size for matcher in matchers)
+
+
 def _entity_gender(entity: Entity) -> str | None:
+    """What the profile says, else what the titles in the names say where they agree."""
+    stated = _GENDERS.get(str(entity.profile.get("gender", "")).strip().casefold())
     genders = {title_gender(name) for name in entity.names()} - {None}
-    return genders.pop() if len(genders) == 1 else None
+    return stated or (genders.pop() if len(genders) == 1 else None)
