@@ -1,0 +1,50 @@
+"""What one run of the memory context chain has gathered so far."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from novelgen.memory.outline import StoryOutline
+from novelgen.memory.search import SearchResult
+from novelgen.models.context import ReportIssue
+from novelgen.models.request import MemoryContextRequest
+from novelgen.models.state import EntityStateSnapshot
+from novelgen.planning.retrieval_plan import RetrievalPlan
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class ContextRun:
+    """The state that passes from step to step; every step returns a new one.
+
+    `outline` is None when the story could not be read at all.
+    """
+
+    request: MemoryContextRequest
+    started_s: float
+    outline: StoryOutline | None = None
+    plan: RetrievalPlan = field(default_factory=RetrievalPlan)
+    model_time_s: float = 0.0
+    search: SearchResult = field(default_factory=SearchResult)
+    states: Sequence[EntityStateSnapshot] = ()
+    timeline: Sequence[EntityStateSnapshot] = ()
+    issues: tuple[ReportIssue, ...] = ()
+    timings_s: dict[str, float] = field(default_factory=dict)
+
+    def with_issues(self, *issues: ReportIssue) -> ContextRun:
+        """Return the run with further issues; each is logged once, here."""
+        for issue in issues:
+            logger.warning("%s %s: %s", issue.stage, issue.kind, issue.message)
+        return replace(self, issues=(*self.issues, *issues))
+
+    def with_timings(self, timings_s: dict[str, float]) -> ContextRun:
+        """Return the run with further stages' seconds."""
+        return replace(self, timings_s={**self.timings_s, **timings_s})
+
+    def remaining_s(self, budget_s: float, clock: Callable[[], float] = time.monotonic) -> float:
+        """Return what is left of the chain's budget, in which the model's time does not count."""
+        return budget_s - (clock() - self.started_s - self.model_time_s)

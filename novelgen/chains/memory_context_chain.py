@@ -1,0 +1,213 @@
+"""The main job: a scene plan in, a SceneMemoryContext out.
+
+LangChain composes and calls; what is looked up, chosen and shown is decided in the rooms below
+(`planning`, `selection`, `assembly`). The chain keeps nothing between runs.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+
+from novelgen.assembly.context import assemble_context
+from novelgen.chains.context_run import ContextRun
+from novelgen.chains.context_settings import ContextSettings
+from novelgen.chains.context_writer import ContextWriter
+from novelgen.chains.outages import issue_of
+from novelgen.deadlines import CallOutcome, run_concurrently
+from novelgen.errors import ContextWriteError
+from novelgen.memory.partial import as_story_memory
+from novelgen.memory.protocol import MemoryTools, StoryMemory
+from novelgen.memory.search import SearchRequest
+from novelgen.models.context import ContextReport, ReportIssue, SceneMemoryContext
+from novelgen.models.project_id import require_project_id
+from novelgen.models.request import MemoryContextRequest
+from novelgen.models.timestamps import utc_now
+from novelgen.planning.model_planner import ModelPlanner
+from novelgen.planning.scene_planning import known_story, plan_scene
+from novelgen.planning.stage import entities_for_states
+from novelgen.text.tokens import TokenCounter, estimate_tokens
+
+logger = logging.getLogger(__name__)
+
+ContextInput = MemoryContextRequest | Mapping[str, Any]
+
+
+class MemoryContextChain(Runnable[ContextInput, SceneMemoryContext]):
+    """Builds the memory context of a planned scene.
+
+    Works as any LangChain Runnable (`invoke`, `ainvoke`, `batch`, `stream`, `with_retry`, `|`). Nothing
+    that fails in the model, the memory or the writer reaches the caller: the context says what is missing
+    in `report.issues`.
+
+    Args:
+        memory: The memory tools, `runtime`'s or a double; a search alone is enough.
+        model: Chat model for planning; None plans by rules.
+        writer: Keeps the finished context; None keeps nothing.
+        settings: Budgets and deadlines.
+        count_tokens: Token counter of the budgets.
+        clock: Gives the moment stamped on contexts.
+        propagate_bugs: Raise TypeError, KeyError and their like instead of degrading; for tests.
+    """
+
+    def __init__(
+        self,
+        memory: MemoryTools | StoryMemory,
+        *,
+        model: BaseChatModel | None = None,
+        writer: ContextWriter | None = None,
+        settings: ContextSettings | None = None,
+        count_tokens: TokenCounter = estimate_tokens,
+        clock: Callable[[], datetime] = utc_now,
+        propagate_bugs: bool = False,
+    ) -> None:
+        self._memory = as_story_memory(memory)
+        self._settings = settings or ContextSettings()
+        self._planner = ModelPlanner(model, timeout_s=self._settings.model_timeout_s) if model else None
+        self._writer = writer
+        self._count_tokens = count_tokens
+        self._clock = clock
+        self._propagate_bugs = propagate_bugs
+        self._steps: Runnable[ContextInput, SceneMemoryContext] = (
+            RunnableLambda(self._begin).with_config(run_name="read_outline")
+            | RunnableLambda(self._plan).with_config(run_name="plan")
+            | RunnableLambda(self._retrieve).with_config(run_name="retrieve")
+            | RunnableLambda(self._assemble).with_config(run_name="select")
+            | RunnableLambda(self._write).with_config(run_name="write")
+        )
+
+    def invoke(
+        self, input: ContextInput, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> SceneMemoryContext:
+        """Build the context of one planned scene.
+
+        Args:
+            input: The request, or a mapping of its fields.
+            config: LangChain's configuration: callbacks, tags, metadata.
+
+        Raises:
+            ValidationError: When the request lacks a field or has a wrong type.
+            InvalidProjectIdError: When the project id is not a plain, path-free string.
+        """
+        return self._steps.invoke(input, self._named(config), **kwargs)
+
+    async def ainvoke(
+        self, input: ContextInput, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> SceneMemoryContext:
+        """Build the context without blocking the event loop; the same body runs in worker threads."""
+        return await self._steps.ainvoke(input, self._named(config), **kwargs)
+
+    def _named(self, config: RunnableConfig | None) -> RunnableConfig:
+        given = config or {}
+        return {**given, "run_name": given.get("run_name") or self.get_name()}
+
+    def _begin(self, given: ContextInput) -> ContextRun:
+        request = MemoryContextRequest.model_validate(given)
+        require_project_id(request.project_id)
+        run = ContextRun(request=request, started_s=time.monotonic())
+        read = partial(self._memory.outline, request.project_id, as_of=request.position)
+        outcome = self._call(run, {"outline": read})["outline"]
+        issue = self._issue("outline", outcome)
+        run = run.with_timings({"outline": outcome.elapsed_s})
+        return run.with_issues(issue) if issue else replace(run, outline=outcome.value)
+
+    def _plan(self, run: ContextRun) -> ContextRun:
+        started_s = time.monotonic()
+        planned = plan_scene(run.request, run.outline, planner=self._planner)
+        run = replace(run, plan=planned.plan, model_time_s=planned.model_time_s)
+        run = run.with_timings({"plan": time.monotonic() - started_s})
+        return run.with_issues(*planned.plan.issues)
+
+    def _retrieve(self, run: ContextRun) -> ContextRun:
+        request, settings = run.request, self._settings
+        story = known_story(request, run.outline)
+        state_ids = entities_for_states(run.plan.entity_ids, story, limit=settings.max_states)
+        outcomes = self._call(
+            run,
+            {
+                "search": partial(self._memory.search, self._search_request(run)),
+                "states": partial(
+                    self._memory.get_entity_states, request.project_id, state_ids, as_of=request.position
+                ),
+                "timeline": partial(
+                    self._memory.get_recent_timeline,
+                    request.project_id,
+                    request.chapter_index,
+                    context_window=settings.context_window,
+                    as_of=request.position,
+                ),
+            },
+        )
+        run = run.with_timings({stage: outcome.elapsed_s for stage, outcome in outcomes.items()})
+        issues = (self._issue(stage, outcome) for stage, outcome in outcomes.items())
+        run = run.with_issues(*(issue for issue in issues if issue is not None))
+        search = outcomes["search"].value or run.search
+        return replace(
+            run.with_issues(*search.issues).with_timings(search.timings_s),
+            search=search,
+            states=outcomes["states"].value or (),
+            timeline=outcomes["timeline"].value or (),
+        )
+
+    def _assemble(self, run: ContextRun) -> SceneMemoryContext:
+        started_s = time.monotonic()
+        context = assemble_context(
+            run.request,
+            known_story(run.request, run.outline),
+            run.plan,
+            search=run.search,
+            states=run.states,
+            timeline=run.timeline,
+            bounds=self._settings,
+            count_tokens=self._count_tokens,
+            timestamp=self._clock(),
+        )
+        run = run.with_timings({"select": time.monotonic() - started_s})
+        run = run.with_timings({"total": time.monotonic() - run.started_s})
+        return _with_report(context, issues=list(run.issues), timings_s=run.timings_s)
+
+    def _write(self, context: SceneMemoryContext) -> SceneMemoryContext:
+        if self._writer is None:
+            return context
+        writer = self._writer
+        timeout_s = {"write": self._settings.tool_timeout_s}
+        outcome = run_concurrently({"write": partial(writer.write, context)}, timeouts_s=timeout_s)["write"]
+        issue = self._issue("write", outcome)
+        if issue is None:
+            return context
+        if isinstance(outcome.error, ContextWriteError):
+            issue = issue.model_copy(update={"kind": "not_written", "message": str(outcome.error)})
+        logger.error("the context was not written: %s", issue.message)
+        issues = [*context.report.issues, issue] if context.report else [issue]
+        return _with_report(context, issues=issues)
+
+    def _search_request(self, run: ContextRun) -> SearchRequest:
+        return SearchRequest(
+            project_id=run.request.project_id,
+            queries=list(run.plan.queries),
+            entity_ids=run.plan.entity_ids,
+            as_of=run.request.position,
+            candidates_per_query=self._settings.candidates_per_query,
+            # The arms are given less than the tool, so that those that answer are heard.
+            timeout_s=self._settings.tool_timeout_s * 0.9,
+        )
+
+    def _call(self, run: ContextRun, calls: dict[str, Callable[[], Any]]) -> dict[str, CallOutcome[Any]]:
+        timeout_s = min(self._settings.tool_timeout_s, run.remaining_s(self._settings.chain_timeout_s))
+        return run_concurrently(calls, timeouts_s=dict.fromkeys(calls, timeout_s))
+
+    def _issue(self, stage: str, outcome: CallOutcome[Any]) -> ReportIssue | None:
+        return issue_of(stage, outcome, propagate_bugs=self._propagate_bugs)
+
+
+def _with_report(context: SceneMemoryContext, **changes: Any) -> SceneMemoryContext:
+    report = (context.report or ContextReport()).model_copy(update=changes)
+    return context.model_copy(update={"report": report})

@@ -1,0 +1,102 @@
+"""The timeline of a context."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from novelgen.assembly.timeline import AssembledTimeline, assemble_timeline, rank_loops
+from novelgen.memory.outline import StoryOutline
+from novelgen.models.loop import OpenLoop
+from novelgen.models.position import StoryPosition
+from novelgen.rendering.labels import ENGLISH
+from novelgen.text.tokens import estimate_tokens
+from tests.support.stories import PROJECT, lighthouse_memory
+
+OUTLINE = lighthouse_memory().outline(PROJECT, as_of=StoryPosition(2, 2))
+SNAPSHOTS = lighthouse_memory().get_recent_timeline(PROJECT, 2, as_of=StoryPosition(2, 2))
+
+
+def assembled(outline: StoryOutline | None = OUTLINE, budget: int = 400, **changes: Any) -> AssembledTimeline:
+    """Assemble the lighthouse timeline before 2:2."""
+    arguments: dict[str, Any] = {"entity_ids": ["C0", "C1"], "shown_states": [], **changes}
+    return assemble_timeline(
+        outline,
+        arguments.pop("snapshots", SNAPSHOTS),
+        {"C0": "Ada", "C1": "Ben"},
+        labels=ENGLISH,
+        budget_tokens=budget,
+        count_tokens=estimate_tokens,
+        **arguments,
+    )
+
+
+def test_every_entry_has_its_source_position() -> None:
+    """Events, threads, relationships and changes all say where they come from."""
+    timeline = assembled().timeline
+    assert timeline is not None
+    assert set(timeline) == {"open_loops", "recent_events", "relationships", "snapshots"}
+    for entries in timeline.values():
+        assert all(entry["chapter_index"] is not None for entry in entries)
+
+
+def test_a_section_without_entries_is_absent() -> None:
+    """Keys are absent until there is something in them."""
+    timeline = assembled(snapshots=[]).timeline
+    assert timeline is not None
+    assert "snapshots" not in timeline
+    assert "chapter_summaries" not in timeline
+
+
+def test_nothing_to_tell_is_null() -> None:
+    """Without outline and snapshots there is no timeline at all."""
+    assert assembled(None, snapshots=[]).timeline is None
+
+
+@pytest.mark.parametrize("budget", [0, 7, 15, 40, 100])
+def test_the_budget_holds_and_what_is_left_out_is_named(budget: int) -> None:
+    """The lines stay within the budget, and every entry left out says so."""
+    whole, cut = assembled(), assembled(budget=budget)
+    assert cut.tokens <= budget
+
+    def entries(result: AssembledTimeline) -> int:
+        return sum(len(section) for section in (result.timeline or {}).values())
+
+    assert entries(cut) + len(cut.left_out) == entries(whole)
+    assert all("timeline_budget" in item.reason for item in cut.left_out)
+
+
+def test_recent_events_stand_in_story_order() -> None:
+    """The oldest of the recent events comes first."""
+    timeline = assembled().timeline
+    assert timeline is not None
+    assert [entry["event"] for entry in timeline["recent_events"]] == [
+        "Ada hides it",
+        "A vow",
+        "The logbook is read",
+    ]
+
+
+def test_relationships_need_both_sides_on_the_plan() -> None:
+    """A friendship with somebody who is not in the scene is not told."""
+    timeline = assembled(entity_ids=["C0"]).timeline
+    assert timeline is not None
+    assert "relationships" not in timeline
+
+
+def test_states_already_shown_are_not_repeated() -> None:
+    """A snapshot that stands among the states is not in the timeline again."""
+    timeline = assembled(shown_states=SNAPSHOTS).timeline
+    assert timeline is not None
+    assert "snapshots" not in timeline
+
+
+def test_threads_of_the_scene_come_first_then_the_weighty_then_the_old() -> None:
+    """A low thread of the scene's own people precedes a critical one of strangers."""
+    loops = [
+        OpenLoop(loop_id="OL1", description="a", importance="critical", age_scenes=1),
+        OpenLoop(loop_id="OL2", description="b", importance="critical", age_scenes=9),
+        OpenLoop(loop_id="OL3", description="c", importance="low", related_entities=["C0"]),
+    ]
+    assert [loop.loop_id for loop in rank_loops(loops, {"C0"})] == ["OL3", "OL2", "OL1"]

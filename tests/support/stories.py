@@ -1,0 +1,138 @@
+"""A tiny story in memory, for tests of everything above the stores."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from novelgen.memory.in_memory import InMemoryStoryMemory
+from novelgen.memory.outline import OutlineScene
+from novelgen.models.characters import Character, CharactersConfig
+from novelgen.models.entity import Entity, EntityAlias
+from novelgen.models.loop import OpenLoop
+from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.plan import ScenePlan
+from novelgen.models.relationship import Relationship
+from novelgen.models.request import MemoryContextRequest
+from novelgen.models.state import StateChange
+
+PROJECT = "lighthouse"
+NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+def memory(
+    source_id: str, content: str, chapter: int | None, scene: int | None, *entities: str, importance: int = 5
+) -> StoryMemoryChunk:
+    """Return a stored memory of the lighthouse story."""
+    return StoryMemoryChunk(
+        chunk_id=f"k-{source_id}",
+        project_id=PROJECT,
+        chapter_index=chapter,
+        scene_index=scene,
+        content=content,
+        content_type="memory",
+        entities_mentioned=list(entities),
+        source_id=source_id,
+        importance=importance,
+        created_at=NOW,
+    )
+
+
+MEMORIES = [
+    memory("M1", "Ada hid the brass key under the third stair of the lighthouse.", 1, 1, "C0", "I0", "L0"),
+    memory("M2", "Ben promised Ada to keep the lamp burning until her return.", 1, 2, "C1", "C0", importance=8),
+    memory("M3", "The keeper's logbook names a wreck called the Marigold.", 2, 1, "I1"),
+    memory("M4", "Ben sold the brass key to the harbour master.", 3, 1, "C1", "I0", importance=9),
+    memory("N1", "Nobody in this story can swim.", None, None),
+]
+
+ENTITIES = [
+    Entity(entity_id="C0", entity_type="character", name="Ada", first_chapter=1, first_scene=1),
+    Entity(
+        entity_id="C1",
+        entity_type="character",
+        name="Ben",
+        aliases=[EntityAlias(alias="the lamplighter")],
+        first_chapter=1,
+        first_scene=2,
+    ),
+    Entity(entity_id="C2", entity_type="character", name="Cornelius", first_chapter=3, first_scene=1),
+    Entity(entity_id="I0", entity_type="item", name="the brass key", first_chapter=1, first_scene=1),
+    Entity(entity_id="L0", entity_type="location", name="the lighthouse", first_chapter=1, first_scene=1),
+]
+
+CHANGES = [
+    StateChange(entity_id="C0", attribute="location_id", value="L0", chapter_index=1, scene_index=1),
+    StateChange(entity_id="C1", attribute="goals", value=["keep the lamp"], chapter_index=1, scene_index=2),
+    StateChange(
+        entity_id="I0", entity_type="item", attribute="holder", value="C0", chapter_index=1, scene_index=1
+    ),
+    StateChange(
+        entity_id="I0", entity_type="item", attribute="holder", value="C2", chapter_index=3, scene_index=1
+    ),
+]
+
+SCENES = [
+    OutlineScene(chapter_index=1, scene_index=1, location_id="L0", participants=["C0"], key_events=["Ada hides it"]),
+    OutlineScene(chapter_index=1, scene_index=2, location_id="L0", participants=["C0", "C1"], key_events=["A vow"]),
+    OutlineScene(chapter_index=2, scene_index=1, participants=["C0"], key_events=["The logbook is read"]),
+    OutlineScene(chapter_index=3, scene_index=1, participants=["C1", "C2"], key_events=["The key is sold"]),
+]
+
+LOOPS = [
+    OpenLoop(
+        loop_id="OL0",
+        category="promise",
+        description="Will Ben keep the lamp burning?",
+        importance="high",
+        related_entities=["C1"],
+        chapter_index=1,
+        scene_index=2,
+    )
+]
+
+RELATIONSHIPS = [
+    Relationship(
+        relationship_id="R0",
+        character_a="C0",
+        character_b="C1",
+        relationship_type="friends",
+        status="trusting",
+        perspective_a="Ben never lies",
+        intensity=7,
+        chapter_index=1,
+        scene_index=2,
+    )
+]
+
+
+def lighthouse_memory() -> InMemoryStoryMemory:
+    """Return the whole story as in-memory tools; chapter 3 lies in the future of the usual plan."""
+    return InMemoryStoryMemory(
+        PROJECT,
+        chunks=MEMORIES,
+        entities=ENTITIES,
+        changes=CHANGES,
+        scenes=SCENES,
+        loops=LOOPS,
+        relationships=RELATIONSHIPS,
+        timestamp=NOW,
+    )
+
+
+def lighthouse_request(chapter_index: int = 2, scene_index: int = 2) -> MemoryContextRequest:
+    """Return a plan of a scene in which Ada looks for the key and asks Ben."""
+    return MemoryContextRequest(
+        project_id=PROJECT,
+        chapter_index=chapter_index,
+        scene_index=scene_index,
+        scene_plan=ScenePlan(
+            scene_number=scene_index,
+            location="the lighthouse",
+            characters=["Ada", "the lamplighter"],
+            purpose="Ada returns and looks for the brass key",
+            key_actions=["Ada searches the third stair", "She asks Ben about the lamp and his promise"],
+        ),
+        characters=CharactersConfig(
+            protagonist=Character(name="Ada"), supporting_characters=[Character(name="Ben")]
+        ),
+    )
