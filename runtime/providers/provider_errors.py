@@ -1,0 +1,41 @@
+"""Errors of model providers in words that say what to change, without keys."""
+
+from __future__ import annotations
+
+from pydantic import SecretStr
+
+from novelgen.errors import ConfigurationError
+from novelgen.planning.model_answer import described
+
+
+def configuration_error(
+    what: str, name: str, error: Exception, api_key: SecretStr | None
+) -> ConfigurationError:
+    """Say why a model could not be built.
+
+    Args:
+        what: "chat model" or "embedding model".
+        name: The setting's value.
+        error: What the provider's package raised. Raise the result `from None`, for the original may hold
+            the key.
+        api_key: Removed from the text wherever it stands.
+    """
+    told = without_key(described(error), api_key)
+    provider = name.partition(":")[0].strip()
+    if isinstance(error, ImportError):
+        package = "novelgen[openai]" if provider == "openai" else f"langchain-{provider.replace('_', '-')}"
+        return ConfigurationError(f"{what} {name!r} needs a package: pip install '{package}' ({told})")
+    if any(word in str(error).casefold() for word in ("api_key", "api key", "credential")):
+        variable = f"{provider.upper()}_API_KEY"
+        return ConfigurationError(
+            f"{what} {name!r} needs a key: set {variable} or the key's setting ({told})"
+        )
+    return ConfigurationError(
+        f"{what} {name!r} cannot be used; write provider:model, such as 'openai:<model>' ({told})"
+    )
+
+
+def without_key(text: str, api_key: SecretStr | None) -> str:
+    """Return the text with the key replaced by a mark."""
+    key = api_key.get_secret_value() if api_key is not None else ""
+    return text.replace(key, "[key]") if key else text
