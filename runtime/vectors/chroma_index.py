@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import Any, TypeVar
 
+from chromadb.api import ClientAPI
 from chromadb.errors import NotFoundError
 
 from novelgen.errors import VectorIndexDamagedError, VectorIndexError
@@ -36,6 +37,7 @@ class ChromaIndex:
     def __init__(self, location: IndexLocation) -> None:
         self._connection = ChromaConnection(location)
         self._live: dict[str, ProjectCollection] = {}
+        self._live_client: ClientAPI | None = None
         self.operations: dict[str, Callable[[Head, bytes], Head]] = {
             "upsert": self._upsert,
             "delete": self._delete,
@@ -137,6 +139,10 @@ class ChromaIndex:
 
     def _find_live(self, project_id: str) -> ProjectCollection | None:
         client = self._connection.client()
+        if client is not self._live_client:
+            # Collections of an earlier client would go on reading from files that were replaced.
+            self._live.clear()
+            self._live_client = client
         if project_id in self._live:
             return self._live[project_id]
         live = slots.find_live(client, project_id)

@@ -50,8 +50,8 @@ def _refuse_misfits(
 
 
 def _unit_rows(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True).astype(np.float32)
-    return rows / np.where(lengths > 0, lengths, np.float32(1.0))
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.divide(rows, np.where(lengths > 0, lengths, 1.0), dtype=np.float32)
 
 
 def _best(similarities: NDArray[np.float32], ids: Sequence[str], *, top_k: int) -> list[tuple[str, float]]:

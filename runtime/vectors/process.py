@@ -153,10 +153,11 @@ class IndexProcess:
         try:
             reply = worker.exchange(request, body, deadline=deadline)
         except DeadlineExceededError as error:
-            self._replace(worker, reason=f"{operation} did not return in time")
+            self._replace(worker, reason=f"{operation} did not return in time", deadline=deadline)
             raise DeadlineExceededError(f"{operation} on the vector index did not return in time") from error
         except ChannelClosedError as error:
-            raise self._replace(worker, reason=f"its process ended during {operation}") from error
+            reason = f"its process ended during {operation}"
+            raise self._replace(worker, reason=reason, deadline=deadline) from error
         self._breaker.succeeded()
         if "error" in reply:
             raise error_from_wire(reply["error"])
@@ -188,15 +189,18 @@ class IndexProcess:
                 f"the process of the vector index did not start within {self._start_timeout_s:g} s"
             ) from error
         except ChannelClosedError as error:
-            raise self._replace(worker, reason="its process ended while starting") from error
+            reason = "its process ended while starting"
+            raise self._replace(worker, reason=reason, deadline=deadline) from error
 
-    def _replace(self, worker: WorkerHandle, *, reason: str) -> VectorIndexError:
-        """Kill a process that failed, and start the next in the background unless the breaker opened."""
-        self._stop_worker()
+    def _replace(self, worker: WorkerHandle, *, reason: str, deadline: float) -> VectorIndexError:
+        """End a process that failed, and start the next in the background unless the breaker opened."""
+        # A process that closed its channel is about to end: the code with which it does tells why.
+        self._stop_worker(grace_s=min(_CLOSE_GRACE_S, max(0.0, deadline - time.monotonic())))
         self._breaker.failed(reason)
+        death = worker.death()
         if not self._breaker.is_open:
             self._ensure_worker()
-        return worker.death()
+        return death
 
     def _stop_worker(self, *, grace_s: float = 0.0) -> None:
         if self._worker is not None:
