@@ -1,0 +1,131 @@
+"""Calls under a deadline."""
+
+from __future__ import annotations
+
+import contextvars
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from novelgen.deadlines import call_with_deadline, run_concurrently
+from novelgen.errors import DeadlineExceededError
+
+HANG_GUARD_S = 30.0
+
+colour: contextvars.ContextVar[str] = contextvars.ContextVar("colour", default="none")
+
+
+def hang() -> str:
+    """Never come back within a test."""
+    threading.Event().wait()
+    return "never"
+
+
+def test_value_comes_back() -> None:
+    """A call that returns in time gives its value."""
+    assert call_with_deadline(lambda: 7, timeout_s=HANG_GUARD_S, stage="seven") == 7
+
+
+def test_error_comes_back() -> None:
+    """What the call raises is raised to the caller, as it was."""
+    error = KeyError("ours")
+
+    def fail() -> None:
+        raise error
+
+    with pytest.raises(KeyError, match="ours") as caught:
+        call_with_deadline(fail, timeout_s=HANG_GUARD_S, stage="fail")
+    assert caught.value is error
+
+
+def test_timeout_that_the_call_raises_is_not_the_deadline() -> None:
+    """A TimeoutError of the call itself is told apart from the deadline."""
+
+    def fail() -> None:
+        raise TimeoutError("the socket's")
+
+    with pytest.raises(TimeoutError, match="the socket's") as caught:
+        call_with_deadline(fail, timeout_s=HANG_GUARD_S, stage="fail")
+    assert not isinstance(caught.value, DeadlineExceededError)
+
+
+def test_hang_is_left_behind() -> None:
+    """A call that hangs costs its deadline and no more; the error names stage and seconds."""
+    started = time.monotonic()
+    with pytest.raises(DeadlineExceededError, match=r"search did not return within 0\.05 s"):
+        call_with_deadline(hang, timeout_s=0.05, stage="search")
+    assert time.monotonic() - started < HANG_GUARD_S
+
+
+@pytest.mark.parametrize("timeout_s", [0.0, -1.0])
+def test_nothing_starts_without_time(timeout_s: float) -> None:
+    """When no time is left the function is not called."""
+    called = threading.Event()
+    with pytest.raises(DeadlineExceededError, match="no time was left"):
+        call_with_deadline(called.set, timeout_s=timeout_s, stage="late")
+    assert not called.is_set()
+
+
+def test_context_variables_are_seen_and_not_changed() -> None:
+    """The call sees the caller's context variables; what it sets stays its own."""
+    colour.set("red")
+
+    def look() -> str:
+        seen = colour.get()
+        colour.set("blue")
+        return seen
+
+    assert call_with_deadline(look, timeout_s=HANG_GUARD_S, stage="look") == "red"
+    assert colour.get() == "red"
+
+
+def test_interpreter_exits_beside_a_hung_call() -> None:
+    """A thread that was left behind does not keep the process alive."""
+    code = (
+        "import threading\n"
+        "from novelgen.deadlines import call_with_deadline, run_concurrently\n"
+        "hang = threading.Event().wait\n"
+        "run_concurrently({'a': hang}, timeouts_s={'a': 0.05})\n"
+        "try: call_with_deadline(hang, timeout_s=0.05, stage='x')\n"
+        "except TimeoutError: print('left')\n"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG_GUARD_S * 2, check=True
+    )
+    assert told.stdout == "left\n"
+
+
+def test_concurrent_calls_have_their_own_deadlines_and_errors() -> None:
+    """One value, one error and one hang stay apart; order is that of the calls."""
+    error = OSError("disk")
+
+    def fail() -> None:
+        raise error
+
+    outcomes = run_concurrently(
+        {"slow": hang, "fine": lambda: [1], "broken": fail},
+        timeouts_s={"slow": 0.05, "fine": HANG_GUARD_S, "broken": HANG_GUARD_S},
+    )
+    assert list(outcomes) == ["slow", "fine", "broken"]
+    assert (outcomes["fine"].value, outcomes["fine"].error) == ([1], None)
+    assert (outcomes["broken"].value, outcomes["broken"].error) == (None, error)
+    assert isinstance(outcomes["slow"].error, DeadlineExceededError)
+    assert outcomes["slow"].elapsed_s == pytest.approx(0.05)
+    assert 0 <= outcomes["fine"].elapsed_s < HANG_GUARD_S
+
+
+def test_calls_run_at_the_same_time() -> None:
+    """Two calls that wait for each other both come back."""
+    barrier = threading.Barrier(2)
+    outcomes = run_concurrently(
+        {"one": barrier.wait, "two": barrier.wait}, timeouts_s={"one": HANG_GUARD_S, "two": HANG_GUARD_S}
+    )
+    assert [outcome.error for outcome in outcomes.values()] == [None, None]
+
+
+def test_no_calls_no_outcomes() -> None:
+    """Nothing to do is done."""
+    assert run_concurrently({}, timeouts_s={}) == {}
