@@ -1,0 +1,116 @@
+"""Writing memories with everything that hangs on them: links, tags, words, and the outbox."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import bindparam, select
+
+from novelgen.errors import UnknownProjectError
+from runtime.storage.lexical_index import LexicalIndex, searchable_text
+from runtime.storage.outbox import OutboxRepository
+from runtime.storage.session import StorageSession, batches
+from runtime.storage.tables import CHUNK_ENTITIES, CHUNK_TAGS, CHUNKS, EMBEDDINGS, PROJECTS
+
+LINK_KIND_BY_ORIGIN = {"record": "record", "extracted": "record", "text": "mention", "author": "manual"}
+
+
+class ChunkWriter:
+    """Writes chunks of one project inside one transaction.
+
+    Args:
+        session: A writing session.
+        project_id: The project of all chunks.
+
+    Raises:
+        UnknownProjectError: When no project of that id is stored.
+    """
+
+    def __init__(self, session: StorageSession, project_id: str) -> None:
+        self._session = session
+        self._project_id = project_id
+        number = session.connection.scalar(
+            select(PROJECTS.c.project_number).where(PROJECTS.c.project_id == project_id)
+        )
+        if number is None:
+            raise UnknownProjectError(f"no project {project_id!r} is stored; create it first")
+        self._lexical = LexicalIndex(session, number)
+        self._outbox = OutboxRepository(session)
+
+    def insert(self, rows: Sequence[dict[str, Any]]) -> None:
+        """Insert whole chunk rows (without `row_id`), index their words and queue them for the vector index."""
+        if not rows:
+            return
+        self._session.insert(CHUNKS, rows)
+        row_ids = self._row_ids([row["chunk_id"] for row in rows])
+        self._link(row_ids, rows)
+        self._lexical.add([(row_ids[row["chunk_id"]], _searchable(row)) for row in rows])
+        self._outbox.queue(self._project_id, list(row_ids), "upsert")
+
+    def update(self, old: Mapping[str, Any], new: dict[str, Any]) -> None:
+        """Change a chunk; its vector goes only when its text changed.
+
+        Args:
+            old: The whole row as it is stored.
+            new: The columns to set.
+        """
+        row_id = old["row_id"]
+        whole = {**old, **new}
+        self._session.run(CHUNKS.update().where(CHUNKS.c.row_id == row_id).values(**new))
+        if whole["content_hash"] != old["content_hash"]:
+            self._lexical.remove([(row_id, _searchable(old))])
+            self._lexical.add([(row_id, _searchable(whole))])
+            self._session.run(EMBEDDINGS.delete().where(EMBEDDINGS.c.chunk_row_id == row_id))
+        self._session.run(CHUNK_ENTITIES.delete().where(CHUNK_ENTITIES.c.chunk_row_id == row_id))
+        self._session.run(CHUNK_TAGS.delete().where(CHUNK_TAGS.c.chunk_row_id == row_id))
+        self._link({whole["chunk_id"]: row_id}, [whole])
+        operation = "upsert" if whole["status"] == "active" else "delete"
+        self._outbox.queue(self._project_id, [whole["chunk_id"]], operation)
+
+    def remove(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Take chunks out for good, given as whole rows; links, tags and vectors go with them."""
+        self._lexical.remove([(row["row_id"], _searchable(row)) for row in rows])
+        for batch in batches(row["row_id"] for row in rows):
+            self._session.run(CHUNKS.delete().where(CHUNKS.c.row_id.in_(batch)))
+        self._outbox.queue(self._project_id, [row["chunk_id"] for row in rows], "delete")
+
+    def reposition(self, scene_ids: Sequence[str]) -> None:
+        """Queue the chunks of scenes whose position changed: the index holds a copy of it."""
+        for batch in batches(scene_ids):
+            moved = select(CHUNKS.c.chunk_id).where(CHUNKS.c.scene_id.in_(batch), CHUNKS.c.status == "active")
+            chunk_ids = list(self._session.connection.scalars(moved))
+            self._outbox.queue(self._project_id, chunk_ids, "upsert")
+
+    def _row_ids(self, chunk_ids: Sequence[str]) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for batch in batches(chunk_ids):
+            statement = select(CHUNKS.c.chunk_id, CHUNKS.c.row_id).where(
+                CHUNKS.c.project_id == self._project_id,
+                CHUNKS.c.chunk_id.in_(bindparam("ids", expanding=True)),
+            )
+            found.update((row[0], row[1]) for row in self._session.rows(statement, {"ids": batch}))
+        return found
+
+    def _link(self, row_ids: Mapping[str, int], rows: Sequence[Mapping[str, Any]]) -> None:
+        links = [
+            {
+                "chunk_row_id": row_ids[row["chunk_id"]],
+                "entity_id": entity_id,
+                "project_id": self._project_id,
+                "kind": LINK_KIND_BY_ORIGIN[row["origin"]],
+            }
+            for row in rows
+            for entity_id in dict.fromkeys(row["entities_mentioned"])
+        ]
+        tags = [
+            {"chunk_row_id": row_ids[row["chunk_id"]], "tag": tag, "project_id": self._project_id}
+            for row in rows
+            for tag in dict.fromkeys(row["tags"])
+        ]
+        self._session.insert(CHUNK_ENTITIES, links)
+        self._session.insert(CHUNK_TAGS, tags)
+
+
+def _searchable(row: Mapping[str, Any]) -> str:
+    return searchable_text(row["content"], row["short"])

@@ -1,0 +1,213 @@
+"""The database of a project, or of many: opening, migrating, transactions, backup."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+
+from sqlalchemy import URL, Connection, Engine
+from tenacity import Retrying, retry_if_exception, stop_after_attempt
+
+from novelgen.errors import DatabaseBusyError, DatabaseError, UnknownProjectError
+from novelgen.models.timestamps import utc_now
+from runtime.storage.backup import backup_sqlite
+from runtime.storage.connection import (
+    WRITING,
+    database_url,
+    postgres_engine,
+    reading_options,
+    sqlite_engine,
+    sqlite_file,
+)
+from runtime.storage.errors import database_errors, is_lost_connection
+from runtime.storage.migrations.runner import migrate_to_head
+from runtime.storage.unit import UnitOfWork
+
+T = TypeVar("T")
+
+
+class DatabaseManager:
+    """Transactions over one database; safe to share between threads, not across a fork.
+
+    Nothing is opened or created before the first transaction. Use `open`, which also brings the schema up
+    to date, unless that was done already.
+
+    Args:
+        url_or_path: Path of a SQLite file, or a SQLAlchemy URL of SQLite or PostgreSQL.
+        busy_timeout_s: Seconds that a write waits for another writer.
+        statement_timeout_s: Seconds that one statement may take on PostgreSQL.
+        pool_size: Connections kept open; as many more (twice as many on SQLite) are opened when needed.
+        clock: Tells the moment that is written into rows.
+
+    Raises:
+        ConfigurationError: When the URL cannot be read or names another database.
+    """
+
+    def __init__(
+        self,
+        url_or_path: str | Path,
+        *,
+        busy_timeout_s: float = 5.0,
+        statement_timeout_s: float = 30.0,
+        pool_size: int = 8,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> None:
+        self.url: URL = database_url(url_or_path)
+        self._busy_timeout_s = busy_timeout_s
+        self._clock = clock
+        self._engine: Engine = (
+            sqlite_engine(self.url, busy_timeout_s=busy_timeout_s, pool_size=pool_size)
+            if self.is_sqlite
+            else postgres_engine(
+                self.url,
+                busy_timeout_s=busy_timeout_s,
+                statement_timeout_s=statement_timeout_s,
+                pool_size=pool_size,
+            )
+        )
+        # SQLite's own waiting is unfair: among many threads one can starve beyond its timeout. And before
+        # 3.51.3 concurrent checkpoints can damage the file, so the writers of a process queue up here.
+        self._writer = threading.Lock()
+
+    @classmethod
+    def open(
+        cls,
+        url_or_path: str | Path,
+        *,
+        create: bool = True,
+        busy_timeout_s: float = 5.0,
+        statement_timeout_s: float = 30.0,
+        pool_size: int = 8,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> DatabaseManager:
+        """Open a database and bring its schema up to date.
+
+        Args:
+            url_or_path: As for the constructor.
+            create: Whether to create a SQLite file (and its folder) that is not there.
+            busy_timeout_s: As for the constructor.
+            statement_timeout_s: As for the constructor.
+            pool_size: As for the constructor.
+            clock: As for the constructor.
+
+        Raises:
+            UnknownProjectError: When the file is absent and `create` is False; nothing is created then.
+            SchemaVersionError: When the schema is newer than this version or foreign to it.
+            DatabaseError: When the database cannot be read or written.
+        """
+        database = cls(
+            url_or_path,
+            busy_timeout_s=busy_timeout_s,
+            statement_timeout_s=statement_timeout_s,
+            pool_size=pool_size,
+            clock=clock,
+        )
+        try:
+            database._prepare_file(create)
+            with database_errors():
+                migrate_to_head(database.url, busy_timeout_s=busy_timeout_s)
+        except BaseException:
+            database.close()
+            raise
+        return database
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether the database is a SQLite file; else it is a PostgreSQL server."""
+        return self.url.get_backend_name() == "sqlite"
+
+    @property
+    def path(self) -> Path | None:
+        """The SQLite file, or None for a server."""
+        return sqlite_file(self.url)
+
+    @contextmanager
+    def write(self) -> Iterator[UnitOfWork]:
+        """Give a unit of work that commits at the end of the block and undoes everything on an exception.
+
+        Raises:
+            DatabaseBusyError: When another writer kept the database longer than the busy timeout.
+            DatabaseError: When the database fails; nothing of the block is stored then.
+        """
+        with database_errors(), self._writing(), self._engine.connect() as connection:
+            yield from self._unit(connection.execution_options(**{WRITING: True}))
+
+    @contextmanager
+    def read(self) -> Iterator[UnitOfWork]:
+        """Give a unit of work over one snapshot; it waits for no writer and must not write.
+
+        Raises:
+            DatabaseError: When the database fails.
+        """
+        with database_errors(), self._engine.connect() as connection:
+            yield from self._unit(connection.execution_options(**reading_options(self._engine)))
+
+    def reading(self, work: Callable[[UnitOfWork], T]) -> T:
+        """Run a read, once more when the connection to the server was lost on the way.
+
+        Args:
+            work: Reads from the unit of work; it may be called twice.
+
+        Returns:
+            What `work` returned.
+        """
+        retrying = Retrying(
+            retry=retry_if_exception(
+                lambda error: isinstance(error, DatabaseError) and is_lost_connection(error)
+            ),
+            stop=stop_after_attempt(2),
+            reraise=True,
+        )
+        return retrying(self._read_once, work)
+
+    def backup(self, target: Path) -> None:
+        """Copy a SQLite database whole while it is in use.
+
+        Args:
+            target: File to write; it appears only when the copy is complete.
+
+        Raises:
+            DatabaseError: When the database is a server (use pg_dump) or the copy fails.
+        """
+        if self.path is None:
+            raise DatabaseError(f"{self.url.get_backend_name()!r} has no file to copy; use pg_dump")
+        backup_sqlite(self.path, target)
+
+    def close(self) -> None:
+        """Close all connections; the manager can be used again and then opens new ones."""
+        self._engine.dispose()
+
+    def _read_once(self, work: Callable[[UnitOfWork], T]) -> T:
+        with self.read() as unit:
+            return work(unit)
+
+    def _unit(self, connection: Connection) -> Iterator[UnitOfWork]:
+        with connection.begin():
+            yield UnitOfWork(connection, clock=self._clock)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        if not self.is_sqlite:
+            yield
+            return
+        if not self._writer.acquire(timeout=self._busy_timeout_s):
+            raise DatabaseBusyError(
+                f"another thread kept writing to {self.url.database!r} for {self._busy_timeout_s} s;"
+                " try again, or raise busy_timeout_s"
+            )
+        try:
+            yield
+        finally:
+            self._writer.release()
+
+    def _prepare_file(self, create: bool) -> None:
+        path = self.path
+        if path is None or path.exists():
+            return
+        if not create:
+            raise UnknownProjectError(f"there is no database at {str(path)!r}; create the project first")
+        path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,166 @@
+"""Open loops over story time: events are appended, a loop's status is their fold."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Row, case, select
+
+from novelgen.errors import UserInputError
+from novelgen.models.loop import LOOP_WEIGHTS, LoopStatus, OpenLoop
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, RecordedLoopResolution, SceneRecord
+from runtime.storage.counters import CounterRepository
+from runtime.storage.cuts import before, story_order
+from runtime.storage.positions import scene_ids_at
+from runtime.storage.session import StorageSession, own_rows
+from runtime.storage.tables import LOOP_EVENTS, SCENES
+
+LoopEvent = RecordedLoop | RecordedLoopAdvance | RecordedLoopResolution
+_STATUS_AFTER: dict[str, LoopStatus] = {
+    "planted": "open",
+    "advanced": "advanced",
+    "resolved": "resolved",
+    "abandoned": "abandoned",
+}
+
+
+class LoopRepository:
+    """Appends and folds the events of open loops.
+
+    Args:
+        session: The transaction to work in.
+    """
+
+    def __init__(self, session: StorageSession) -> None:
+        self._session = session
+
+    def next_id(self, project_id: str) -> str:
+        """Return an id that no loop has yet."""
+        return CounterRepository(self._session).take(project_id, "OL")
+
+    def append(self, project_id: str, event: LoopEvent, *, at: StoryPosition) -> None:
+        """Append what the author says of a loop at a position; it survives re-ingest of the scene there.
+
+        Args:
+            project_id: The project.
+            event: A `RecordedLoop` plants it, the others advance, resolve or abandon it.
+            at: The scene in which it happens; the end of the story means without a position.
+
+        Raises:
+            UnknownProjectError: When no project of that id is stored.
+            UserInputError: When a loop is to be moved that nobody planted.
+        """
+        self._session.touch(project_id)
+        if not isinstance(event, RecordedLoop) and self.get(project_id, event.id) is None:
+            raise UserInputError(f"no open loop {event.id!r} is stored; plant it first")
+        place = (at.chapter_index, at.scene_index)
+        scene_id = scene_ids_at(self._session, project_id, [place]).get(place)
+        values = loop_event_values(project_id, event) | {
+            "scene_id": scene_id,
+            "chapter_index": at.chapter_index,
+            "scene_index": at.scene_index,
+            "origin": "author",
+        }
+        self._session.insert(LOOP_EVENTS, [values])
+        CounterRepository(self._session).jump_over(project_id, [event.id])
+
+    def get(self, project_id: str, loop_id: str, *, as_of: StoryPosition = END_OF_STORY) -> OpenLoop | None:
+        """Return a loop as it stands at a position, or None when it is not planted by then."""
+        return next(iter(self._folded(project_id, as_of, loop_id)), None)
+
+    def list_as_of(
+        self,
+        project_id: str,
+        *,
+        as_of: StoryPosition = END_OF_STORY,
+        statuses: Sequence[LoopStatus] = ("open", "advanced"),
+    ) -> list[OpenLoop]:
+        """Return the loops of these statuses at a position, in the order in which they were planted."""
+        return [loop for loop in self._folded(project_id, as_of) if loop.status in statuses]
+
+    def due(self, project_id: str, *, as_of: StoryPosition = END_OF_STORY, limit: int = 10) -> list[OpenLoop]:
+        """Return the unresolved loops that wait longest and weigh most, by weight times age, greatest first."""
+        waiting = self.list_as_of(project_id, as_of=as_of)
+        waiting.sort(
+            key=lambda loop: (-LOOP_WEIGHTS[loop.importance] * (1 + (loop.age_scenes or 0)), loop.loop_id)
+        )
+        return waiting[:limit]
+
+    def _folded(self, project_id: str, as_of: StoryPosition, loop_id: str | None = None) -> list[OpenLoop]:
+        statement = (
+            select(LOOP_EVENTS)
+            .where(LOOP_EVENTS.c.project_id == project_id, before(as_of, LOOP_EVENTS))
+            .order_by(
+                *story_order(LOOP_EVENTS),
+                case((LOOP_EVENTS.c.origin == "author", 1), else_=0),
+                LOOP_EVENTS.c.row_id,
+            )
+        )
+        if loop_id is not None:
+            statement = statement.where(LOOP_EVENTS.c.loop_id == loop_id)
+        by_loop: dict[str, list[Row[Any]]] = defaultdict(list)
+        for row in own_rows(self._session.rows(statement), project_id):
+            by_loop[row.loop_id].append(row)
+        places = self._scene_places(project_id, as_of) if by_loop else []
+        loops = [_fold(events, places) for events in by_loop.values()]
+        return [loop for loop in loops if loop is not None]
+
+    def _scene_places(self, project_id: str, as_of: StoryPosition) -> list[tuple[int, int]]:
+        statement = select(SCENES.c.chapter_index, SCENES.c.scene_index).where(
+            SCENES.c.project_id == project_id, before(as_of, SCENES)
+        )
+        return sorted((row[0], row[1]) for row in self._session.rows(statement))
+
+
+def loop_event_values(project_id: str, event: LoopEvent) -> dict[str, Any]:
+    """Return a loop event as the columns of its row, but for scene, position and origin."""
+    kind, note, detail = "planted", "", {}
+    if isinstance(event, RecordedLoop):
+        detail = event.model_dump(exclude={"id", "extra"})
+    elif isinstance(event, RecordedLoopAdvance):
+        kind, note = "advanced", event.note
+    else:
+        kind, note = "abandoned" if event.abandoned else "resolved", event.resolution_summary
+    return {"project_id": project_id, "loop_id": event.id, "kind": kind, "note": note, "detail": detail}
+
+
+def recorded_loop_events(record: SceneRecord) -> list[LoopEvent]:
+    """Return the loop events of a scene in the order in which they count."""
+    return [*record.open_loops_created, *record.open_loops_advanced, *record.open_loops_resolved]
+
+
+def _fold(events: Sequence[Row[Any]], places: Sequence[tuple[int, int]]) -> OpenLoop | None:
+    planted = next((event for event in events if event.kind == "planted"), None)
+    if planted is None:
+        return None
+    detail: Mapping[str, Any] = planted.detail
+    last = [event for event in events if event.kind != "planted"]
+    newest = last[-1] if last else planted
+    ended = newest.kind in ("resolved", "abandoned")
+    related = [*detail["related_characters"], *detail["related_locations"], *detail["related_items"]]
+    return OpenLoop(
+        loop_id=planted.loop_id,
+        category=detail["category"],
+        description=detail["description"],
+        importance=detail["importance"],
+        related_entities=related,
+        status=_STATUS_AFTER[newest.kind],
+        chapter_index=planted.chapter_index,
+        scene_index=planted.scene_index,
+        last_chapter_index=newest.chapter_index,
+        last_scene_index=newest.scene_index,
+        resolution_summary=newest.note if ended else None,
+        age_scenes=_age(planted, places),
+    )
+
+
+def _age(planted: Row[Any], places: Sequence[tuple[int, int]]) -> int | None:
+    if planted.chapter_index is None:
+        return None
+    if planted.scene_index is None:
+        return len(places) - bisect_left(places, (planted.chapter_index + 1, -1))
+    return len(places) - bisect_right(places, (planted.chapter_index, planted.scene_index))

@@ -1,0 +1,184 @@
+"""Reading memories as of a position."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Row, Select, func, select, tuple_
+
+from novelgen.models.memory import ContentType, StoryMemoryChunk
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from runtime.storage.author_memories import AuthorMemories
+from runtime.storage.chunk_rows import CHUNK_SELECT, STORED_SELECT, chunk_of, stored_memory_of
+from runtime.storage.cuts import before, story_order
+from runtime.storage.filters import filter_conditions, linked_rows
+from runtime.storage.records import MemoryFilter, MemoryStatus, StoredMemory
+from runtime.storage.session import batches, own_rows
+from runtime.storage.supersession import superseded_by
+from runtime.storage.tables import CHUNKS
+
+_PLACES_PER_BATCH = 500
+
+
+class MemoryRepository(AuthorMemories):
+    """Reads memories, and does what authors do to them (see `AuthorMemories`).
+
+    Every memory that is read for a position has `superseded_by` set where something before that position
+    replaced it. Banned and deleted ones are read by `get` and `list_matching` alone.
+    """
+
+    def list_matching(
+        self,
+        project_id: str,
+        memory_filter: MemoryFilter | None = None,
+        *,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[StoredMemory]:
+        """Return memories in story order with what the author decided about them.
+
+        Args:
+            project_id: The project.
+            memory_filter: Which; None means all active ones.
+            limit: At most so many; None means all.
+            offset: Leave out so many at the start.
+        """
+        statement = (
+            STORED_SELECT.where(*filter_conditions(project_id, memory_filter or MemoryFilter()))
+            .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
+            .limit(limit)
+            .offset(offset)
+        )
+        return [stored_memory_of(row) for row in own_rows(self._session.rows(statement), project_id)]
+
+    def count(self, project_id: str, memory_filter: MemoryFilter | None = None) -> int:
+        """Return how many memories fit a filter."""
+        conditions = filter_conditions(project_id, memory_filter or MemoryFilter())
+        return self._session.connection.execute(
+            select(func.count()).select_from(CHUNKS).where(*conditions)
+        ).scalar_one()
+
+    def by_ids(
+        self, project_id: str, chunk_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY
+    ) -> list[StoryMemoryChunk]:
+        """Return the active memories before a position in the order asked; the others are left out."""
+        rows: dict[str, Row[Any]] = {}
+        for batch in batches(dict.fromkeys(chunk_ids)):
+            statement = self._visible(project_id, as_of).where(CHUNKS.c.chunk_id.in_(batch))
+            rows.update((row.chunk_id, row) for row in self._session.rows(statement))
+        ordered = [rows[chunk_id] for chunk_id in dict.fromkeys(chunk_ids) if chunk_id in rows]
+        return self._chunks(project_id, ordered, as_of)
+
+    def filtered_ids(
+        self, project_id: str, memory_filter: MemoryFilter | None = None, *, limit: int | None = None
+    ) -> list[str]:
+        """Return the chunk ids that fit a filter, newest in the story first."""
+        chapter, scene = CHUNKS.c.chapter_index, CHUNKS.c.scene_index
+        statement = (
+            select(CHUNKS.c.chunk_id)
+            .where(*filter_conditions(project_id, memory_filter or MemoryFilter()))
+            .order_by(chapter.desc().nulls_last(), scene.desc().nulls_last(), CHUNKS.c.row_id)
+            .limit(limit)
+        )
+        return list(self._session.connection.scalars(statement))
+
+    def by_entities(
+        self,
+        project_id: str,
+        entity_ids: Sequence[str],
+        *,
+        as_of: StoryPosition = END_OF_STORY,
+        content_types: Sequence[ContentType] = (),
+        limit: int = 100,
+    ) -> list[StoryMemoryChunk]:
+        """Return memories linked to any of the entities, the most important first, then the newest."""
+        if not entity_ids:
+            return []
+        statement = self._visible(project_id, as_of).where(
+            CHUNKS.c.row_id.in_(linked_rows(project_id, list(entity_ids)))
+        )
+        return self._weighty(project_id, statement, as_of, content_types, limit)
+
+    def recent_high_signal(
+        self,
+        project_id: str,
+        *,
+        as_of: StoryPosition = END_OF_STORY,
+        min_importance: int = 7,
+        content_types: Sequence[ContentType] = ("memory", "note"),
+        limit: int = 50,
+    ) -> list[StoryMemoryChunk]:
+        """Return important memories, the newest in the story first."""
+        chapter, scene = CHUNKS.c.chapter_index, CHUNKS.c.scene_index
+        statement = (
+            self._visible(project_id, as_of)
+            .where(CHUNKS.c.importance >= min_importance, CHUNKS.c.content_type.in_(content_types))
+            .order_by(
+                chapter.desc().nulls_last(),
+                scene.desc().nulls_last(),
+                CHUNKS.c.importance.desc(),
+                CHUNKS.c.row_id,
+            )
+            .limit(limit)
+        )
+        return self._chunks(project_id, self._session.rows(statement), as_of)
+
+    def of_scenes(
+        self,
+        project_id: str,
+        places: Sequence[tuple[int, int]],
+        *,
+        as_of: StoryPosition = END_OF_STORY,
+        content_types: Sequence[ContentType] = (),
+    ) -> list[StoryMemoryChunk]:
+        """Return the memories of scenes, given as (chapter_index, scene_index), in story order."""
+        rows: list[Row[Any]] = []
+        for batch in batches(sorted(set(places)), _PLACES_PER_BATCH):
+            statement = (
+                self._visible(project_id, as_of)
+                .where(tuple_(CHUNKS.c.chapter_index, CHUNKS.c.scene_index).in_(batch))
+                .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
+            )
+            if content_types:
+                statement = statement.where(CHUNKS.c.content_type.in_(content_types))
+            rows += self._session.rows(statement)
+        return self._chunks(project_id, rows, as_of)
+
+    def index_ids(self, project_id: str, *, status: MemoryStatus = "active") -> set[str]:
+        """Return the ids of all memories of a status: what the vector index must hold, no more, no less."""
+        statement = select(CHUNKS.c.chunk_id).where(
+            CHUNKS.c.project_id == project_id, CHUNKS.c.status == status
+        )
+        return set(self._session.connection.scalars(statement))
+
+    def _weighty(
+        self,
+        project_id: str,
+        statement: Select[Any],
+        as_of: StoryPosition,
+        content_types: Sequence[ContentType],
+        limit: int,
+    ) -> list[StoryMemoryChunk]:
+        if content_types:
+            statement = statement.where(CHUNKS.c.content_type.in_(content_types))
+        chapter, scene = CHUNKS.c.chapter_index, CHUNKS.c.scene_index
+        ordered = statement.order_by(
+            CHUNKS.c.importance.desc(),
+            chapter.desc().nulls_last(),
+            scene.desc().nulls_last(),
+            CHUNKS.c.row_id,
+        )
+        return self._chunks(project_id, self._session.rows(ordered.limit(limit)), as_of)
+
+    def _visible(self, project_id: str, as_of: StoryPosition) -> Select[Any]:
+        return CHUNK_SELECT.where(
+            CHUNKS.c.project_id == project_id, CHUNKS.c.status == "active", before(as_of, CHUNKS)
+        )
+
+    def _chunks(
+        self, project_id: str, rows: Sequence[Row[Any]], as_of: StoryPosition
+    ) -> list[StoryMemoryChunk]:
+        own_rows(rows, project_id)
+        replaced = superseded_by(self._session, project_id, rows, as_of)
+        return [chunk_of(row, replaced.get(row[0])) for row in rows]

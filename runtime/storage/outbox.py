@@ -1,0 +1,138 @@
+"""The way from SQL to the vector index: one row per chunk says what the index still has to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import and_, func, or_, select
+
+from runtime.storage.records import OutboxEntry, OutboxOperation, OutboxState
+from runtime.storage.session import StorageSession, batches, own_rows
+from runtime.storage.tables import CHUNKS, OUTBOX
+
+_BATCH = 1_000
+_ERROR_LIMIT = 500
+
+
+class OutboxRepository:
+    """Queues changes and marks them done or failed; every method may be repeated without harm.
+
+    Args:
+        session: The transaction to work in.
+    """
+
+    def __init__(self, session: StorageSession) -> None:
+        self._session = session
+
+    def queue(self, project_id: str, chunk_ids: Sequence[str], operation: OutboxOperation) -> None:
+        """Ask for a change of chunks in the index; it replaces whatever was asked for them before."""
+        statement = self._session.upsert(OUTBOX)
+        statement = statement.on_conflict_do_update(
+            index_elements=["project_id", "chunk_id"],
+            set_={
+                "operation": statement.excluded.operation,
+                "state": "pending",
+                "attempts": 0,
+                "last_error": None,
+                "revision": OUTBOX.c.revision + 1,
+            },
+        )
+        rows = [
+            {
+                "project_id": project_id,
+                "chunk_id": chunk_id,
+                "operation": operation,
+                "state": "pending",
+                "attempts": 0,
+                "revision": 1,
+            }
+            for chunk_id in dict.fromkeys(chunk_ids)
+        ]
+        if rows:
+            self._session.run(statement, rows)
+
+    def queue_all(self, project_id: str) -> int:
+        """Ask for every active chunk anew, for a rebuild of the index.
+
+        Returns:
+            How many chunks were queued.
+        """
+        active = select(CHUNKS.c.chunk_id).where(
+            CHUNKS.c.project_id == project_id, CHUNKS.c.status == "active"
+        )
+        chunk_ids = list(self._session.connection.scalars(active))
+        self.queue(project_id, chunk_ids, "upsert")
+        return len(chunk_ids)
+
+    def claim(
+        self, project_id: str, *, limit: int = _BATCH, max_attempts: int | None = None
+    ) -> list[OutboxEntry]:
+        """Return what is to be done, oldest first, failed entries included.
+
+        Claiming takes nothing away: an entry stays until it is marked, so that a worker that dies loses
+        nothing, and doing one twice is harmless.
+
+        Args:
+            project_id: The project.
+            limit: At most so many.
+            max_attempts: Leave out what failed so often; None leaves nothing out.
+        """
+        retry = OUTBOX.c.state == "failed"
+        if max_attempts is not None:
+            retry = and_(retry, OUTBOX.c.attempts < max_attempts)
+        statement = (
+            select(OUTBOX)
+            .where(OUTBOX.c.project_id == project_id, or_(OUTBOX.c.state == "pending", retry))
+            .order_by(OUTBOX.c.state.desc(), OUTBOX.c.row_id)
+            .limit(limit)
+        )
+        rows = own_rows(self._session.rows(statement), project_id)
+        return [OutboxEntry.model_validate(row, from_attributes=True) for row in rows]
+
+    def mark_done(self, entries: Sequence[OutboxEntry]) -> None:
+        """Mark entries as done; one whose chunk changed since it was claimed stays pending."""
+        for entry in entries:
+            claimed = self._claimed(entry)
+            if entry.operation == "delete":
+                self._session.run(OUTBOX.delete().where(claimed))
+            else:
+                self._session.run(OUTBOX.update().where(claimed).values(state="done", last_error=None))
+
+    def mark_failed(self, entries: Sequence[OutboxEntry], error: str) -> None:
+        """Mark entries as failed, with the reason, and count the attempt."""
+        for entry in entries:
+            self._session.run(
+                OUTBOX.update()
+                .where(self._claimed(entry))
+                .values(state="failed", attempts=OUTBOX.c.attempts + 1, last_error=error[:_ERROR_LIMIT])
+            )
+
+    def counts(self, project_id: str) -> dict[OutboxState, int]:
+        """Return the number of entries per state; a state without any is 0."""
+        statement = (
+            select(OUTBOX.c.state, func.count())
+            .where(OUTBOX.c.project_id == project_id)
+            .group_by(OUTBOX.c.state)
+        )
+        found = {row[0]: row[1] for row in self._session.rows(statement)}
+        return {
+            "pending": found.get("pending", 0),
+            "done": found.get("done", 0),
+            "failed": found.get("failed", 0),
+        }
+
+    def entries(self, project_id: str, chunk_ids: Sequence[str]) -> list[OutboxEntry]:
+        """Return the entries of these chunks, in order of chunk id; a chunk without one is left out."""
+        found: list[OutboxEntry] = []
+        for batch in batches(chunk_ids):
+            statement = select(OUTBOX).where(OUTBOX.c.project_id == project_id, OUTBOX.c.chunk_id.in_(batch))
+            rows = own_rows(self._session.rows(statement), project_id)
+            found += [OutboxEntry.model_validate(row, from_attributes=True) for row in rows]
+        return sorted(found, key=lambda entry: entry.chunk_id)
+
+    def _claimed(self, entry: OutboxEntry):  # type: ignore[no-untyped-def]
+        return and_(
+            OUTBOX.c.project_id == entry.project_id,
+            OUTBOX.c.chunk_id == entry.chunk_id,
+            OUTBOX.c.revision == entry.revision,
+        )

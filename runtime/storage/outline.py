@@ -1,0 +1,98 @@
+"""What the story has shown before a position, read in few queries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import select
+
+from novelgen.memory.outline import OutlineScene, StoryOutline
+from novelgen.models.position import StoryPosition
+from runtime.storage.cuts import before, story_order
+from runtime.storage.entities import EntityRepository
+from runtime.storage.loops import LoopRepository
+from runtime.storage.relationships import RelationshipRepository
+from runtime.storage.session import StorageSession
+from runtime.storage.story_version import compute_story_version
+from runtime.storage.tables import PROJECTS, SCENES, STATES
+
+RECENT_RECORDS = 3
+"""Of so many last scenes the key events and summaries are read; of the others only place and participants."""
+
+
+def read_outline(session: StorageSession, project_id: str, as_of: StoryPosition) -> StoryOutline:
+    """Return entities, scenes, threads, relationships and holders strictly before a position."""
+    language = session.connection.scalar(
+        select(PROJECTS.c.language).where(PROJECTS.c.project_id == project_id)
+    )
+    return StoryOutline(
+        project_id=project_id,
+        language=language or "",
+        entities=EntityRepository(session).list_as_of(project_id, as_of=as_of),
+        scenes=_scenes(session, project_id, as_of),
+        open_loops=LoopRepository(session).list_as_of(project_id, as_of=as_of),
+        relationships=RelationshipRepository(session).list_as_of(project_id, as_of=as_of),
+        holders=_holders(session, project_id, as_of),
+        stated_ids=_stated_ids(session, project_id, as_of),
+        story_version=compute_story_version(session, project_id, as_of),
+    )
+
+
+def _scenes(session: StorageSession, project_id: str, as_of: StoryPosition) -> list[OutlineScene]:
+    here = (SCENES.c.project_id == project_id, before(as_of, SCENES))
+    columns = (SCENES.c.chapter_index, SCENES.c.scene_index)
+    latest = (columns[0].desc(), columns[1].desc())
+    told = {
+        (row[0], row[1]): row[2] or {}
+        for row in session.rows(
+            select(*columns, SCENES.c.record).where(*here).order_by(*latest).limit(RECENT_RECORDS)
+        )
+    }
+    rows = session.rows(
+        select(*columns, SCENES.c.title, SCENES.c.location_id, SCENES.c.participants)
+        .where(*here)
+        .order_by(*story_order(SCENES))
+    )
+    return [_outline_scene(row, told.get((row[0], row[1]), {})) for row in rows]
+
+
+def _outline_scene(row: Any, record: dict[str, Any]) -> OutlineScene:
+    # Rows were validated when they were written; 700 scenes are read for every context.
+    return OutlineScene.model_construct(
+        chapter_index=row[0],
+        scene_index=row[1],
+        title=row[2],
+        location_id=row[3],
+        participants=list(row[4]),
+        key_events=list(record.get("key_events", ())),
+        summary=list(record.get("summary", ())),
+    )
+
+
+def _holders(session: StorageSession, project_id: str, as_of: StoryPosition) -> dict[str, list[str]]:
+    """Who holds what: the last stated `holder` of each item."""
+    rows = session.rows(
+        select(STATES.c.entity_id, STATES.c.value)
+        .where(
+            STATES.c.project_id == project_id,
+            STATES.c.attribute == "holder",
+            STATES.c.kind == "explicit",
+            before(as_of, STATES),
+        )
+        .order_by(*story_order(STATES), STATES.c.row_id)
+    )
+    last = {row[0]: row[1] for row in rows}
+    holders: dict[str, list[str]] = {}
+    for item_id, holder in sorted(last.items()):
+        if isinstance(holder, str):
+            holders.setdefault(holder, []).append(item_id)
+    return holders
+
+
+def _stated_ids(session: StorageSession, project_id: str, as_of: StoryPosition) -> list[str]:
+    rows = session.rows(
+        select(STATES.c.entity_id)
+        .where(STATES.c.project_id == project_id, STATES.c.kind == "explicit", before(as_of, STATES))
+        .order_by(*story_order(STATES), STATES.c.row_id)
+    )
+    return list(dict.fromkeys(row[0] for row in reversed(rows)))

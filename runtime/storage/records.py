@@ -1,0 +1,164 @@
+"""What goes into and comes out of the storage beside the story models themselves."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from novelgen.models.entity import Entity
+from novelgen.models.memory import ContentType, StoryMemoryChunk
+from novelgen.models.position import END_OF_STORY, ChapterIndex, SceneIndex, StoryPosition
+from novelgen.models.record import SceneRecord
+from novelgen.models.state import StateChange
+
+EntityOrigin = Literal["author", "supplied", "extracted", "rules"]
+ExtractionStatus = Literal["none", "done", "failed", "pending"]
+EventOrigin = Literal["record", "author"]
+MemoryStatus = Literal["active", "banned", "deleted"]
+OutboxOperation = Literal["upsert", "delete"]
+OutboxState = Literal["pending", "done", "failed"]
+
+
+class StoredProject(BaseModel):
+    """A project as it is stored; `story_revision` grows with every write to it."""
+
+    project_id: str
+    name: str = ""
+    language: str = ""
+    created_at: datetime
+    embedding_model: str | None = None
+    embedding_dimension: int | None = None
+    settings: dict[str, Any] = Field(default_factory=dict)
+    story_revision: int = 0
+
+
+class StoredEntity(BaseModel):
+    """An entity whole, whatever the story has shown of it: for authors and tools, never for prompts."""
+
+    entity: Entity
+    origin: EntityOrigin
+
+
+class SceneWrite(BaseModel):
+    """A finished scene with everything that came from it.
+
+    Loops and relationships are taken from `record`. `chunk_links` overrides a chunk's `entities_mentioned`
+    where it has the chunk's id. `scene_id` is for a scene that has none yet; a stored scene keeps its own.
+    """
+
+    project_id: str = Field(min_length=1)
+    chapter_index: ChapterIndex
+    scene_index: SceneIndex
+    scene_id: str | None = None
+    title: str = ""
+    text: str = ""
+    location_id: str | None = None
+    pov: str | None = None
+    story_time: str | None = None
+    participants: list[str] = Field(default_factory=list, description="Entity ids on stage.")
+    record: SceneRecord | None = None
+    record_origin: EntityOrigin = "rules"
+    extraction_status: ExtractionStatus = "none"
+    failure_reason: str | None = None
+    chunks: list[StoryMemoryChunk] = Field(default_factory=list)
+    chunk_links: dict[str, list[str]] = Field(default_factory=dict, description="Chunk id to entity ids.")
+    states: list[StateChange] = Field(default_factory=list)
+    mentions: list[tuple[str, str]] = Field(
+        default_factory=list, description="(entity_id, name) for every name that the text contains."
+    )
+
+
+class SceneWriteResult(BaseModel):
+    """What a scene write changed; chunk ids in order of id."""
+
+    scene_id: str
+    label: str
+    is_new: bool
+    chunks_added: list[str] = Field(default_factory=list)
+    chunks_changed: list[str] = Field(default_factory=list, description="Same id, other text or links.")
+    chunks_removed: list[str] = Field(default_factory=list)
+    chunks_unchanged: list[str] = Field(default_factory=list, description="They keep their embedding.")
+    chunks_kept: list[str] = Field(
+        default_factory=list, description="Edited, pinned, banned or deleted by the author; left alone."
+    )
+
+
+class StoredScene(BaseModel):
+    """A scene as it is stored; `text` is None where it was not asked for."""
+
+    project_id: str
+    scene_id: str
+    label: str
+    chapter_index: int
+    scene_index: int
+    title: str = ""
+    text: str | None = None
+    text_hash: str
+    content_hash: str
+    story_time: str | None = None
+    location_id: str | None = None
+    pov: str | None = None
+    participants: list[str] = Field(default_factory=list)
+    record: SceneRecord | None = None
+    record_origin: EntityOrigin = "rules"
+    extraction_status: ExtractionStatus = "none"
+    failure_reason: str | None = None
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def position(self) -> StoryPosition:
+        """The moment of entering the scene."""
+        return StoryPosition(self.chapter_index, self.scene_index)
+
+
+class StoredMemory(BaseModel):
+    """A memory with what the author decided about it."""
+
+    chunk: StoryMemoryChunk
+    status: MemoryStatus
+    pinned: bool
+    scene_id: str | None = None
+    from_scene: bool = Field(description="Brought by a scene, edited since or not; False: an author's note.")
+
+
+class MemoryFilter(BaseModel):
+    """Which memories of a project to read; what is empty or None does not filter."""
+
+    as_of: StoryPosition = END_OF_STORY
+    entities: list[str] = Field(default_factory=list, description="Linked to one of these ids.")
+    content_types: list[ContentType] = Field(default_factory=list)
+    tags: list[str] = Field(default_factory=list, description="With one of these tags.")
+    statuses: list[MemoryStatus] = Field(default_factory=lambda: ["active"])
+    unverified_only: bool = False
+
+
+class MemoryEdit(BaseModel):
+    """What an author changes in a memory; None leaves a field as it is."""
+
+    content: str | None = Field(default=None, min_length=1)
+    short: str | None = None
+    importance: int | None = Field(default=None, ge=1, le=10)
+    entities: list[str] | None = None
+    tags: list[str] | None = None
+
+
+class LexicalHit(BaseModel):
+    """A memory that shares words with a query; a higher score is better."""
+
+    chunk_id: str
+    score: float
+
+
+class OutboxEntry(BaseModel):
+    """A change of one chunk that the vector index has to follow."""
+
+    project_id: str
+    chunk_id: str
+    operation: OutboxOperation
+    state: OutboxState = "pending"
+    attempts: int = 0
+    revision: int = Field(description="Grows when the chunk changes again; a stale mark is ignored.")
+    last_error: str | None = None

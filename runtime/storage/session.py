@@ -1,0 +1,85 @@
+"""What every repository works with: a connection in a transaction, its dialect and the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Executable, Row, Table
+from sqlalchemy.dialects import postgresql, sqlite
+
+from novelgen.errors import DatabaseError, UnknownProjectError
+from runtime.storage.tables import PROJECTS
+
+SQL_BATCH = 5_000
+"""Values per IN list and rows per batch; SQLite takes at most 32,766 parameters in a statement."""
+
+
+class StorageSession:
+    """A connection in a transaction.
+
+    Args:
+        connection: Inside a transaction.
+        clock: Tells the moment that is written into rows.
+    """
+
+    def __init__(self, connection: Connection, clock: Callable[[], datetime]) -> None:
+        self.connection = connection
+        self.now = clock
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether the database is SQLite; else it is PostgreSQL."""
+        return self.connection.dialect.name == "sqlite"
+
+    def rows(self, statement: Executable, parameters: Any = None) -> Sequence[Row[Any]]:
+        """Run a query and return all rows."""
+        return self.connection.execute(statement, parameters).all()
+
+    def run(self, statement: Executable, parameters: Any = None) -> int:
+        """Run a writing statement and return the number of rows that it touched."""
+        return self.connection.execute(statement, parameters).rowcount
+
+    def insert(self, table: Table, rows: Sequence[dict[str, Any]]) -> None:
+        """Insert rows that all have the same keys; none is allowed."""
+        if rows:
+            self.connection.execute(table.insert(), list(rows))
+
+    def upsert(self, table: Table) -> sqlite.Insert | postgresql.Insert:
+        """Return an INSERT that can be given ON CONFLICT, for this dialect."""
+        return sqlite.insert(table) if self.is_sqlite else postgresql.insert(table)
+
+    def touch(self, project_id: str) -> None:
+        """Count a write to the project, which also lets its writers queue up on PostgreSQL.
+
+        Raises:
+            UnknownProjectError: When no project of that id is stored.
+        """
+        touched = self.run(
+            PROJECTS.update()
+            .where(PROJECTS.c.project_id == project_id)
+            .values(story_revision=PROJECTS.c.story_revision + 1)
+        )
+        if not touched:
+            raise UnknownProjectError(f"no project {project_id!r} is stored; create it first")
+
+
+def batches(values: Iterable[Any], size: int = SQL_BATCH) -> list[list[Any]]:
+    """Cut values into lists of at most `size`; none gives no list."""
+    listed = list(values)
+    return [listed[start : start + size] for start in range(0, len(listed), size)]
+
+
+def own_rows(rows: Sequence[Row[Any]], project_id: str) -> Sequence[Row[Any]]:
+    """Return the rows after checking that each carries the asked project id.
+
+    Raises:
+        DatabaseError: When one belongs to another project, which a damaged index can bring about.
+    """
+    for row in rows:
+        if row.project_id != project_id:
+            raise DatabaseError(
+                f"a row of project {row.project_id!r} was read for {project_id!r}; check the database"
+            )
+    return rows

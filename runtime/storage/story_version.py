@@ -1,0 +1,91 @@
+"""A mark of what is stored before a position."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from typing import Any
+
+from sqlalchemy import or_, select
+
+from novelgen.models.position import StoryPosition
+from runtime.storage.cuts import before, story_order
+from runtime.storage.entities import EntityRepository
+from runtime.storage.session import StorageSession
+from runtime.storage.tables import CHUNKS, LOOP_EVENTS, RELATIONSHIP_CHANGES, SCENES, STATES
+
+
+def story_version(session: StorageSession, project_id: str, as_of: StoryPosition) -> str:
+    """Return a mark that changes exactly when what is stored before the position changes.
+
+    It covers the scenes by their content hashes, what authors noted, edited, pinned, banned and deleted, and the
+    entities as of the position. Row ids and moments of writing do not count: the same story stored twice has
+    the same mark.
+
+    Args:
+        session: A session.
+        project_id: The project.
+        as_of: Position of the read.
+
+    Returns:
+        32 hexadecimal digits.
+    """
+    digest = sha256()
+    for section in (
+        _scenes(session, project_id, as_of),
+        _author_memories(session, project_id, as_of),
+        *(_author_events(session, project_id, as_of)),
+        [
+            entity.model_dump(mode="json")
+            for entity in EntityRepository(session).list_as_of(project_id, as_of=as_of)
+        ],
+    ):
+        digest.update(
+            json.dumps(section, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        )
+        digest.update(b"\x00")
+    return digest.hexdigest()[:32]
+
+
+def _scenes(session: StorageSession, project_id: str, as_of: StoryPosition) -> list[list[Any]]:
+    statement = (
+        select(SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.content_hash)
+        .where(SCENES.c.project_id == project_id, before(as_of, SCENES))
+        .order_by(*story_order(SCENES))
+    )
+    return [list(row) for row in session.rows(statement)]
+
+
+def _author_memories(session: StorageSession, project_id: str, as_of: StoryPosition) -> list[list[Any]]:
+    touched = or_(CHUNKS.c.origin == "author", CHUNKS.c.pinned, CHUNKS.c.status != "active")
+    columns = (
+        CHUNKS.c.chunk_id,
+        CHUNKS.c.chapter_index,
+        CHUNKS.c.scene_index,
+        CHUNKS.c.content_hash,
+        CHUNKS.c.importance,
+        CHUNKS.c.entities_mentioned,
+        CHUNKS.c.tags,
+        CHUNKS.c.status,
+        CHUNKS.c.pinned,
+    )
+    statement = (
+        select(*columns)
+        .where(CHUNKS.c.project_id == project_id, touched, before(as_of, CHUNKS))
+        .order_by(CHUNKS.c.chunk_id)
+    )
+    return [list(row) for row in session.rows(statement)]
+
+
+def _author_events(
+    session: StorageSession, project_id: str, as_of: StoryPosition
+) -> list[list[dict[str, Any]]]:
+    sections = []
+    for table in (STATES, LOOP_EVENTS, RELATIONSHIP_CHANGES):
+        statement = (
+            select(*(column for column in table.c if column.name not in ("row_id", "scene_id", "created_at")))
+            .where(table.c.project_id == project_id, table.c.origin == "author", before(as_of, table))
+            .order_by(*story_order(table), table.c.row_id)
+        )
+        sections.append([dict(row._mapping) for row in session.rows(statement)])
+    return sections

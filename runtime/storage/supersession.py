@@ -1,0 +1,92 @@
+"""Which memories something later has replaced, as of a position."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import Row, select
+
+from novelgen.models.position import StoryPosition
+from runtime.storage.cuts import before
+from runtime.storage.session import StorageSession, batches
+from runtime.storage.tables import CHUNKS
+
+_COLUMNS = (
+    CHUNKS.c.chunk_id,
+    CHUNKS.c.source_id,
+    CHUNKS.c.supersedes,
+    CHUNKS.c.slot_type,
+    CHUNKS.c.chapter_index,
+    CHUNKS.c.scene_index,
+)
+
+
+class _Holder(NamedTuple):
+    place: tuple[int, int]
+    source_id: str
+
+
+def superseded_by(
+    session: StorageSession, project_id: str, rows: Sequence[Row[Any]], as_of: StoryPosition
+) -> dict[str, str]:
+    """Tell which of the given memories have been replaced strictly before a position.
+
+    A memory is replaced by an active one that names its source_id in `supersedes`, or, where it holds a slot,
+    by the next memory of the same slot at a strictly later position.
+
+    Args:
+        session: A session.
+        project_id: The project.
+        rows: Rows of memories with chunk_id, source_id, slot_type and position.
+        as_of: Position of the read: what replaces must lie before it, too.
+
+    Returns:
+        Chunk id to the source_id (or chunk id, where it has none) of what replaced it.
+    """
+    result: dict[str, str] = {}
+    holders = _slot_holders(session, project_id, {row.slot_type for row in rows if row.slot_type}, as_of)
+    named = _named(session, project_id, {row.source_id for row in rows if row.source_id}, as_of)
+    for row in rows:
+        in_slot = holders.get(row.slot_type, []) if row.slot_type else []
+        later = bisect_right(in_slot, _place(row), key=lambda holder: holder.place)
+        if later < len(in_slot):
+            result[row.chunk_id] = in_slot[later].source_id
+        if row.source_id in named:
+            result[row.chunk_id] = named[row.source_id]
+    return result
+
+
+def _slot_holders(
+    session: StorageSession, project_id: str, slots: Iterable[str], as_of: StoryPosition
+) -> dict[str, list[_Holder]]:
+    holders: dict[str, list[_Holder]] = defaultdict(list)
+    for batch in batches(slots):
+        for row in session.rows(_visible(project_id, as_of).where(CHUNKS.c.slot_type.in_(batch))):
+            holders[row.slot_type].append(_Holder(_place(row), row.source_id or row.chunk_id))
+    return {slot: sorted(found) for slot, found in holders.items()}
+
+
+def _named(
+    session: StorageSession, project_id: str, source_ids: Iterable[str], as_of: StoryPosition
+) -> dict[str, str]:
+    named: dict[str, str] = {}
+    for batch in batches(source_ids):
+        rows = session.rows(_visible(project_id, as_of).where(CHUNKS.c.supersedes.in_(batch)))
+        for row in sorted(rows, key=_place):
+            if row.supersedes != row.source_id:
+                named.setdefault(row.supersedes, row.source_id or row.chunk_id)
+    return named
+
+
+def _visible(project_id: str, as_of: StoryPosition):  # type: ignore[no-untyped-def]
+    return select(*_COLUMNS).where(
+        CHUNKS.c.project_id == project_id, CHUNKS.c.status == "active", before(as_of, CHUNKS)
+    )
+
+
+def _place(row: Row[Any]) -> tuple[int, int]:
+    chapter = -1 if row.chapter_index is None else row.chapter_index
+    return chapter, -1 if row.scene_index is None else row.scene_index

@@ -1,0 +1,33 @@
+"""All tables of the schema, in one import, and which of them move with a scene."""
+
+from __future__ import annotations
+
+from sqlalchemy import Table
+
+from runtime.storage.table_base import METADATA
+from runtime.storage.tables_events import LOOP_EVENTS, RELATIONSHIP_CHANGES, RELATIONSHIPS, STATES
+from runtime.storage.tables_memory import CHUNK_ENTITIES, CHUNK_TAGS, CHUNKS, EMBEDDINGS, OUTBOX
+from runtime.storage.tables_story import ALIASES, COUNTERS, ENTITIES, MENTIONS, PROJECTS, SCENES
+
+__all__ = [
+    "ALIASES",
+    "CHUNKS",
+    "CHUNK_ENTITIES",
+    "CHUNK_TAGS",
+    "COUNTERS",
+    "EMBEDDINGS",
+    "ENTITIES",
+    "LOOP_EVENTS",
+    "MENTIONS",
+    "METADATA",
+    "OUTBOX",
+    "POSITIONED_TABLES",
+    "PROJECTS",
+    "RELATIONSHIPS",
+    "RELATIONSHIP_CHANGES",
+    "SCENES",
+    "STATES",
+]
+
+POSITIONED_TABLES: tuple[Table, ...] = (CHUNKS, STATES, LOOP_EVENTS, RELATIONSHIP_CHANGES, MENTIONS)
+"""Tables whose rows carry a scene's id and a copy of its position."""

@@ -1,0 +1,95 @@
+"""One transaction and the repositories that work in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import cached_property
+
+from sqlalchemy import Connection
+
+from novelgen.models.position import StoryPosition
+from runtime.storage.counters import CounterRepository
+from runtime.storage.embeddings import EmbeddingRepository
+from runtime.storage.entities import EntityRepository
+from runtime.storage.lexical import LexicalRepository
+from runtime.storage.loops import LoopRepository
+from runtime.storage.memories import MemoryRepository
+from runtime.storage.outbox import OutboxRepository
+from runtime.storage.projects import ProjectRepository
+from runtime.storage.relationships import RelationshipRepository
+from runtime.storage.scenes import SceneRepository
+from runtime.storage.session import StorageSession
+from runtime.storage.states import StateRepository
+from runtime.storage.story_version import story_version as compute_story_version
+
+
+class UnitOfWork:
+    """The repositories over one transaction; use it only inside its `with` block.
+
+    Args:
+        connection: A connection inside a transaction.
+        clock: Tells the moment that is written into rows.
+    """
+
+    def __init__(self, connection: Connection, *, clock: Callable[[], datetime]) -> None:
+        self._session = StorageSession(connection, clock)
+
+    @cached_property
+    def projects(self) -> ProjectRepository:
+        """Projects."""
+        return ProjectRepository(self._session)
+
+    @cached_property
+    def counters(self) -> CounterRepository:
+        """Id counters."""
+        return CounterRepository(self._session)
+
+    @cached_property
+    def entities(self) -> EntityRepository:
+        """Entities and their names."""
+        return EntityRepository(self._session)
+
+    @cached_property
+    def scenes(self) -> SceneRepository:
+        """Scenes and everything that comes with them."""
+        return SceneRepository(self._session)
+
+    @cached_property
+    def memories(self) -> MemoryRepository:
+        """Memories."""
+        return MemoryRepository(self._session)
+
+    @cached_property
+    def states(self) -> StateRepository:
+        """Entity states over story time."""
+        return StateRepository(self._session)
+
+    @cached_property
+    def loops(self) -> LoopRepository:
+        """Open loops."""
+        return LoopRepository(self._session)
+
+    @cached_property
+    def relationships(self) -> RelationshipRepository:
+        """Relationships."""
+        return RelationshipRepository(self._session)
+
+    @cached_property
+    def outbox(self) -> OutboxRepository:
+        """What the vector index has to follow."""
+        return OutboxRepository(self._session)
+
+    @cached_property
+    def lexical(self) -> LexicalRepository:
+        """Search by words."""
+        return LexicalRepository(self._session)
+
+    @cached_property
+    def embeddings(self) -> EmbeddingRepository:
+        """Stored vectors."""
+        return EmbeddingRepository(self._session)
+
+    def story_version(self, project_id: str, as_of: StoryPosition) -> str:
+        """Return a mark that changes exactly when what is stored before the position changes."""
+        return compute_story_version(self._session, project_id, as_of)
