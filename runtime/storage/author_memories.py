@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import RowMapping, select
+from sqlalchemy import select
 
 from novelgen.errors import UnknownMemoryError
 from novelgen.models.memory import StoryMemoryChunk
@@ -149,7 +149,7 @@ class AuthorMemories:
         ChunkWriter(self._session, project_id).update(self._whole(project_id, chunk_id), values)
         return self.require(project_id, chunk_id)
 
-    def _whole(self, project_id: str, chunk_id: str) -> RowMapping:
+    def _whole(self, project_id: str, chunk_id: str) -> dict[str, Any]:
         row = (
             self._session.connection.execute(
                 select(CHUNKS).where(CHUNKS.c.project_id == project_id, CHUNKS.c.chunk_id == chunk_id)
@@ -159,7 +159,7 @@ class AuthorMemories:
         )
         if row is None:
             raise _unknown(project_id, chunk_id)
-        return row
+        return dict(row)
 
 
 def note_values(note: StoryMemoryChunk, scene_id: str | None) -> dict[str, Any]:

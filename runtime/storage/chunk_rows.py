@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import Row, select
+from sqlalchemy import select
 
 from novelgen.models.memory import StoryMemoryChunk
 from runtime.storage.lexical_index import searchable_text
 from runtime.storage.lexical_terms import index_tokens
 from runtime.storage.records import StoredMemory
+from runtime.storage.session import AnyRow
 from runtime.storage.tables import CHUNKS
 
 _READ_COLUMNS = (
@@ -88,7 +89,7 @@ def chunk_values(chunk: StoryMemoryChunk, entity_ids: Sequence[str]) -> dict[str
     }
 
 
-def chunk_of(row: Row[Any], superseded_by: str | None = None) -> StoryMemoryChunk:
+def chunk_of(row: AnyRow, superseded_by: str | None = None) -> StoryMemoryChunk:
     """Return the memory of a row of `CHUNK_SELECT`; it was validated when it was written."""
     (
         chunk_id,
@@ -139,7 +140,7 @@ def chunk_of(row: Row[Any], superseded_by: str | None = None) -> StoryMemoryChun
     )
 
 
-def stored_memory_of(row: Row[Any]) -> StoredMemory:
+def stored_memory_of(row: AnyRow) -> StoredMemory:
     """Return the memory of a row of `STORED_SELECT`, with what the author decided about it."""
     return StoredMemory.model_construct(
         chunk=chunk_of(row),

@@ -10,6 +10,7 @@ from sqlalchemy import bindparam, select
 from novelgen.errors import UnknownProjectError
 from runtime.storage.lexical_index import LexicalIndex, searchable_text
 from runtime.storage.outbox import OutboxRepository
+from runtime.storage.records import OutboxOperation
 from runtime.storage.session import StorageSession, batches
 from runtime.storage.tables import CHUNK_ENTITIES, CHUNK_TAGS, CHUNKS, EMBEDDINGS, PROJECTS
 
@@ -65,7 +66,7 @@ class ChunkWriter:
         self._session.run(CHUNK_ENTITIES.delete().where(CHUNK_ENTITIES.c.chunk_row_id == row_id))
         self._session.run(CHUNK_TAGS.delete().where(CHUNK_TAGS.c.chunk_row_id == row_id))
         self._link({whole["chunk_id"]: row_id}, [whole])
-        operation = "upsert" if whole["status"] == "active" else "delete"
+        operation: OutboxOperation = "upsert" if whole["status"] == "active" else "delete"
         self._outbox.queue(self._project_id, [whole["chunk_id"]], operation)
 
     def remove(self, rows: Sequence[Mapping[str, Any]]) -> None:

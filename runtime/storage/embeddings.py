@@ -9,6 +9,7 @@ import numpy.typing as npt
 from sqlalchemy import and_, func, select
 
 from novelgen.errors import EmbeddingError
+from novelgen.models.memory import WORDS_ONLY
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.cuts import before
 from runtime.storage.session import StorageSession, batches
@@ -109,7 +110,7 @@ class EmbeddingRepository:
         return [row[0] for row in rows], matrix.astype(np.float32, copy=False)
 
     def missing(self, project_id: str, model: str, *, limit: int = 1_000) -> list[tuple[str, str]]:
-        """Return (chunk_id, content) of active memories without a vector of the model, oldest first."""
+        """Return (chunk_id, content) of active memories that lack a vector of the model, oldest first."""
         has_vector = and_(EMBEDDINGS.c.chunk_row_id == CHUNKS.c.row_id, EMBEDDINGS.c.model == model)
         statement = (
             select(CHUNKS.c.chunk_id, CHUNKS.c.content)
@@ -118,6 +119,7 @@ class EmbeddingRepository:
                 CHUNKS.c.project_id == project_id,
                 CHUNKS.c.status == "active",
                 EMBEDDINGS.c.chunk_row_id.is_(None),
+                CHUNKS.c.embedding_id.is_distinct_from(WORDS_ONLY),
             )
             .order_by(CHUNKS.c.row_id)
             .limit(limit)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import BigInteger, Row, cast, func, select
+from sqlalchemy import BigInteger, cast, func, select
 
 from novelgen.models.entity import Entity, EntityAlias, EntityType
 from novelgen.models.position import StoryPosition
@@ -14,7 +14,7 @@ from novelgen.names.normalise import name_key
 from runtime.storage.counters import CounterRepository
 from runtime.storage.names_as_of import entity_as_of
 from runtime.storage.records import EntityOrigin, StoredEntity
-from runtime.storage.session import StorageSession, own_rows
+from runtime.storage.session import AnyRow, StorageSession, own_rows
 from runtime.storage.tables import ALIASES, ENTITIES, MENTIONS
 
 _SCENES_PER_CHAPTER = 10_000_000
@@ -165,7 +165,7 @@ def _entity_values(project_id: str, entity: Entity, origin: EntityOrigin) -> dic
     }
 
 
-def _stored_entity(row: Row[Any], aliases: list[EntityAlias]) -> StoredEntity:
+def _stored_entity(row: AnyRow, aliases: list[EntityAlias]) -> StoredEntity:
     entity = Entity.model_validate(
         {name: getattr(row, name) for name in Entity.model_fields if name != "aliases"} | {"aliases": aliases}
     )

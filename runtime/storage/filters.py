@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, Select, select
 
 from runtime.storage.cuts import before
 from runtime.storage.records import MemoryFilter
@@ -30,7 +30,7 @@ def filter_conditions(project_id: str, memory_filter: MemoryFilter) -> list[Colu
     return conditions
 
 
-def linked_rows(project_id: str, entity_ids: list[str]):  # type: ignore[no-untyped-def]
+def linked_rows(project_id: str, entity_ids: list[str]) -> Select[tuple[int]]:
     """Return a query for the row ids of the chunks that are linked to one of the entities."""
     return select(CHUNK_ENTITIES.c.chunk_row_id).where(
         CHUNK_ENTITIES.c.project_id == project_id, CHUNK_ENTITIES.c.entity_id.in_(entity_ids)

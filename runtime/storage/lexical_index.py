@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import text
+from sqlalchemy import TextClause, text
 
 from runtime.storage.lexical_terms import index_tokens
 from runtime.storage.session import StorageSession
@@ -41,7 +41,7 @@ class LexicalIndex:
         """Take out texts, given as (row_id, text as it was added)."""
         self._run(_SQLITE_REMOVE if self._session.is_sqlite else _POSTGRES_REMOVE, rows)
 
-    def _run(self, statement, rows: Sequence[tuple[int, str]]) -> None:  # type: ignore[no-untyped-def]
+    def _run(self, statement: TextClause, rows: Sequence[tuple[int, str]]) -> None:
         parameters = [
             {"row_id": row_id, "scope": self._scope, "terms": " ".join(index_tokens(body))}
             for row_id, body in rows

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Row, case, select
+from sqlalchemy import case, select
 
 from novelgen.errors import UserInputError
 from novelgen.models.loop import LOOP_WEIGHTS, LoopStatus, OpenLoop
@@ -16,7 +16,7 @@ from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, RecordedLo
 from runtime.storage.counters import CounterRepository
 from runtime.storage.cuts import before, story_order
 from runtime.storage.positions import scene_ids_at
-from runtime.storage.session import StorageSession, own_rows
+from runtime.storage.session import AnyRow, StorageSession, own_rows
 from runtime.storage.tables import LOOP_EVENTS, SCENES
 
 LoopEvent = RecordedLoop | RecordedLoopAdvance | RecordedLoopResolution
@@ -102,7 +102,7 @@ class LoopRepository:
         )
         if loop_id is not None:
             statement = statement.where(LOOP_EVENTS.c.loop_id == loop_id)
-        by_loop: dict[str, list[Row[Any]]] = defaultdict(list)
+        by_loop: dict[str, list[AnyRow]] = defaultdict(list)
         for row in own_rows(self._session.rows(statement), project_id):
             by_loop[row.loop_id].append(row)
         places = self._scene_places(project_id, as_of) if by_loop else []
@@ -133,7 +133,7 @@ def recorded_loop_events(record: SceneRecord) -> list[LoopEvent]:
     return [*record.open_loops_created, *record.open_loops_advanced, *record.open_loops_resolved]
 
 
-def _fold(events: Sequence[Row[Any]], places: Sequence[tuple[int, int]]) -> OpenLoop | None:
+def _fold(events: Sequence[AnyRow], places: Sequence[tuple[int, int]]) -> OpenLoop | None:
     planted = next((event for event in events if event.kind == "planted"), None)
     if planted is None:
         return None
@@ -158,7 +158,7 @@ def _fold(events: Sequence[Row[Any]], places: Sequence[tuple[int, int]]) -> Open
     )
 
 
-def _age(planted: Row[Any], places: Sequence[tuple[int, int]]) -> int | None:
+def _age(planted: AnyRow, places: Sequence[tuple[int, int]]) -> int | None:
     if planted.chapter_index is None:
         return None
     if planted.scene_index is None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Row, Select, func, select, tuple_
+from sqlalchemy import Select, func, select, tuple_
 
-from novelgen.models.memory import ContentType, StoryMemoryChunk
+from novelgen.models.memory import WORDS_ONLY, ContentType, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.author_memories import AuthorMemories
 from runtime.storage.chunk_rows import CHUNK_SELECT, STORED_SELECT, chunk_of, stored_memory_of
 from runtime.storage.cuts import before, story_order
 from runtime.storage.filters import filter_conditions, linked_rows
 from runtime.storage.records import MemoryFilter, MemoryStatus, StoredMemory
-from runtime.storage.session import batches, own_rows
+from runtime.storage.session import AnyRow, batches, own_rows
 from runtime.storage.supersession import superseded_by
 from runtime.storage.tables import CHUNKS
 
@@ -63,7 +63,7 @@ class MemoryRepository(AuthorMemories):
         self, project_id: str, chunk_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY
     ) -> list[StoryMemoryChunk]:
         """Return the active memories before a position in the order asked; the others are left out."""
-        rows: dict[str, Row[Any]] = {}
+        rows: dict[str, AnyRow] = {}
         for batch in batches(dict.fromkeys(chunk_ids)):
             statement = self._visible(project_id, as_of).where(CHUNKS.c.chunk_id.in_(batch))
             rows.update((row.chunk_id, row) for row in self._session.rows(statement))
@@ -133,7 +133,7 @@ class MemoryRepository(AuthorMemories):
         content_types: Sequence[ContentType] = (),
     ) -> list[StoryMemoryChunk]:
         """Return the memories of scenes, given as (chapter_index, scene_index), in story order."""
-        rows: list[Row[Any]] = []
+        rows: list[AnyRow] = []
         for batch in batches(sorted(set(places)), _PLACES_PER_BATCH):
             statement = (
                 self._visible(project_id, as_of)
@@ -146,9 +146,11 @@ class MemoryRepository(AuthorMemories):
         return self._chunks(project_id, rows, as_of)
 
     def index_ids(self, project_id: str, *, status: MemoryStatus = "active") -> set[str]:
-        """Return the ids of all memories of a status: what the vector index must hold, no more, no less."""
+        """Return the ids of all memories of a status that the vector index must hold, no more, no less."""
         statement = select(CHUNKS.c.chunk_id).where(
-            CHUNKS.c.project_id == project_id, CHUNKS.c.status == status
+            CHUNKS.c.project_id == project_id,
+            CHUNKS.c.status == status,
+            CHUNKS.c.embedding_id.is_distinct_from(WORDS_ONLY),
         )
         return set(self._session.connection.scalars(statement))
 
@@ -177,7 +179,7 @@ class MemoryRepository(AuthorMemories):
         )
 
     def _chunks(
-        self, project_id: str, rows: Sequence[Row[Any]], as_of: StoryPosition
+        self, project_id: str, rows: Sequence[AnyRow], as_of: StoryPosition
     ) -> list[StoryMemoryChunk]:
         own_rows(rows, project_id)
         replaced = superseded_by(self._session, project_id, rows, as_of)

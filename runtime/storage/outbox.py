@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import and_, bindparam, func, or_, select
 
 from runtime.storage.records import OutboxEntry, OutboxOperation, OutboxState
 from runtime.storage.session import StorageSession, batches, own_rows
@@ -12,6 +12,12 @@ from runtime.storage.tables import CHUNKS, OUTBOX
 
 _BATCH = 1_000
 _ERROR_LIMIT = 500
+_CLAIMED = and_(
+    OUTBOX.c.project_id == bindparam("claimed_project"),
+    OUTBOX.c.chunk_id == bindparam("claimed_chunk"),
+    OUTBOX.c.revision == bindparam("claimed_revision"),
+)
+"""The entry as it was claimed: its revision grows when the chunk changes again."""
 
 
 class OutboxRepository:
@@ -91,21 +97,19 @@ class OutboxRepository:
 
     def mark_done(self, entries: Sequence[OutboxEntry]) -> None:
         """Mark entries as done; one whose chunk changed since it was claimed stays pending."""
-        for entry in entries:
-            claimed = self._claimed(entry)
-            if entry.operation == "delete":
-                self._session.run(OUTBOX.delete().where(claimed))
-            else:
-                self._session.run(OUTBOX.update().where(claimed).values(state="done", last_error=None))
+        deleted = [_key(entry) for entry in entries if entry.operation == "delete"]
+        upserted = [_key(entry) for entry in entries if entry.operation == "upsert"]
+        if deleted:
+            self._session.run(OUTBOX.delete().where(_CLAIMED), deleted)
+        if upserted:
+            self._session.run(OUTBOX.update().where(_CLAIMED).values(state="done", last_error=None), upserted)
 
     def mark_failed(self, entries: Sequence[OutboxEntry], error: str) -> None:
         """Mark entries as failed, with the reason, and count the attempt."""
-        for entry in entries:
-            self._session.run(
-                OUTBOX.update()
-                .where(self._claimed(entry))
-                .values(state="failed", attempts=OUTBOX.c.attempts + 1, last_error=error[:_ERROR_LIMIT])
-            )
+        failed = {"state": "failed", "attempts": OUTBOX.c.attempts + 1, "last_error": error[:_ERROR_LIMIT]}
+        if entries:
+            statement = OUTBOX.update().where(_CLAIMED).values(**failed)
+            self._session.run(statement, [_key(entry) for entry in entries])
 
     def counts(self, project_id: str) -> dict[OutboxState, int]:
         """Return the number of entries per state; a state without any is 0."""
@@ -130,9 +134,10 @@ class OutboxRepository:
             found += [OutboxEntry.model_validate(row, from_attributes=True) for row in rows]
         return sorted(found, key=lambda entry: entry.chunk_id)
 
-    def _claimed(self, entry: OutboxEntry):  # type: ignore[no-untyped-def]
-        return and_(
-            OUTBOX.c.project_id == entry.project_id,
-            OUTBOX.c.chunk_id == entry.chunk_id,
-            OUTBOX.c.revision == entry.revision,
-        )
+
+def _key(entry: OutboxEntry) -> dict[str, object]:
+    return {
+        "claimed_project": entry.project_id,
+        "claimed_chunk": entry.chunk_id,
+        "claimed_revision": entry.revision,
+    }

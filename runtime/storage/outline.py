@@ -13,7 +13,7 @@ from runtime.storage.entities import EntityRepository
 from runtime.storage.loops import LoopRepository
 from runtime.storage.relationships import RelationshipRepository
 from runtime.storage.session import StorageSession
-from runtime.storage.story_version import compute_story_version
+from runtime.storage.story_version import story_version
 from runtime.storage.tables import PROJECTS, SCENES, STATES
 
 RECENT_RECORDS = 3
@@ -34,7 +34,7 @@ def read_outline(session: StorageSession, project_id: str, as_of: StoryPosition)
         relationships=RelationshipRepository(session).list_as_of(project_id, as_of=as_of),
         holders=_holders(session, project_id, as_of),
         stated_ids=_stated_ids(session, project_id, as_of),
-        story_version=compute_story_version(session, project_id, as_of),
+        story_version=story_version(session, project_id, as_of),
     )
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Row, select
+from sqlalchemy import select
 
 from novelgen.errors import UnknownProjectError, UserInputError
 from novelgen.models.project_id import require_project_id
 from runtime.storage.records import StoredProject
-from runtime.storage.session import StorageSession
+from runtime.storage.session import AnyRow, StorageSession
 from runtime.storage.tables import PROJECTS
 
 
@@ -105,5 +105,5 @@ class ProjectRepository:
         self._session.run(PROJECTS.update().where(PROJECTS.c.project_id == project_id).values(**values))
 
 
-def _project(row: Row[Any]) -> StoredProject:
+def _project(row: AnyRow) -> StoredProject:
     return StoredProject.model_validate(row, from_attributes=True)

@@ -131,7 +131,7 @@ class MemoryFilter(BaseModel):
     entities: list[str] = Field(default_factory=list, description="Linked to one of these ids.")
     content_types: list[ContentType] = Field(default_factory=list)
     tags: list[str] = Field(default_factory=list, description="With one of these tags.")
-    statuses: list[MemoryStatus] = Field(default_factory=lambda: ["active"])
+    statuses: list[MemoryStatus] = Field(default=["active"])
     unverified_only: bool = False
 
 

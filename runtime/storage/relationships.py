@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Row, case, or_, select
+from sqlalchemy import case, or_, select
 
 from novelgen.errors import UserInputError
 from novelgen.models.position import END_OF_STORY, StoryPosition
@@ -15,7 +15,7 @@ from novelgen.models.relationship import Relationship, RelationshipEvent
 from runtime.storage.counters import CounterRepository
 from runtime.storage.cuts import before, story_order
 from runtime.storage.positions import scene_ids_at
-from runtime.storage.session import StorageSession, own_rows
+from runtime.storage.session import AnyRow, StorageSession, own_rows
 from runtime.storage.tables import RELATIONSHIP_CHANGES, RELATIONSHIPS
 
 _FOLDED = ("relationship_type", "status", "perspective_a", "perspective_b", "intensity")
@@ -131,7 +131,7 @@ class RelationshipRepository:
         )
         if condition is not None:
             statement = statement.where(condition)
-        by_pair: dict[str, list[Row[Any]]] = defaultdict(list)
+        by_pair: dict[str, list[AnyRow]] = defaultdict(list)
         for row in own_rows(self._session.rows(statement), project_id):
             by_pair[row.relationship_id].append(row)
         relations = [_fold(rows) for rows in by_pair.values()]
@@ -160,7 +160,7 @@ def _involves(character_id: str) -> Any:
     return or_(RELATIONSHIPS.c.character_a == character_id, RELATIONSHIPS.c.character_b == character_id)
 
 
-def _fold(rows: Sequence[Row[Any]]) -> Relationship:
+def _fold(rows: Sequence[AnyRow]) -> Relationship:
     values: dict[str, Any] = {}
     dimensions: dict[str, int] = {}
     for row in rows:
@@ -180,7 +180,7 @@ def _fold(rows: Sequence[Row[Any]]) -> Relationship:
         relationship_id=last.relationship_id,
         character_a=last.character_a,
         character_b=last.character_b,
-        dimensions=dimensions,  # type: ignore[arg-type]
+        dimensions=dimensions,
         history=history,
         chapter_index=last.chapter_index,
         scene_index=last.scene_index,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import RowMapping, Table, select
+from sqlalchemy import Table, select
 
 from novelgen.errors import UserInputError
 from runtime.storage.chunk_rows import chunk_values, text_hash
@@ -148,10 +148,10 @@ class SceneWriter:
             relationships.insert_changes(self._project_id, write.record.relationship_changes, position)
         self._session.insert(MENTIONS, _mention_rows(write, scene_id))
 
-    def _stored_chunks(self, scene_id: str) -> dict[str, RowMapping]:
+    def _stored_chunks(self, scene_id: str) -> dict[str, dict[str, Any]]:
         statement = select(CHUNKS).where(CHUNKS.c.scene_id == scene_id, CHUNKS.c.from_scene)
         rows = self._session.connection.execute(statement).mappings().all()
-        return {row["chunk_id"]: row for row in rows}
+        return {row["chunk_id"]: dict(row) for row in rows}
 
     def _refuse_foreign_ids(self, write: SceneWrite, stored: Mapping[str, Any]) -> None:
         new_ids = [chunk.chunk_id for chunk in write.chunks if chunk.chunk_id not in stored]
@@ -238,7 +238,7 @@ def _mention_rows(write: SceneWrite, scene_id: str) -> list[dict[str, Any]]:
     ]
 
 
-def _outcome(old: RowMapping | None, values: Mapping[str, Any]) -> str:
+def _outcome(old: Mapping[str, Any] | None, values: Mapping[str, Any]) -> str:
     if old is None:
         return "added"
     if old["origin"] == "author" or old["status"] != "active":

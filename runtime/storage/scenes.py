@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Row, Select, select
+from sqlalchemy import Select, select
 
 from novelgen.errors import UnknownSceneError
 from novelgen.models.position import END_OF_STORY, StoryPosition
@@ -24,7 +24,7 @@ from runtime.storage.scene_order import (
     scene_move,
 )
 from runtime.storage.scene_writer import SceneWriter
-from runtime.storage.session import StorageSession, own_rows
+from runtime.storage.session import AnyRow, StorageSession, own_rows
 from runtime.storage.tables import SCENES
 
 
@@ -181,7 +181,7 @@ def _chapter(at: StoryPosition) -> int:
     return at.chapter_index
 
 
-def _scene(row: Row[Any]) -> StoredScene:
+def _scene(row: AnyRow) -> StoredScene:
     values = dict(row._mapping)
     record = values.pop("record")
     if record is not None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 from sqlalchemy import Connection, Executable, Row, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
 from novelgen.errors import DatabaseError, UnknownProjectError
 from runtime.storage.tables import PROJECTS
+
+AnyRow: TypeAlias = "Row[*tuple[Any, ...]]"
+"""A row of a query whose columns are not told to the type checker."""
 
 SQL_BATCH = 5_000
 """Values per IN list and rows per batch; SQLite takes at most 32,766 parameters in a statement."""
@@ -33,7 +36,7 @@ class StorageSession:
         """Whether the database is SQLite; else it is PostgreSQL."""
         return self.connection.dialect.name == "sqlite"
 
-    def rows(self, statement: Executable, parameters: Any = None) -> Sequence[Row[Any]]:
+    def rows(self, statement: Executable, parameters: Any = None) -> Sequence[AnyRow]:
         """Run a query and return all rows."""
         return self.connection.execute(statement, parameters).all()
 
@@ -71,7 +74,7 @@ def batches(values: Iterable[Any], size: int = SQL_BATCH) -> list[list[Any]]:
     return [listed[start : start + size] for start in range(0, len(listed), size)]
 
 
-def own_rows(rows: Sequence[Row[Any]], project_id: str) -> Sequence[Row[Any]]:
+def own_rows(rows: Sequence[AnyRow], project_id: str) -> Sequence[AnyRow]:
     """Return the rows after checking that each carries the asked project id.
 
     Raises:

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, case, select
+from sqlalchemy import case, select
 
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import EntityStateSnapshot, StateChange, snapshot_of
 from runtime.storage.cuts import before, story_order
 from runtime.storage.positions import scene_ids_at
 from runtime.storage.records import EventOrigin
-from runtime.storage.session import StorageSession, own_rows
+from runtime.storage.session import AnyRow, StorageSession, own_rows
 from runtime.storage.tables import STATES
 
 
@@ -99,10 +99,14 @@ class StateRepository:
         Returns:
             One snapshot per entity and chapter, in story order, then by entity id.
         """
-        in_range = select(STATES.c.entity_id).distinct().where(
-            STATES.c.project_id == project_id,
-            STATES.c.chapter_index.between(from_chapter, to_chapter),
-            before(as_of, STATES),
+        in_range = (
+            select(STATES.c.entity_id)
+            .distinct()
+            .where(
+                STATES.c.project_id == project_id,
+                STATES.c.chapter_index.between(from_chapter, to_chapter),
+                before(as_of, STATES),
+            )
         )
         changed = list(self._session.connection.scalars(in_range))
         by_entity = _by_entity(self._dated(project_id, changed, as_of)) if changed else {}
@@ -116,8 +120,10 @@ class StateRepository:
 
     def entities_with_state(self, project_id: str, *, as_of: StoryPosition = END_OF_STORY) -> list[str]:
         """Return the ids of the entities that have a state before a position, in order of id."""
-        statement = select(STATES.c.entity_id).distinct().where(
-            STATES.c.project_id == project_id, before(as_of, STATES)
+        statement = (
+            select(STATES.c.entity_id)
+            .distinct()
+            .where(STATES.c.project_id == project_id, before(as_of, STATES))
         )
         return sorted(self._session.connection.scalars(statement))
 
@@ -138,7 +144,7 @@ def state_values(project_id: str, change: StateChange, origin: EventOrigin, now:
     return change.model_dump() | {"project_id": project_id, "origin": origin, "created_at": now}
 
 
-def _change(row: Row[Any]) -> StateChange:
+def _change(row: AnyRow) -> StateChange:
     return StateChange.model_construct(
         entity_id=row.entity_id,
         entity_type=row.entity_type,

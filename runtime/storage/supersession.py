@@ -7,11 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, select
+from sqlalchemy import Select, select
 
 from novelgen.models.position import StoryPosition
 from runtime.storage.cuts import before
-from runtime.storage.session import StorageSession, batches
+from runtime.storage.session import AnyRow, StorageSession, batches
 from runtime.storage.tables import CHUNKS
 
 _COLUMNS = (
@@ -30,7 +30,7 @@ class _Holder(NamedTuple):
 
 
 def superseded_by(
-    session: StorageSession, project_id: str, rows: Sequence[Row[Any]], as_of: StoryPosition
+    session: StorageSession, project_id: str, rows: Sequence[AnyRow], as_of: StoryPosition
 ) -> dict[str, str]:
     """Tell which of the given memories have been replaced strictly before a position.
 
@@ -81,12 +81,12 @@ def _named(
     return named
 
 
-def _visible(project_id: str, as_of: StoryPosition):  # type: ignore[no-untyped-def]
+def _visible(project_id: str, as_of: StoryPosition) -> Select[Any]:
     return select(*_COLUMNS).where(
         CHUNKS.c.project_id == project_id, CHUNKS.c.status == "active", before(as_of, CHUNKS)
     )
 
 
-def _place(row: Row[Any]) -> tuple[int, int]:
+def _place(row: AnyRow) -> tuple[int, int]:
     chapter = -1 if row.chapter_index is None else row.chapter_index
     return chapter, -1 if row.scene_index is None else row.scene_index

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from sqlalchemy import Connection
 
+from novelgen.memory.outline import StoryOutline
 from novelgen.models.position import StoryPosition
 from runtime.storage.counters import CounterRepository
 from runtime.storage.embeddings import EmbeddingRepository
@@ -16,12 +17,13 @@ from runtime.storage.lexical import LexicalRepository
 from runtime.storage.loops import LoopRepository
 from runtime.storage.memories import MemoryRepository
 from runtime.storage.outbox import OutboxRepository
+from runtime.storage.outline import read_outline
 from runtime.storage.projects import ProjectRepository
 from runtime.storage.relationships import RelationshipRepository
 from runtime.storage.scenes import SceneRepository
 from runtime.storage.session import StorageSession
 from runtime.storage.states import StateRepository
-from runtime.storage.story_version import story_version as compute_story_version
+from runtime.storage.story_version import story_version
 
 
 class UnitOfWork:
@@ -90,6 +92,10 @@ class UnitOfWork:
         """Stored vectors."""
         return EmbeddingRepository(self._session)
 
+    def outline(self, project_id: str, *, as_of: StoryPosition) -> StoryOutline:
+        """Return what the story has shown before the position, apart from its memories."""
+        return read_outline(self._session, project_id, as_of)
+
     def story_version(self, project_id: str, as_of: StoryPosition) -> str:
         """Return a mark that changes exactly when what is stored before the position changes."""
-        return compute_story_version(self._session, project_id, as_of)
+        return story_version(self._session, project_id, as_of)
