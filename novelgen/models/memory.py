@@ -10,6 +10,8 @@ from novelgen.models.timestamps import UtcDatetime, utc_now
 
 ContentType = Literal["scene", "dialogue", "description", "summary", "memory", "note"]
 CONTENT_TYPES: tuple[ContentType, ...] = ("scene", "dialogue", "description", "summary", "memory", "note")
+WORDS_ONLY = "words-only"
+"""The `embedding_id` of a memory that the vector index does not hold: it is found by words."""
 MemoryTier = Literal["pinned", "important", "regular"]
 MemoryOrigin = Literal["record", "extracted", "text", "author"]
 
@@ -28,7 +30,9 @@ class StoryMemoryChunk(BaseModel):
     content_type: ContentType = "scene"
     entities_mentioned: list[str] = Field(default_factory=list, description="Entity ids.")
     tags: list[str] = Field(default_factory=list)
-    embedding_id: str | None = None
+    embedding_id: str | None = Field(
+        default=None, description="Its id in the vector index (None: its chunk_id), or WORDS_ONLY."
+    )
     created_at: UtcDatetime = Field(default_factory=utc_now)
 
     short: str | None = Field(default=None, description="Short form that may stand for the content.")

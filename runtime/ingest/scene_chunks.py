@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from novelgen.models.memory import ContentType, MemoryOrigin, StoryMemoryChunk
+from novelgen.models.memory import WORDS_ONLY, ContentType, MemoryOrigin, StoryMemoryChunk
 from novelgen.models.record import SceneRecord
 from novelgen.names.resolver import Mention
 from novelgen.text.chunks import chunk_text
@@ -17,7 +17,8 @@ from novelgen.text.extractive import short_form
 from runtime.ingest.scene_input import RecordOrigin, SceneInput
 
 _MEMORY_ORIGINS: dict[RecordOrigin, MemoryOrigin] = {
-    "author": "author",
+    # Not "author": that is for single memories that an author changed, which no later ingest may touch.
+    "author": "record",
     "supplied": "record",
     "extracted": "extracted",
 }
@@ -30,7 +31,7 @@ MentionsIn = Callable[[str], Sequence[Mention]]
 class ChunkScope(BaseModel):
     """Whose chunks are made, and which of them the vector index gets.
 
-    A chunk that the vector index gets bears its own id as `embedding_id`; one without is found by words only.
+    A chunk that the vector index gets bears its own id as `embedding_id`, every other one `WORDS_ONLY`.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -184,7 +185,7 @@ class _ChunkMaker:
                 "scene_index": self._scene.scene_index,
                 "content": content,
                 "content_type": content_type,
-                "embedding_id": chunk_id if is_semantic else None,
+                "embedding_id": chunk_id if is_semantic else WORDS_ONLY,
                 "created_at": self._scope.created_at,
             }
         )

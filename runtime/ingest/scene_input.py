@@ -13,6 +13,7 @@ from novelgen.models.record import SceneRecord
 from novelgen.text.scrub import require_size, scrub_text
 from runtime.projects.bench_folder import Book
 from runtime.projects.chapter_text import SCENE_TITLE_FIELD
+from runtime.storage.records import ExtractionStatus
 
 RecordOrigin = Literal["author", "supplied", "extracted"]
 
@@ -30,6 +31,10 @@ class SceneInput(BaseModel):
     record_origin: RecordOrigin = Field(
         default="supplied", description="Who made the record; ignored without one."
     )
+    extraction_status: ExtractionStatus = Field(
+        default="none", description="How the extraction of a record went; a scene with a record is done."
+    )
+    failure_reason: str | None = None
 
     def scrubbed(self) -> SceneInput:
         """Return the scene as every store accepts it.

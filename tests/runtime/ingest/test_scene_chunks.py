@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from novelgen.models.entity import Entity
-from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.memory import WORDS_ONLY, StoryMemoryChunk
 from novelgen.models.record import SceneRecord
 from novelgen.names.resolver import NameResolver
 from runtime.ingest.scene_chunks import ChunkScope, passage_chunks, record_chunks
@@ -80,10 +80,10 @@ def test_bullets_and_key_events_name_their_place_in_the_record() -> None:
 
 
 def test_what_is_embedded_beside_a_record_is_a_setting() -> None:
-    """Memories and bullets always bear an embedding id, passages and key events only when asked for."""
+    """Memories and bullets are always embedded, passages and key events only when asked for."""
     scene = _scene(record=RECORD)
     chunks = _from_record(scene) + _passages(scene)
-    assert [each.content for each in chunks if each.embedding_id is None] == [
+    assert [each.content for each in chunks if each.embedding_id == WORDS_ONLY] == [
         "the lamp is lit",
         "Mary Grey came.",
     ]
@@ -138,7 +138,7 @@ def test_a_passage_keeps_its_id_when_others_come_before_it() -> None:
     assert {each.chunk_id for each in before} <= {each.chunk_id for each in after}
 
 
-def test_who_made_the_record_is_who_the_memories_come_from() -> None:
-    """Memories of an author's record count as the author's, extracted ones as extracted."""
-    assert _from_record(_scene(record=RECORD, record_origin="author"))[0].origin == "author"
+def test_memories_tell_a_supplied_record_from_an_extracted_one() -> None:
+    """Memories of an extracted record say so; those of an author's record stay replaceable by the next one."""
     assert _from_record(_scene(record=RECORD, record_origin="extracted"))[0].origin == "extracted"
+    assert _from_record(_scene(record=RECORD, record_origin="author"))[0].origin == "record"

@@ -1,0 +1,79 @@
+"""Vectors for memories: those that SQL keeps, and new ones for the rest, equal texts embedded once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novelgen.models.memory import StoryMemoryChunk
+from runtime.storage.database import DatabaseManager
+from runtime.stores import MemoryStores
+
+Vector = NDArray[np.float32]
+
+
+class ChunkVectors:
+    """Gives chunks of a project their vectors under the configured model, and keeps new ones in SQL.
+
+    Args:
+        stores: The stores.
+        project_id: A stored project.
+    """
+
+    def __init__(self, stores: MemoryStores, project_id: str) -> None:
+        self._stores = stores
+        self._project_id = project_id
+        self._database: DatabaseManager = stores.database(project_id)
+        self._by_text: dict[str, Vector] = {}
+        self.embedded = 0
+        """Texts that were really embedded so far."""
+
+    def vectors_of(self, chunks: Sequence[StoryMemoryChunk]) -> dict[str, Vector]:
+        """Return the vector of each chunk by chunk id.
+
+        A chunk whose text was changed by somebody else in the meantime is left out: its own entry in the
+        outbox comes next.
+
+        Raises:
+            EmbeddingError: When the model fails; nothing of these chunks is stored then.
+        """
+        stored = self.stored([chunk.chunk_id for chunk in chunks])
+        lacking = [chunk for chunk in chunks if chunk.chunk_id not in stored]
+        return stored | (self._kept(self._embedded(lacking)) if lacking else {})
+
+    def stored(self, chunk_ids: Sequence[str]) -> dict[str, Vector]:
+        """Return those vectors of the configured model that SQL holds, by chunk id."""
+        model, dimension = self._stores.embedding_identity
+        with self._database.read() as unit:
+            ids, matrix = unit.embeddings.matrix(self._project_id, model, ids=chunk_ids)
+        # A model that changed its dimension under the same name: what it made before is of no use.
+        return dict(zip(ids, matrix, strict=True)) if matrix.shape[1] == dimension else {}
+
+    def _embedded(self, chunks: Sequence[StoryMemoryChunk]) -> dict[str, tuple[str, Vector]]:
+        texts = [
+            text for text in dict.fromkeys(chunk.content for chunk in chunks) if text not in self._by_text
+        ]
+        vectors = self._stores.embeddings.embed_documents(texts)
+        self.embedded += len(texts)
+        self._by_text |= {
+            text: np.asarray(vector, np.float32) for text, vector in zip(texts, vectors, strict=True)
+        }
+        return {chunk.chunk_id: (chunk.content, self._by_text[chunk.content]) for chunk in chunks}
+
+    def _kept(self, embedded: Mapping[str, tuple[str, Vector]]) -> dict[str, Vector]:
+        with self._database.write() as unit:
+            current = unit.memories.by_ids(self._project_id, list(embedded))
+            fitting = {
+                chunk.chunk_id: embedded[chunk.chunk_id][1]
+                for chunk in current
+                if chunk.content == embedded[chunk.chunk_id][0]
+            }
+            unit.embeddings.put(self._project_id, self._stores.embedding_identity.model_name, fitting)
+        return fitting
+
+
+Progress = Callable[[int, int], Any]
+"""Called with what is done and what there is in all."""

@@ -1,0 +1,129 @@
+"""Storing entities, and scanning the stored scenes once for names that were not known before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pydantic import BaseModel, Field
+
+from novelgen.models.characters import CharactersConfig
+from novelgen.models.entity import Entity
+from novelgen.names.matching import NameFinder
+from runtime.ingest.character_entities import entities_of_characters
+from runtime.ingest.scene_replacing import replace_stored_scene
+from runtime.storage.records import EntityOrigin, StoredEntity, StoredScene
+from runtime.storage.unit import UnitOfWork
+from runtime.stores import MemoryStores
+
+Names = frozenset[tuple[str, str]]
+"""(entity_id, name) of every name."""
+
+
+class EntitiesResult(BaseModel):
+    """What storing entities changed."""
+
+    written: list[str] = Field(
+        default_factory=list, description="Ids of the entities that are new or changed."
+    )
+    rescanned: list[tuple[int, int]] = Field(
+        default_factory=list, description="Stored scenes that name them, derived anew, in story order."
+    )
+
+
+def store_entities(
+    stores: MemoryStores,
+    project_id: str,
+    entities: Sequence[Entity] = (),
+    *,
+    characters: CharactersConfig | None = None,
+    origin: EntityOrigin = "supplied",
+) -> EntitiesResult:
+    """Store entities with their names, in one transaction with all that changes in stored scenes by them.
+
+    The author's characters get an id each (one of the entities' where the name says so). Stored scenes whose
+    text or record holds a new or withdrawn name are derived anew; all others stay untouched.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        entities: Entities with ids.
+        characters: The author's characters, which outrank the entities.
+        origin: Who says so of the entities.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        DatabaseError: When the database fails; nothing is stored then.
+    """
+    with stores.database(project_id).write() as unit:
+        before = frozenset(unit.entities.all_names(project_id))
+        written = _write_characters(unit, project_id, characters, entities) if characters else []
+        written += _write_entities(unit, project_id, entities, origin)
+        changed = before ^ frozenset(unit.entities.all_names(project_id))
+        affected = _scenes_naming(unit, project_id, changed) if changed else []
+        for scene in affected:
+            replace_stored_scene(
+                unit, scene, settings=stores.settings.memory.ingest, created_at=stores.clock()
+            )
+    return EntitiesResult(
+        written=list(dict.fromkeys(written)),
+        rescanned=[(scene.chapter_index, scene.scene_index) for scene in affected],
+    )
+
+
+def _write_characters(
+    unit: UnitOfWork, project_id: str, characters: CharactersConfig, entities: Sequence[Entity]
+) -> list[str]:
+    stored = {one.entity.entity_id: one for one in unit.entities.list_all(project_id)}
+    known = {entity_id: one.entity for entity_id, one in stored.items()}
+    known |= {entity.entity_id: entity for entity in entities if entity.entity_id not in known}
+    unit.counters.jump_over(project_id, known)
+    take_id: Callable[[], str] = lambda: unit.entities.next_id(project_id, "character")  # noqa: E731
+    written = []
+    for entity in entities_of_characters(characters, known=list(known.values()), take_id=take_id):
+        old = stored.get(entity.entity_id)
+        if old is not None and _says_nothing_new(old, entity):
+            continue
+        unit.entities.upsert(project_id, entity, origin="author")
+        if old is not None:
+            # Storing the author's version took all aliases of before away; they come back as what they were.
+            unit.entities.upsert(project_id, old.entity, origin="supplied")
+        written.append(entity.entity_id)
+    return written
+
+
+def _says_nothing_new(stored: StoredEntity, entity: Entity) -> bool:
+    without_aliases = {"aliases"}
+    same = stored.entity.model_dump(exclude=without_aliases) == entity.model_dump(exclude=without_aliases)
+    return stored.origin == "author" and same and set(entity.names()) <= set(stored.entity.names())
+
+
+def _write_entities(
+    unit: UnitOfWork, project_id: str, entities: Sequence[Entity], origin: EntityOrigin
+) -> list[str]:
+    stored = {one.entity.entity_id: one for one in unit.entities.list_all(project_id)}
+    written = []
+    for entity in entities:
+        old = stored.get(entity.entity_id)
+        if old is not None and _is_stored_already(old, entity, origin):
+            continue
+        unit.entities.upsert(project_id, entity, origin=origin)
+        written.append(entity.entity_id)
+    return written
+
+
+def _is_stored_already(stored: StoredEntity, entity: Entity, origin: EntityOrigin) -> bool:
+    if stored.origin == "author" and origin != "author":
+        return set(entity.names()) <= set(stored.entity.names())
+    return stored.origin == origin and stored.entity == entity
+
+
+def _scenes_naming(unit: UnitOfWork, project_id: str, names: Names) -> list[StoredScene]:
+    finder = NameFinder(name for _, name in names)
+    scenes = unit.scenes.list_as_of(project_id, with_text=True)
+    return [scene for scene in scenes if finder.find(_whole_text(scene))]
+
+
+def _whole_text(scene: StoredScene) -> str:
+    record = scene.record
+    bullets = [] if record is None else [*record.summary, *record.key_events]
+    return "\n".join([scene.text or "", *bullets])

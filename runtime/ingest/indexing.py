@@ -1,0 +1,242 @@
+"""From SQL to the vector index: following the outbox, and building the index anew."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+
+from pydantic import BaseModel, Field
+
+from novelgen.errors import (
+    ConfigurationError,
+    DeadlineExceededError,
+    EmbeddingError,
+    EmbeddingMismatchError,
+    VectorIndexDamagedError,
+    VectorIndexError,
+)
+from novelgen.models.context import ReportIssue
+from novelgen.models.memory import WORDS_ONLY, StoryMemoryChunk
+from runtime.ingest.embedding_batches import ChunkVectors, Progress, Vector
+from runtime.storage.records import OutboxEntry, StoredProject
+from runtime.stores import MemoryStores
+from runtime.vectors.rows import IndexRow
+from runtime.vectors.verification import IndexVerification
+
+logger = logging.getLogger(__name__)
+
+INDEX_STAGE = "index"
+ENTRIES_PER_STEP = 64
+"""Entries that are embedded, indexed and marked together: what a crash may have to do again."""
+
+_FAILURES = (VectorIndexError, EmbeddingError, ConfigurationError, DeadlineExceededError)
+
+
+class IndexingResult(BaseModel):
+    """What was brought to the index, and what still waits."""
+
+    indexed: int = Field(default=0, description="Memories stored in the index.")
+    removed: int = Field(default=0, description="Memories asked to be removed from it.")
+    embedded: int = Field(default=0, description="Texts that had to be embedded.")
+    waiting: int = Field(default=0, description="Entries that are still to be done.")
+    issues: list[ReportIssue] = Field(default_factory=list)
+
+
+def is_semantic(chunk: StoryMemoryChunk) -> bool:
+    """Tell whether the vector index holds a memory; every other one is found by words only."""
+    return chunk.embedding_id != WORDS_ONLY
+
+
+def drain_outbox(
+    stores: MemoryStores, project_id: str, *, progress: Progress | None = None, limit: int | None = None
+) -> IndexingResult:
+    """Bring the vector index up to what SQL says; may be repeated and broken off without harm.
+
+    A failing index or embedding model stops it: what was not done keeps waiting with the reason, and the
+    result says so.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        progress: Called after every step with the entries done and the entries in all.
+        limit: At most so many entries; None means all.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        DatabaseError: When the database fails.
+    """
+    drain = _Drain(stores, project_id)
+    total = drain.waiting() if limit is None else min(limit, drain.waiting())
+    result = drain.result
+    issue = _model_change(stores, drain.project) if total else None
+    done = 0
+    while issue is None and done < total:
+        entries = drain.claim(min(ENTRIES_PER_STEP, total - done))
+        if not entries:
+            break
+        issue = drain.follow(entries)
+        done += len(entries)
+        if progress is not None and issue is None:
+            progress(done, total)
+    if issue is not None:
+        logger.warning("project %r: %s", project_id, issue.message)
+        result.issues.append(issue)
+    return result.model_copy(update={"waiting": drain.waiting(), "embedded": drain.vectors.embedded})
+
+
+def reindex(stores: MemoryStores, project_id: str, *, progress: Progress | None = None) -> IndexingResult:
+    """Build the vector index anew from SQL; only what has no vector of the configured model is embedded.
+
+    The old index answers until the new one is whole and holds exactly what SQL says.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        progress: Called with the memories done and the memories in all.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        ConfigurationError: When the embedding model cannot be used.
+        StoreError: When the database, the embedding model or the index fails; the old index stands.
+    """
+    drain = _Drain(stores, project_id)
+    index = stores.vectors(project_id)
+    entries = drain.claim(drain.waiting())
+    chunks = [chunk for chunk in drain.active_chunks() if is_semantic(chunk)]
+    for start in range(0, len(chunks), ENTRIES_PER_STEP):
+        drain.vectors.vectors_of(chunks[start : start + ENTRIES_PER_STEP])
+        if progress is not None:
+            progress(min(start + ENTRIES_PER_STEP, len(chunks)), len(chunks))
+    expected = {chunk.chunk_id for chunk in chunks}
+    try:
+        indexed = index.rebuild(project_id, drain.rows(chunks), expected_ids=expected)
+    except VectorIndexDamagedError:
+        logger.warning("project %r: the damaged vector index was removed; building it once more", project_id)
+        indexed = index.rebuild(project_id, drain.rows(chunks), expected_ids=expected)
+    drain.mark_done(entries)
+    return IndexingResult(indexed=indexed, embedded=drain.vectors.embedded, waiting=drain.waiting())
+
+
+def verify_index(stores: MemoryStores, project_id: str) -> IndexVerification:
+    """Compare the vector index with SQL: all ids, and for a sample whether its vectors find themselves.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        StoreError: When the database or the index fails.
+    """
+    drain = _Drain(stores, project_id)
+    ids = [chunk.chunk_id for chunk in drain.active_chunks() if is_semantic(chunk)]
+    stored = drain.vectors.stored(ids)
+    return stores.vectors(project_id).verify(project_id, {name: stored.get(name) for name in ids})
+
+
+class _Drain:
+    """The steps of one pass over a project."""
+
+    def __init__(self, stores: MemoryStores, project_id: str) -> None:
+        self._stores = stores
+        self._project_id = project_id
+        self._database = stores.database(project_id)
+        self.vectors = ChunkVectors(stores, project_id)
+        self.result = IndexingResult()
+
+    @property
+    def project(self) -> StoredProject:
+        with self._database.read() as unit:
+            return unit.projects.require(self._project_id)
+
+    def waiting(self) -> int:
+        with self._database.read() as unit:
+            counts = unit.outbox.counts(self._project_id)
+        return counts["pending"] + counts["failed"]
+
+    def claim(self, limit: int) -> list[OutboxEntry]:
+        with self._database.read() as unit:
+            return unit.outbox.claim(self._project_id, limit=limit)
+
+    def active_chunks(self) -> list[StoryMemoryChunk]:
+        with self._database.read() as unit:
+            return [memory.chunk for memory in unit.memories.list_matching(self._project_id)]
+
+    def follow(self, entries: Sequence[OutboxEntry]) -> ReportIssue | None:
+        """Do what entries ask for and mark them; say what failed."""
+        try:
+            self._apply(entries)
+        except _FAILURES as error:
+            with self._database.write() as unit:
+                unit.outbox.mark_failed(entries, str(error))
+            return _issue(error)
+        self.mark_done(entries)
+        return None
+
+    def mark_done(self, entries: Sequence[OutboxEntry]) -> None:
+        model, dimension = self._stores.embedding_identity
+        with self._database.write() as unit:
+            unit.projects.set_embedding_model(self._project_id, model, dimension)
+            unit.outbox.mark_done(entries)
+
+    def rows(self, chunks: Sequence[StoryMemoryChunk]) -> Iterator[IndexRow]:
+        """Give the index rows of chunks, their vectors read step by step."""
+        for start in range(0, len(chunks), ENTRIES_PER_STEP):
+            step = chunks[start : start + ENTRIES_PER_STEP]
+            vectors = self.vectors.vectors_of(step)
+            yield from (_row(each, vectors[each.chunk_id]) for each in step if each.chunk_id in vectors)
+
+    def _apply(self, entries: Sequence[OutboxEntry]) -> None:
+        with self._database.read() as unit:
+            chunks = unit.memories.by_ids(self._project_id, [each.chunk_id for each in entries])
+        semantic = [chunk for chunk in chunks if is_semantic(chunk)]
+        staying = {chunk.chunk_id for chunk in semantic}
+        by_words_only = {chunk.chunk_id for chunk in chunks} - staying
+        # What is found by words only and was never asked for before cannot be in the index.
+        gone = {
+            entry.chunk_id
+            for entry in entries
+            if entry.chunk_id not in staying and (entry.revision > 1 or entry.chunk_id not in by_words_only)
+        }
+        rows = list(self.rows(semantic))
+        if rows:
+            self._stores.vectors(self._project_id).upsert(rows)
+        if gone:
+            self._stores.vectors(self._project_id).delete(self._project_id, sorted(gone))
+        self.result.indexed += len(rows)
+        self.result.removed += len(gone)
+
+
+def _row(chunk: StoryMemoryChunk, vector: Vector) -> IndexRow:
+    return IndexRow(
+        chunk_id=chunk.chunk_id,
+        project_id=chunk.project_id,
+        chapter_index=chunk.chapter_index,
+        scene_index=chunk.scene_index,
+        source_id=chunk.source_id,
+        content=chunk.content,
+        content_type=chunk.content_type,
+        vector=vector,
+    )
+
+
+def _model_change(stores: MemoryStores, project: StoredProject) -> ReportIssue | None:
+    """Say when the index was built with another model; mixing vectors would give wrong results."""
+    if project.embedding_model is None:
+        return None
+    try:
+        identity = stores.embedding_identity
+    except _FAILURES as error:
+        return _issue(error)
+    built_with = (project.embedding_model, project.embedding_dimension)
+    if built_with == tuple(identity):
+        return None
+    return _issue(
+        EmbeddingMismatchError(
+            f"the index was built with {built_with[0]!r} ({built_with[1]} dimensions) but "
+            f"{identity.model_name!r} ({identity.dimension}) is configured; run `novelgen reindex`"
+        )
+    )
+
+
+def _issue(error: Exception) -> ReportIssue:
+    kind = "timeout" if isinstance(error, DeadlineExceededError) else "unavailable"
+    return ReportIssue.model_validate(
+        {"stage": INDEX_STAGE, "kind": kind, "message": f"the vector index does not follow: {error}"}
+    )

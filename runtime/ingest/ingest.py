@@ -1,0 +1,215 @@
+"""Taking scenes in: one SQL transaction per scene, then the vector index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from novelgen.models.context import ReportIssue
+from novelgen.models.position import StoryPosition
+from novelgen.text.cjk import story_language
+from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.ingest.scene_input import SceneInput
+from runtime.ingest.scene_replacing import record_origin_of, replace_scene, same_record
+from runtime.storage.database import DatabaseManager
+from runtime.storage.records import SceneWriteResult, StoredScene
+from runtime.storage.unit import UnitOfWork
+from runtime.stores import MemoryStores
+
+Outcome = Literal["added", "replaced", "unchanged", "deleted"]
+INGEST_STAGE = "ingest"
+
+
+class SceneIngestResult(BaseModel):
+    """What became of one scene; the counts are of its memories."""
+
+    chapter_index: int
+    scene_index: int
+    scene_id: str
+    outcome: Outcome
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    unchanged: int = Field(default=0, description="They keep their vectors.")
+    kept: int = Field(default=0, description="Changed by the author, and therefore left alone.")
+    issues: list[ReportIssue] = Field(default_factory=list)
+
+
+class IngestResult(BaseModel):
+    """What became of scenes that were taken in, and of the vector index after them."""
+
+    scenes: list[SceneIngestResult] = Field(default_factory=list)
+    indexing: IndexingResult = Field(default_factory=IndexingResult)
+
+    def count(self, outcome: Outcome) -> int:
+        """Return how many scenes had that outcome."""
+        return sum(scene.outcome == outcome for scene in self.scenes)
+
+    @property
+    def issues(self) -> list[ReportIssue]:
+        """Everything that went wrong or is missing, of the scenes first."""
+        return [issue for scene in self.scenes for issue in scene.issues] + self.indexing.issues
+
+
+def ingest_scene(stores: MemoryStores, project_id: str, scene: SceneInput) -> IngestResult:
+    """Take one scene in; see `ingest_scenes`."""
+    return ingest_scenes(stores, project_id, [scene])
+
+
+def ingest_scenes(
+    stores: MemoryStores,
+    project_id: str,
+    scenes: Sequence[SceneInput],
+    *,
+    progress: Callable[[int, int], Any] | None = None,
+    index: bool = True,
+    index_progress: Callable[[int, int], Any] | None = None,
+) -> IngestResult:
+    """Take scenes in, each in one transaction, and let the vector index follow.
+
+    A scene with the text, title and record that are stored already is left alone; one that comes without a
+    record keeps the stored one while its text is the same. Otherwise the scene takes the place of what stood
+    at its position, together with all that came from that, and nothing else. Once a scene is committed it is
+    safe: what the index could not take waits in the outbox, and the result says so.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        scenes: In story order: who is on stage is judged by the scenes before.
+        progress: Called after each scene with the scenes done and the scenes in all.
+        index: False leaves the vector index to a later `drain_outbox`.
+        index_progress: Called after each step of indexing with the entries done and the entries in all.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        UserInputError: When a scene is too long, or a memory's id is taken by another scene.
+        DatabaseError: When the database fails; the scenes before the failing one are stored.
+    """
+    database = stores.database(project_id)
+    results: list[SceneIngestResult] = []
+    for scene in scenes:
+        results.append(_taken_in(stores, database, project_id, scene.scrubbed()))
+        if progress is not None:
+            progress(len(results), len(scenes))
+    indexing = drain_outbox(stores, project_id, progress=index_progress) if index else IndexingResult()
+    return IngestResult(scenes=results, indexing=indexing)
+
+
+def delete_scene(stores: MemoryStores, project_id: str, at: StoryPosition) -> IngestResult:
+    """Delete a scene with everything that came from it, in the index as well.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        UnknownSceneError: When no scene stands there.
+        DatabaseError: When the database fails; nothing is deleted then.
+    """
+    with stores.database(project_id).write() as unit:
+        stored = unit.scenes.require(project_id, at)
+        removed = unit.scenes.delete_scene(project_id, at)
+    deleted = SceneIngestResult(
+        chapter_index=stored.chapter_index,
+        scene_index=stored.scene_index,
+        scene_id=stored.scene_id,
+        outcome="deleted",
+        removed=len(removed),
+    )
+    return IngestResult(scenes=[deleted], indexing=drain_outbox(stores, project_id))
+
+
+def _taken_in(
+    stores: MemoryStores, database: DatabaseManager, project_id: str, given: SceneInput
+) -> SceneIngestResult:
+    at = StoryPosition(given.chapter_index, given.scene_index)
+    # All in one writing transaction, so that no other writer's names or scenes can slip in between.
+    with database.write() as unit:
+        stored = unit.scenes.get(project_id, at)
+        scene, issues = _with_stored_record(given, stored)
+        if stored is not None and _is_unchanged(scene, stored):
+            return _result(given, "unchanged", stored.scene_id, issues=issues)
+        if not unit.projects.require(project_id).language:
+            unit.projects.update(project_id, language=story_language(scene.text))
+        written = replace_scene(
+            unit,
+            scene,
+            project_id=project_id,
+            stored=stored,
+            settings=stores.settings.memory.ingest,
+            created_at=stores.clock(),
+        )
+        issues = [*issues, *_unknown_entities(unit, project_id, scene)]
+    outcome: Outcome = "added" if written.is_new else "replaced"
+    return _result(given, outcome, written.scene_id, written=written, issues=issues)
+
+
+def _with_stored_record(
+    scene: SceneInput, stored: StoredScene | None
+) -> tuple[SceneInput, list[ReportIssue]]:
+    """Keep the stored record where nothing better comes: human-written facts outrank extracted ones."""
+    if stored is None or stored.record is None:
+        return scene, []
+    origin = record_origin_of(stored)
+    same_text = stored.text == scene.text
+    outranked = origin == "author" and (scene.record is None or scene.record_origin == "extracted")
+    if not outranked and not (scene.record is None and same_text):
+        return scene, []
+    kept = scene.model_copy(update={"record": stored.record, "record_origin": origin})
+    if same_text:
+        return kept, []
+    message = f"scene {stored.position} has a new text; the author's record of it was kept, check it"
+    return kept, [ReportIssue(stage=INGEST_STAGE, kind="stale", message=message)]
+
+
+def _is_unchanged(scene: SceneInput, stored: StoredScene) -> bool:
+    title = scene.title or (scene.record.title if scene.record else "")
+    same_origin = scene.record is None or scene.record_origin == record_origin_of(stored)
+    status = "done" if scene.record else scene.extraction_status
+    return (
+        stored.text == scene.text
+        and stored.title == title
+        and same_record(scene.record, stored.record)
+        and same_origin
+        # Plain ingest of a scene whose extraction failed before does not make that undone.
+        and (status == "none" or stored.extraction_status == status)
+    )
+
+
+def _unknown_entities(unit: UnitOfWork, project_id: str, scene: SceneInput) -> list[ReportIssue]:
+    if scene.record is None:
+        return []
+    record = scene.record
+    named = {
+        *record.characters_present,
+        *(change.entity_id for change in record.state_changes),
+        *(entity_id for memory in record.memories for entity_id in memory.entities),
+        *([record.location_id] if record.location_id else []),
+    }
+    unknown = sorted(named - {one.entity.entity_id for one in unit.entities.list_all(project_id)})
+    if not unknown:
+        return []
+    place = f"{scene.chapter_index}:{scene.scene_index}"
+    message = f"the record of scene {place} names unknown entities {unknown!r}; add them to entities.json"
+    return [ReportIssue(stage=INGEST_STAGE, kind="unresolved", message=message)]
+
+
+def _result(
+    scene: SceneInput,
+    outcome: Outcome,
+    scene_id: str,
+    *,
+    issues: Sequence[ReportIssue],
+    written: SceneWriteResult | None = None,
+) -> SceneIngestResult:
+    counts = {}
+    if written is not None:
+        names = ("added", "changed", "removed", "unchanged", "kept")
+        counts = {name: len(getattr(written, f"chunks_{name}")) for name in names}
+    return SceneIngestResult(
+        chapter_index=scene.chapter_index,
+        scene_index=scene.scene_index,
+        scene_id=scene_id,
+        outcome=outcome,
+        issues=list(issues),
+        **counts,
+    )

@@ -1,0 +1,209 @@
+"""All stores of a program, opened when they are first needed and shared from then on."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from novelgen.errors import InvalidProjectIdError, UnknownProjectError
+from novelgen.models.project_id import require_project_id
+from novelgen.models.timestamps import utc_now
+from runtime.projects.paths import ProjectPaths
+from runtime.providers.embeddings import (
+    CheckedEmbeddings,
+    EmbeddingIdentity,
+    build_embeddings,
+    embedding_identity,
+)
+from runtime.settings import NovelgenSettings
+from runtime.storage.database import DatabaseManager
+from runtime.storage.records import StoredProject
+from runtime.vectors.locations import ChromaServer, EmbeddedIndex, IndexLocation
+from runtime.vectors.manager import VectorStoreManager
+
+
+class MemoryStores:
+    """Databases, vector indexes and the embedding model of all projects; safe to share between threads.
+
+    Nothing is opened before it is asked for, and each thing once. Close it, or use it in a `with` block.
+
+    Args:
+        settings: Where projects live, and which database, index and embedding model they use.
+        clock: Tells the moment that is written into rows.
+    """
+
+    def __init__(self, settings: NovelgenSettings, *, clock: Callable[[], datetime] = utc_now) -> None:
+        self.settings = settings
+        self.clock = clock
+        self._lock = threading.RLock()
+        self._embeddings_lock = threading.Lock()
+        self._databases: dict[str, DatabaseManager] = {}
+        self._known_projects: set[str] = set()
+        self._vectors: dict[str, VectorStoreManager] = {}
+        self._embeddings: CheckedEmbeddings | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def paths(self, project_id: str) -> ProjectPaths:
+        """Return where a project's files live, whether it exists or not.
+
+        Raises:
+            InvalidProjectIdError: When the id is not a plain, path-free string.
+        """
+        return ProjectPaths(self.settings.projects_dir, project_id)
+
+    def database(self, project_id: str) -> DatabaseManager:
+        """Return the database that holds a project.
+
+        Raises:
+            InvalidProjectIdError: When the id is not a plain, path-free string.
+            UnknownProjectError: When no such project is stored; nothing is created.
+            DatabaseError: When the database cannot be opened.
+        """
+        paths = self.paths(project_id)
+        with self._lock:
+            database = self._open_database(paths, create=False)
+            if paths.project_id not in self._known_projects:
+                with database.read() as unit:
+                    unit.projects.require(paths.project_id)
+                self._known_projects.add(paths.project_id)
+            return database
+
+    def create_project(self, project_id: str, *, name: str = "", language: str = "") -> StoredProject:
+        """Create a project, with its database where each project has its own.
+
+        Args:
+            project_id: A plain, path-free id.
+            name: Title; the id by default.
+            language: Language of the story, such as `zh` or `en`; empty is told from the first scene.
+
+        Raises:
+            InvalidProjectIdError: When the id is not a plain, path-free string.
+            UserInputError: When the project exists already.
+        """
+        paths = self.paths(project_id)
+        with self._lock:
+            database = self._open_database(paths, create=True)
+            with database.write() as unit:
+                project = unit.projects.create(
+                    paths.project_id, name=name or paths.project_id, language=language
+                )
+            self._known_projects.add(paths.project_id)
+            return project
+
+    def project_ids(self) -> list[str]:
+        """Return the ids of all stored projects, sorted; empty where there are none."""
+        if self.settings.database_url is not None:
+            with self._lock:
+                database = self._open_shared(self.settings.database_url)
+            with database.read() as unit:
+                return sorted(project.project_id for project in unit.projects.list_all())
+        folder = self.settings.projects_dir
+        return (
+            sorted(each.name for each in folder.iterdir() if self._is_project(each))
+            if folder.is_dir()
+            else []
+        )
+
+    def vectors(self, project_id: str) -> VectorStoreManager:
+        """Return the vector index of a project, made for the configured embedding model.
+
+        Raises:
+            UnknownProjectError: When no such project is stored; nothing is created.
+            EmbeddingError: When the embedding model cannot say how long its vectors are.
+            VectorIndexError: When the index cannot be opened.
+        """
+        self.database(project_id)
+        with self._lock:
+            known = self._vectors.get(project_id)
+        if known is not None:
+            return known
+        # A remote model may take seconds to tell its dimension, in which the databases must stay at hand.
+        identity = self.embedding_identity
+        with self._lock:
+            if project_id not in self._vectors:
+                self._vectors[project_id] = VectorStoreManager(
+                    self._index_location(project_id),
+                    embedding_model=identity.model_name,
+                    dimension=identity.dimension,
+                )
+            return self._vectors[project_id]
+
+    @property
+    def embeddings(self) -> CheckedEmbeddings:
+        """The embedding model, built at the first call.
+
+        Raises:
+            ConfigurationError: When the setting names no model that can be used.
+        """
+        with self._embeddings_lock:
+            if self._embeddings is None:
+                memory = self.settings.memory
+                self._embeddings = build_embeddings(
+                    memory.embedding_model, base_url=memory.embedding_base_url
+                )
+            return self._embeddings
+
+    @property
+    def embedding_identity(self) -> EmbeddingIdentity:
+        """Name and dimension of the embedding model, as they are stored beside vectors.
+
+        Raises:
+            ConfigurationError: When the setting names no model that can be used.
+            EmbeddingError: When only the model knows its dimension and it does not answer.
+        """
+        return embedding_identity(self.embeddings)
+
+    def close(self) -> None:
+        """Close everything that was opened; what is asked for afterwards is opened again."""
+        with self._lock:
+            vectors, databases = list(self._vectors.values()), list(self._databases.values())
+            self._vectors.clear()
+            self._databases.clear()
+            self._known_projects.clear()
+        for index in vectors:
+            index.close()
+        for database in databases:
+            database.close()
+
+    def _open_database(self, paths: ProjectPaths, *, create: bool) -> DatabaseManager:
+        if self.settings.database_url is not None:
+            return self._open_shared(self.settings.database_url)
+        if paths.project_id not in self._databases:
+            if not create and not paths.database.exists():
+                raise UnknownProjectError(
+                    f"no project {paths.project_id!r} in {str(self.settings.projects_dir)!r}; "
+                    "create it first, or set --projects-dir"
+                )
+            self._databases[paths.project_id] = DatabaseManager.open(
+                paths.database, create=create, clock=self.clock
+            )
+        return self._databases[paths.project_id]
+
+    def _open_shared(self, url: str) -> DatabaseManager:
+        if url not in self._databases:
+            self._databases[url] = DatabaseManager.open(url, clock=self.clock)
+        return self._databases[url]
+
+    def _index_location(self, project_id: str) -> IndexLocation:
+        url = self.settings.memory.vector_store.url
+        return ChromaServer(url) if url is not None else EmbeddedIndex(self.paths(project_id).vectors)
+
+    def _is_project(self, folder: Path) -> bool:
+        try:
+            return self.paths(require_project_id(folder.name)).database.is_file()
+        except InvalidProjectIdError:
+            return False
