@@ -80,6 +80,11 @@ class SceneRepository:
         row = self._session.connection.execute(statement).one_or_none()
         return None if row is None else _scene(row)
 
+    def holds_id(self, scene_id: str) -> bool:
+        """Tell whether a scene of any project bears that id: ids are never shared."""
+        found = select(SCENES.c.scene_id).where(SCENES.c.scene_id == scene_id)
+        return self._session.connection.scalar(found) is not None
+
     def require(self, project_id: str, at: StoryPosition) -> StoredScene:
         """Return the scene at a position with its text.
 
