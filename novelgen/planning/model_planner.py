@@ -146,6 +146,7 @@ class ModelPlanner:
             except Exception as error:
                 cut_text = cut_text_in(error)
                 if cut_text is not None:
+                    self._formats = formats
                     return AIMessage(cut_text, response_metadata={"finish_reason": "length"})
                 status = getattr(error, "status_code", None)
                 if not looser or status not in STATUS_CODES_OF_A_REFUSED_FORMAT:

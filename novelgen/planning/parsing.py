@@ -17,6 +17,7 @@ import json5
 from novelgen.errors import ModelOutputError
 
 MAX_ANSWER_CHARACTERS = 60_000
+MAX_DEPTH = 16
 
 AnswerFault = Literal["cut", "not_json", "schema", "empty", "echo", "ungrounded"]
 
@@ -25,6 +26,7 @@ _REASONING_END = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _CHAT_MARKER = re.compile(r"<\|[^|<>\n]{1,40}\|>|</s>|<(?:start|end)_of_turn>")
 _END_OF_INPUT = "Unexpected end of input"
 _CUT_MESSAGE = "the answer ends within its JSON object; it must be complete and shorter"
+_DEPTH_MESSAGE = "the answer nests too deep"
 _CHINESE_QUOTED = re.compile(r"[“”]([^“”\"]*)[“”]")
 _CHINESE_PUNCTUATION = str.maketrans({"：": ":", "，": ",", "｛": "{", "｝": "}", "［": "[", "］": "]"})
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
@@ -50,7 +52,7 @@ def parse_json_object(answer: str, *, keys: Collection[str]) -> dict[str, Any]:
 
     Raises:
         UnusableAnswerError: With fault "cut" when the text ends within an object, with "not_json" when it
-            holds no readable object, nests too deep or is longer than MAX_ANSWER_CHARACTERS.
+            holds no readable object, nests deeper than MAX_DEPTH or is longer than MAX_ANSWER_CHARACTERS.
     """
     if len(answer) > MAX_ANSWER_CHARACTERS:
         raise UnusableAnswerError(
@@ -62,10 +64,25 @@ def parse_json_object(answer: str, *, keys: Collection[str]) -> dict[str, Any]:
         if not _fitting(found, keys):
             found += _objects_in(_with_json_punctuation(text))
     except RecursionError as error:
-        raise UnusableAnswerError("not_json", "the answer nests too deep") from error
+        raise UnusableAnswerError("not_json", _DEPTH_MESSAGE) from error
     if not found:
         raise UnusableAnswerError("not_json", f"no readable JSON object in the answer {_excerpt(answer)!r}")
-    return (_fitting(found, keys) or found)[-1]
+    wanted = (_fitting(found, keys) or found)[-1]
+    if _is_deep(wanted):
+        raise UnusableAnswerError("not_json", _DEPTH_MESSAGE)
+    return wanted
+
+
+def _is_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            child
+            for item in level
+            if isinstance(item, dict | list)
+            for child in (item.values() if isinstance(item, dict) else item)
+        ]
+    return bool(level)
 
 
 def _fitting(found: Iterable[dict[str, Any]], keys: Collection[str]) -> list[dict[str, Any]]:

@@ -51,7 +51,7 @@ SALT_GATE = SampleScene(
         known("C4", "character", "Lord Aldous Kerrin", "Lord Kerrin"),
         known("L1", "location", "Harrowgate Keep", "the keep"),
         known("L2", "location", "the Salt Gate"),
-        known("I1", "item", "the brass compass"),
+        known("I1", "item", "the brass compass", "brass compass"),
         known("I2", "item", "the Petrel"),
         known("F1", "faction", "the Lamplighters' Guild", "the Guild"),
         known("T1", "term", "Saint Orrin"),
