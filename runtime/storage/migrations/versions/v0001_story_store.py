@@ -138,7 +138,7 @@ def upgrade() -> None:
         sa.Column("speaker", sa.Text(), nullable=True),
         sa.Column("first_chapter", sa.Integer(), nullable=True),
         sa.Column("first_scene", sa.Integer(), nullable=True),
-        sa.Column("by_author", sa.Boolean(), server_default=sa.text("0"), nullable=False),
+        sa.Column("by_author", sa.Boolean(), server_default=sa.false(), nullable=False),
         sa.ForeignKeyConstraint(
             ["project_id", "entity_id"],
             ["entities.project_id", "entities.entity_id"],

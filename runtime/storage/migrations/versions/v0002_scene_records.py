@@ -60,7 +60,7 @@ def upgrade() -> None:
     op.add_column("memory_chunks", sa.Column("supersedes", sa.Text(), nullable=True))
     op.add_column("memory_chunks", sa.Column("slot_type", sa.Text(), nullable=True))
     op.add_column(
-        "memory_chunks", sa.Column("verified", sa.Boolean(), server_default=sa.text("1"), nullable=False)
+        "memory_chunks", sa.Column("verified", sa.Boolean(), server_default=sa.true(), nullable=False)
     )
     op.create_table(
         "counters",

@@ -1,0 +1,109 @@
+"""Every failure of a database has a name in novelgen's tree."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import exc
+
+from novelgen.errors import DatabaseBusyError, DatabaseError, DatabaseFullError, SchemaVersionError
+from runtime.storage.errors import MAPPED_CLASSES, database_errors, is_lost_connection, translated
+
+
+def _subclasses(kind: type[exc.DBAPIError]) -> Iterator[type[exc.DBAPIError]]:
+    yield kind
+    for child in kind.__subclasses__():
+        yield from _subclasses(child)
+
+
+def _sqlite_error(code: int, message: str = "broken") -> sqlite3.OperationalError:
+    error = sqlite3.OperationalError(message)
+    error.sqlite_errorcode = code
+    return error
+
+
+class _ServerError(Exception):
+    def __init__(self, state: str) -> None:
+        super().__init__(f"server says {state}")
+        self.sqlstate = state
+
+
+@pytest.mark.parametrize("kind", sorted(set(_subclasses(exc.DBAPIError)), key=lambda kind: kind.__name__))
+def test_every_class_of_driver_error_is_mapped(kind: type[exc.DBAPIError]) -> None:
+    """A class that a new SQLAlchemy adds fails here until somebody decides what it means."""
+    assert kind in MAPPED_CLASSES
+    assert isinstance(translated(kind("SELECT 1", {}, Exception("why"))), DatabaseError)
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        (sqlite3.SQLITE_BUSY, DatabaseBusyError),
+        (sqlite3.SQLITE_BUSY_SNAPSHOT, DatabaseBusyError),
+        (sqlite3.SQLITE_LOCKED, DatabaseBusyError),
+        (sqlite3.SQLITE_FULL, DatabaseFullError),
+        (sqlite3.SQLITE_READONLY, DatabaseFullError),
+        (sqlite3.SQLITE_IOERR_WRITE, DatabaseFullError),
+        (sqlite3.SQLITE_CORRUPT, DatabaseError),
+        (sqlite3.SQLITE_NOTADB, DatabaseError),
+        (sqlite3.SQLITE_SCHEMA, SchemaVersionError),
+    ],
+)
+def test_sqlite_codes_decide(code: int, expected: type[DatabaseError]) -> None:
+    """SQLite's result code, extended or not, says what happened."""
+    assert type(translated(exc.OperationalError("SELECT 1", {}, _sqlite_error(code)))) is expected
+
+
+def test_a_missing_table_is_a_question_of_the_schema_version() -> None:
+    """SQLite has no code for it, only a message."""
+    error = exc.OperationalError("SELECT 1", {}, _sqlite_error(1, "no such table: scenes"))
+
+    assert isinstance(translated(error), SchemaVersionError)
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        ("40001", DatabaseBusyError),
+        ("55P03", DatabaseBusyError),
+        ("57014", DatabaseBusyError),
+        ("53100", DatabaseFullError),
+        ("25006", DatabaseFullError),
+        ("42P01", SchemaVersionError),
+        ("57P01", DatabaseError),
+    ],
+)
+def test_postgresql_states_decide(state: str, expected: type[DatabaseError]) -> None:
+    """PostgreSQL's SQLSTATE says what happened."""
+    assert type(translated(exc.OperationalError("SELECT 1", {}, _ServerError(state)))) is expected
+
+
+def test_a_lost_connection_is_retryable_and_recognised() -> None:
+    """Reads are repeated once after it."""
+    with pytest.raises(DatabaseError, match="57P01") as caught, database_errors():
+        raise exc.OperationalError("SELECT 1", {}, _ServerError("57P01"))
+
+    assert caught.value.is_retryable
+    assert is_lost_connection(caught.value)
+
+
+def test_a_refused_statement_is_not_retryable() -> None:
+    """Two rows with one id stay two rows with one id."""
+    error = translated(exc.IntegrityError("INSERT", {}, sqlite3.IntegrityError("UNIQUE constraint failed")))
+
+    assert not error.is_retryable
+    assert not is_lost_connection(error)
+
+
+def test_an_exhausted_pool_counts_as_busy() -> None:
+    """SQLAlchemy's own timeout is no driver error, yet it is the database that is busy."""
+    with pytest.raises(DatabaseBusyError, match="raise pool_size"), database_errors():
+        raise exc.TimeoutError("QueuePool limit reached")
+
+
+def test_other_errors_pass_through() -> None:
+    """A bug of ours stays what it is."""
+    with pytest.raises(KeyError, match="ours"), database_errors():
+        raise KeyError("ours")

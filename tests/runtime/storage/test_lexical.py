@@ -1,0 +1,144 @@
+"""Search by words over stored memories."""
+
+from __future__ import annotations
+
+import pytest
+
+from runtime.storage.database import DatabaseManager
+from runtime.storage.records import MemoryEdit, MemoryFilter
+from tests.runtime.storage.stories import at, memory, scene, store
+
+
+def _found(database: DatabaseManager, query: str, **filters: object) -> list[str]:
+    with database.read() as unit:
+        hits = unit.lexical.search("demo", query, memory_filter=MemoryFilter.model_validate(filters))
+    return [hit.chunk_id for hit in hits]
+
+
+@pytest.fixture
+def told(database: DatabaseManager) -> DatabaseManager:
+    """A database with memories in both languages."""
+    store(
+        database,
+        scene(
+            1,
+            1,
+            memory("E1", "Emma hid the brass key beneath the chapel stairs.", entities_mentioned=["C0"], tags=["key"]),
+            memory("E2", "The captain promised never to sail north again.", tags=["promise"]),
+        ),
+        scene(2, 1, memory("Z1", "林黛玉走进怡红院，把玉佩交给宝玉。", entities_mentioned=["C1"])),
+        scene(2, 2, memory("Z2", "宝玉摔了通灵玉。", entities_mentioned=["C2"])),
+        scene(3, 1, memory("E3", "Emma lost the brass key.", short="key lost", content_type="summary")),
+    )
+    return database
+
+
+def test_english_words_are_found_whatever_their_form(told: DatabaseManager) -> None:
+    """Case, plural and possessive do not count, the rarer word counts more."""
+    assert _found(told, "Where are EMMA'S keys?")[:2] == ["E3", "E1"]
+    assert _found(told, "captains") == ["E2"]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [("黛玉", ["Z1"]), ("玉", ["Z1", "Z2"]), ("通灵玉", ["Z2"]), ("宝玉", ["Z1", "Z2"]), ("玉林", [])],
+)
+def test_chinese_words_of_one_to_three_characters_are_found(
+    told: DatabaseManager, query: str, expected: list[str]
+) -> None:
+    """Inside longer words too, but only as a direct succession of characters."""
+    assert sorted(_found(told, query)) == expected
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        '"',
+        '"brass',
+        "-emma",
+        "NEAR(brass key)",
+        "brass*",
+        "terms : brass",
+        "brass AND OR NOT",
+        "' OR 1=1 --",
+        "a:b & !c | (d",
+        "brass\x00key",
+        "(((",
+        "{brass}",
+        "^emma",
+    ],
+)
+def test_hostile_query_text_is_only_words(told: DatabaseManager, query: str) -> None:
+    """No mark reaches the query language: what is found is found by words, and nothing raises."""
+    found = set(_found(told, query))
+
+    assert found <= {"E1", "E3"}
+    assert bool(found) == any(word in query for word in ("brass", "emma"))
+
+
+def test_the_scope_word_of_a_project_finds_nothing(told: DatabaseManager) -> None:
+    """The mark that keeps projects apart is not part of the text."""
+    assert _found(told, "scope1x") == []
+
+
+def test_search_is_cut_by_position(told: DatabaseManager) -> None:
+    """Only what lies strictly before the position is found."""
+    assert _found(told, "brass key", as_of=at(3, 1)) == ["E1"]
+    assert _found(told, "宝玉", as_of=at(2, 1)) == []
+
+
+def test_what_comes_later_changes_no_score(told: DatabaseManager) -> None:
+    """Rarity and length are those of the memories before the position."""
+    with told.read() as unit:
+        before = unit.lexical.search("demo", "brass key", memory_filter=MemoryFilter(as_of=at(2)))
+    store(told, scene(9, 1, *(memory(f"L{n}", "A brass key and another brass key.") for n in range(20))))
+    with told.read() as unit:
+        after = unit.lexical.search("demo", "brass key", memory_filter=MemoryFilter(as_of=at(2)))
+
+    assert after == before != []
+
+
+def test_filters_narrow_the_hits(told: DatabaseManager) -> None:
+    """Entities, tags and content types are filtered in SQL."""
+    assert _found(told, "brass key", entities=["C0"]) == ["E1"]
+    assert _found(told, "brass key captain", tags=["promise"]) == ["E2"]
+    assert _found(told, "brass key", content_types=["summary"]) == ["E3"]
+
+
+def test_several_queries_are_answered_in_their_order(told: DatabaseManager) -> None:
+    """One ranking per query, an empty one for a query without words, at most `limit` each."""
+    with told.read() as unit:
+        answers = unit.lexical.search_many("demo", ["宝玉", "…", "brass key", ["Captain"]], limit=1)
+
+    assert [[hit.chunk_id for hit in hits] for hits in answers][1:] == [[], ["E3"], ["E2"]]
+    assert len(answers[0]) == 1
+
+
+def test_projects_are_kept_apart(told: DatabaseManager) -> None:
+    """A project with a look-alike id finds nothing of the other."""
+    store(told, scene(1, 1, memory("X1", "The brass key of demo2.", "demo2"), project_id="demo2"))
+
+    assert "X1" not in _found(told, "brass key demo2")
+    with told.read() as unit:
+        assert [hit.chunk_id for hit in unit.lexical.search("demo2", "brass key emma")] == ["X1"]
+
+
+def test_edited_banned_and_withdrawn_memories_leave_the_index(told: DatabaseManager) -> None:
+    """An edit is found by its new words alone, a ban hides, a re-ingest takes its words along."""
+    with told.write() as unit:
+        unit.memories.edit("demo", "E2", MemoryEdit(content="The admiral vowed it."))
+        unit.memories.ban("demo", "E1")
+    store(told, scene(2, 2, memory("Z3", "紫鹃试玉。")))
+
+    assert _found(told, "captain sail") == []
+    assert _found(told, "admiral") == ["E2"]
+    assert _found(told, "chapel") == []
+    assert _found(told, "通灵") == []
+    assert _found(told, "紫鹃") == ["Z3"]
+
+
+def test_a_short_form_is_found_too(told: DatabaseManager) -> None:
+    """Words that only the short form has count."""
+    store(told, scene(4, 1, memory("E4", "He went away.", short="departure of Weston")))
+
+    assert _found(told, "Weston") == ["E4"]
