@@ -12,10 +12,10 @@ from novelgen.models.position import StoryPosition
 from novelgen.text.cjk import story_language
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.scene_input import SceneInput
-from runtime.ingest.scene_replacing import record_origin_of, replace_scene, same_record
+from runtime.ingest.scene_reading import SceneSurroundings
+from runtime.ingest.scene_replacing import read_surroundings, record_origin_of, replace_scene, same_record
 from runtime.storage.database import DatabaseManager
 from runtime.storage.records import SceneWriteResult, StoredScene
-from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 
 Outcome = Literal["added", "replaced", "unchanged", "deleted"]
@@ -130,15 +130,17 @@ def _taken_in(
             return _result(given, "unchanged", stored.scene_id, issues=issues)
         if not unit.projects.require(project_id).language:
             unit.projects.update(project_id, language=story_language(scene.text))
+        surroundings = read_surroundings(unit, project_id, at)
         written = replace_scene(
             unit,
             scene,
+            surroundings,
             project_id=project_id,
             stored=stored,
             settings=stores.settings.memory.ingest,
             created_at=stores.clock(),
         )
-        issues = [*issues, *_unknown_entities(unit, project_id, scene)]
+        issues = [*issues, *_unknown_entities(scene, surroundings)]
     outcome: Outcome = "added" if written.is_new else "replaced"
     return _result(given, outcome, written.scene_id, written=written, issues=issues)
 
@@ -175,7 +177,7 @@ def _is_unchanged(scene: SceneInput, stored: StoredScene) -> bool:
     )
 
 
-def _unknown_entities(unit: UnitOfWork, project_id: str, scene: SceneInput) -> list[ReportIssue]:
+def _unknown_entities(scene: SceneInput, surroundings: SceneSurroundings) -> list[ReportIssue]:
     if scene.record is None:
         return []
     record = scene.record
@@ -185,7 +187,7 @@ def _unknown_entities(unit: UnitOfWork, project_id: str, scene: SceneInput) -> l
         *(entity_id for memory in record.memories for entity_id in memory.entities),
         *([record.location_id] if record.location_id else []),
     }
-    unknown = sorted(named - {one.entity.entity_id for one in unit.entities.list_all(project_id)})
+    unknown = sorted(named - {entity.entity_id for entity in surroundings.entities})
     if not unknown:
         return []
     place = f"{scene.chapter_index}:{scene.scene_index}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
@@ -79,15 +80,12 @@ def known_in_scene(entities: Sequence[Entity], chapter_index: int, scene_index: 
     ]
 
 
-def name_mentions(
-    text: str, entities: Sequence[Entity], names: frozenset[str] | None = None
-) -> list[tuple[str, str]]:
+def name_mentions(text: str, entities: Sequence[Entity]) -> list[tuple[str, str]]:
     """Find which names of which entities a text contains, wherever in the story they are first used.
 
     Args:
         text: A scene's text.
         entities: All entities of the project; those that share a name all count as named.
-        names: Look for these names only; None looks for all.
 
     Returns:
         Pairs of entity id and name, each once, sorted.
@@ -96,6 +94,11 @@ def name_mentions(
     for entity in entities:
         for name in entity.names():
             bearers.setdefault(name, []).append(entity.entity_id)
-    found = {match.name for match in NameFinder(bearers).find(text)}
-    wanted = found if names is None else found & names
-    return sorted({(entity_id, name) for name in wanted for entity_id in bearers[name]})
+    found = {match.name for match in _finder(frozenset(bearers)).find(text)}
+    return sorted({(entity_id, name) for name in found for entity_id in bearers[name]})
+
+
+@lru_cache(maxsize=4)
+def _finder(names: frozenset[str]) -> NameFinder:
+    """Taking names apart costs more than finding them, and scene after scene has the same ones."""
+    return NameFinder(names)

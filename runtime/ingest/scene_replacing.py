@@ -22,6 +22,7 @@ SCENES_BEFORE = 3
 def replace_scene(
     unit: UnitOfWork,
     scene: SceneInput,
+    surroundings: SceneSurroundings,
     *,
     project_id: str,
     stored: StoredScene | None,
@@ -33,6 +34,7 @@ def replace_scene(
     Args:
         unit: A writing unit of work.
         scene: The scene, scrubbed.
+        surroundings: What is known on entering it.
         project_id: The project.
         stored: What stands at the scene's position, if anything.
         settings: What is embedded beside a record.
@@ -40,7 +42,7 @@ def replace_scene(
     """
     write = scene_write(
         scene,
-        _surroundings(unit, project_id, StoryPosition(scene.chapter_index, scene.scene_index)),
+        surroundings,
         project_id=project_id,
         scene_id=stored.scene_id if stored else _new_scene_id(unit, project_id, scene),
         settings=settings,
@@ -64,7 +66,13 @@ def replace_stored_scene(
         failure_reason=stored.failure_reason,
     )
     return replace_scene(
-        unit, scene, project_id=stored.project_id, stored=stored, settings=settings, created_at=created_at
+        unit,
+        scene,
+        read_surroundings(unit, stored.project_id, stored.position),
+        project_id=stored.project_id,
+        stored=stored,
+        settings=settings,
+        created_at=created_at,
     )
 
 
@@ -81,7 +89,8 @@ def same_record(left: SceneRecord | None, right: SceneRecord | None) -> bool:
     return left.model_dump(mode="json", exclude=place) == right.model_dump(mode="json", exclude=place)
 
 
-def _surroundings(unit: UnitOfWork, project_id: str, position: StoryPosition) -> SceneSurroundings:
+def read_surroundings(unit: UnitOfWork, project_id: str, position: StoryPosition) -> SceneSurroundings:
+    """Read what is known on entering a scene: all entities, who was on stage lately, and where."""
     before = unit.scenes.list_as_of(project_id, as_of=position, last=SCENES_BEFORE)
     recent = [entity_id for scene in reversed(before) for entity_id in scene.participants]
     return SceneSurroundings(
