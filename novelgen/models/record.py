@@ -9,7 +9,7 @@ from pydantic import Field, field_validator
 
 from novelgen.models.event_types import EVENT_TYPES, OTHER_EVENT
 from novelgen.models.loop import LoopImportance
-from novelgen.models.relationship import RelationshipDimension
+from novelgen.models.relationship import RelationshipDimensions
 from novelgen.models.user_file import UserFileModel
 
 logger = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ class RecordedRelationshipChange(UserFileModel):
     perspective_b: str = ""
     intensity: int = Field(default=5, ge=0, le=10)
     event: str = ""
-    dimensions: dict[RelationshipDimension, int] = Field(default_factory=dict)
+    dimensions: RelationshipDimensions = Field(default_factory=dict)
 
 
 class RecordedLoop(UserFileModel):

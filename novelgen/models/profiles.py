@@ -1,0 +1,194 @@
+"""What authors write down of an entity beside its name, role and description: its profile.
+
+A profile is stored as a plain mapping in `Entity.profile`; these models say which fields it has for which
+type of entity. Fields that a model does not know are kept.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from novelgen.models.entity import EntityType
+from novelgen.models.user_file import UserFileModel
+
+
+class PhysicalTraits(UserFileModel):
+    """How a character looks."""
+
+    age: int | str | None = None
+    appearance: str = ""
+    distinctive_features: list[str] = Field(default_factory=list)
+
+
+class Personality(UserFileModel):
+    """What a character is like; `description` holds what is told in one text."""
+
+    core_traits: list[str] = Field(default_factory=list)
+    fears: list[str] = Field(default_factory=list)
+    desires: list[str] = Field(default_factory=list)
+    flaws: list[str] = Field(default_factory=list)
+    description: str = ""
+
+
+class CharacterState(UserFileModel):
+    """How a character stands: where, in what mood and shape, with what, wanting what."""
+
+    location_id: str | None = None
+    emotional_state: str = ""
+    physical_state: str = ""
+    inventory: list[str] = Field(default_factory=list)
+    goals: list[str] = Field(default_factory=list)
+
+
+class CharacterProfile(UserFileModel):
+    """The profile of a character; `current_state` is how the story finds it at its start."""
+
+    physical_traits: PhysicalTraits = Field(default_factory=PhysicalTraits)
+    personality: Personality = Field(default_factory=Personality)
+    backstory: str = ""
+    current_state: CharacterState = Field(default_factory=CharacterState)
+
+    @field_validator("personality", mode="before")
+    @classmethod
+    def _told_in_one_text(cls, value: Any) -> Any:
+        return {"description": value} if isinstance(value, str) else value
+
+
+class SensoryDetails(UserFileModel):
+    """What a place looks, sounds, smells and feels like."""
+
+    visual: str = ""
+    auditory: str = ""
+    olfactory: str = ""
+    tactile: str = ""
+
+
+class LocationConnection(UserFileModel):
+    """A way from one place to another."""
+
+    location_id: str = Field(min_length=1)
+    connection_type: str = Field(default="", description="adjacent, distant, portal, hidden, …")
+    description: str = ""
+
+
+class LocationState(UserFileModel):
+    """How a place stands: how tense it is there, when, in what weather, who and what is there."""
+
+    tension_level: int = Field(default=0, ge=0, le=10)
+    time_of_day: str = ""
+    weather: str = ""
+    occupants: list[str] = Field(default_factory=list, description="Character ids.")
+    notable_objects: list[str] = Field(default_factory=list)
+
+
+class LocationProfile(UserFileModel):
+    """The profile of a place; `current_state` is how the story finds it at its start."""
+
+    atmosphere: str = ""
+    sensory_details: SensoryDetails = Field(default_factory=SensoryDetails)
+    features: list[str] = Field(default_factory=list)
+    connections: list[LocationConnection] = Field(default_factory=list)
+    significance: str = ""
+    current_state: LocationState = Field(default_factory=LocationState)
+
+
+class ItemState(UserFileModel):
+    """How a thing stands: who has it, where it is, in what condition."""
+
+    holder: str | None = Field(default=None, description="Character id.")
+    location_id: str | None = None
+    condition: str = ""
+
+
+class ItemProfile(UserFileModel):
+    """The profile of a thing; `current_state` is how the story finds it at its start."""
+
+    appearance: str = ""
+    properties: list[str] = Field(default_factory=list)
+    origin: str = ""
+    significance: str = ""
+    current_state: ItemState = Field(default_factory=ItemState)
+
+
+class FactionState(UserFileModel):
+    """How a group stands."""
+
+    leader: str | None = Field(default=None, description="Character id.")
+    members: list[str] = Field(default_factory=list, description="Character ids.")
+    status: str = ""
+    goals: list[str] = Field(default_factory=list)
+
+
+class FactionProfile(UserFileModel):
+    """The profile of a group; `current_state` is how the story finds it at its start."""
+
+    purpose: str = ""
+    values: list[str] = Field(default_factory=list)
+    structure: str = ""
+    significance: str = ""
+    current_state: FactionState = Field(default_factory=FactionState)
+
+
+class TermState(UserFileModel):
+    """A term has no state that novelgen knows."""
+
+
+class TermProfile(UserFileModel):
+    """The profile of a term: a word of the story's world."""
+
+    definition: str = ""
+    usage: str = ""
+    translation: str = ""
+    current_state: TermState = Field(default_factory=TermState)
+
+
+Profile = CharacterProfile | LocationProfile | ItemProfile | FactionProfile | TermProfile
+
+PROFILE_MODELS: dict[EntityType, type[UserFileModel]] = {
+    "character": CharacterProfile,
+    "location": LocationProfile,
+    "item": ItemProfile,
+    "faction": FactionProfile,
+    "term": TermProfile,
+}
+STATE_MODELS: dict[EntityType, type[UserFileModel]] = {
+    "character": CharacterState,
+    "location": LocationState,
+    "item": ItemState,
+    "faction": FactionState,
+    "term": TermState,
+}
+
+
+def profile_of(entity_type: EntityType, data: dict[str, Any]) -> Profile:
+    """Read a stored profile as the model of its type.
+
+    Args:
+        entity_type: Type of the entity.
+        data: A profile as it is stored.
+
+    Returns:
+        The profile; fields that are missing are empty, unknown ones stand under `extra`.
+
+    Raises:
+        pydantic.ValidationError: When a known field holds a value of the wrong shape.
+    """
+    profile: Profile = PROFILE_MODELS[entity_type].model_validate(data)  # type: ignore[assignment]
+    return profile
+
+
+def profile_data(profile: UserFileModel) -> dict[str, Any]:
+    """Return a profile as it is stored: what somebody filled in, with unknown fields in their places."""
+    filled = profile.model_dump(exclude_unset=True)
+    return _with_extra_in_place(filled)
+
+
+def _with_extra_in_place(data: Any) -> Any:
+    if isinstance(data, list):
+        return [_with_extra_in_place(each) for each in data]
+    if not isinstance(data, dict):
+        return data
+    known = {name: _with_extra_in_place(value) for name, value in data.items() if name != "extra"}
+    return {**known, **(data.get("extra") or {})}

@@ -1,0 +1,83 @@
+"""Profiles of entities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from novelgen.models.entity import EntityType
+from novelgen.models.profiles import (
+    PROFILE_MODELS,
+    STATE_MODELS,
+    CharacterProfile,
+    LocationProfile,
+    profile_data,
+    profile_of,
+)
+
+CHARACTER: dict[str, Any] = {
+    "physical_traits": {"age": 32, "appearance": "tall", "distinctive_features": ["a scar"]},
+    "personality": {"core_traits": ["curious"], "fears": ["water"], "desires": [], "flaws": ["pride"]},
+    "backstory": "Raised in the guild.",
+    "current_state": {"location_id": "L0", "goals": ["find the map"]},
+}
+LOCATION: dict[str, Any] = {
+    "atmosphere": "musty",
+    "sensory_details": {"visual": "shelves", "auditory": "dripping"},
+    "features": ["a vault"],
+    "connections": [{"location_id": "L1", "connection_type": "hidden", "description": "a door"}],
+    "current_state": {"tension_level": 4, "occupants": ["C0"]},
+    "significance": "her father worked here",
+}
+
+
+@pytest.mark.parametrize(("kind", "data"), [("character", CHARACTER), ("location", LOCATION)])
+def test_the_documented_shapes_come_back_as_they_went_in(kind: EntityType, data: dict[str, Any]) -> None:
+    """Reading and writing a profile loses nothing and invents nothing."""
+    assert profile_data(profile_of(kind, data)) == data
+
+
+def test_unknown_fields_are_kept_in_their_places() -> None:
+    """What a model does not know stands under `extra`, and goes back where it was, nested ones included."""
+    data = {"voice": "hoarse", "personality": {"fears": ["water"], "habits": ["hums"]}}
+    profile = profile_of("character", data)
+    assert isinstance(profile, CharacterProfile)
+    assert profile.extra == {"voice": "hoarse"}
+    assert profile.personality.extra == {"habits": ["hums"]}
+    assert profile_data(profile) == data
+
+
+def test_a_personality_in_one_text_is_its_description() -> None:
+    """Characters of other programs tell their personality in one text."""
+    profile = profile_of("character", {"personality": "冷静而多疑"})
+    assert isinstance(profile, CharacterProfile)
+    assert profile.personality.description == "冷静而多疑"
+
+
+@pytest.mark.parametrize("level", [-1, 11, "high"])
+def test_a_tension_out_of_bounds_is_refused(level: Any) -> None:
+    """Tension goes from 0 to 10."""
+    with pytest.raises(ValidationError, match="tension_level"):
+        profile_of("location", {"current_state": {"tension_level": level}})
+
+
+def test_a_wrong_shape_names_its_field() -> None:
+    """A text where a list belongs is an error, not a list of letters."""
+    with pytest.raises(ValidationError, match=r"personality\.fears"):
+        profile_of("character", {"personality": {"fears": "water"}})
+
+
+def test_an_empty_profile_has_every_field_empty() -> None:
+    """Nothing filled in is stored as nothing."""
+    profile = profile_of("location", {})
+    assert isinstance(profile, LocationProfile)
+    assert (profile.atmosphere, profile.features, profile.current_state.tension_level) == ("", [], 0)
+    assert profile_data(profile) == {}
+
+
+def test_every_type_of_entity_has_a_profile_and_a_state() -> None:
+    """No type is without its models."""
+    kinds = {"character", "location", "item", "faction", "term"}
+    assert set(PROFILE_MODELS) == set(STATE_MODELS) == kinds
