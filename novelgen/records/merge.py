@@ -1,0 +1,146 @@
+"""One record of a scene out of the records of its windows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import TypeVar
+
+from novelgen.models.record import (
+    RecordedLoop,
+    RecordedMemory,
+    RecordedRelationshipChange,
+    RecordedStateChange,
+    SceneRecord,
+)
+from novelgen.text.significant import significant_words
+
+MAX_KEY_EVENTS = 8
+MAX_EMOTIONAL_BEATS = 6
+SHARED_WORDS_OF_A_DUPLICATE = 0.7
+"""Share of the significant words, of the memory that has fewer, that two tellings of one fact have in common."""
+
+Item = TypeVar("Item")
+
+
+def merge_records(records: Sequence[SceneRecord], *, max_bullets: int) -> SceneRecord:
+    """Merge the records of a scene's windows.
+
+    What holds for the scene (title, point of view, place, time) comes from the first window that knows it.
+    Memories told twice become one, the weightier. Of states and relationships the later window's value
+    stands. The summary keeps bullets from the whole course of the scene.
+
+    Args:
+        records: In the order of the windows, at least one; of one scene, ids resolved.
+        max_bullets: Most bullets of the summary.
+
+    Returns:
+        The record of the scene.
+    """
+    first = records[0]
+    resolved = _last_by_key(_all(records, "open_loops_resolved"), lambda loop: loop.id)
+    resolved_ids = {loop.id for loop in resolved}
+    advanced = _last_by_key(_all(records, "open_loops_advanced"), lambda loop: loop.id)
+    return SceneRecord(
+        chapter_index=first.chapter_index,
+        scene_index=first.scene_index,
+        title=next((record.title for record in records if record.title), ""),
+        pov_character_id=next(
+            (record.pov_character_id for record in records if record.pov_character_id), None
+        ),
+        location_id=next((record.location_id for record in records if record.location_id), None),
+        story_time=next((record.story_time for record in records if record.story_time), None),
+        characters_present=list(dict.fromkeys(_all(records, "characters_present"))),
+        summary=spread(_distinct(_all(records, "summary")), max_bullets),
+        key_events=spread(_distinct(_all(records, "key_events")), MAX_KEY_EVENTS),
+        emotional_beats=spread(_distinct(_all(records, "emotional_beats")), MAX_EMOTIONAL_BEATS),
+        state_changes=_merged_states(_all(records, "state_changes")),
+        relationship_changes=_merged_relationships(_all(records, "relationship_changes")),
+        open_loops_created=_distinct_loops(_all(records, "open_loops_created")),
+        open_loops_advanced=[loop for loop in advanced if loop.id not in resolved_ids],
+        open_loops_resolved=resolved,
+        memories=_distinct_memories(_all(records, "memories")),
+    )
+
+
+def spread(items: Sequence[Item], limit: int) -> list[Item]:
+    """Return at most `limit` items, evenly spread over the sequence, the first and the last among them."""
+    if len(items) <= limit:
+        return list(items)
+    if limit < 2:
+        return list(items[: max(0, limit)])
+    step = (len(items) - 1) / (limit - 1)
+    return [items[round(index * step)] for index in range(limit)]
+
+
+def is_same_fact(one: RecordedMemory, other: RecordedMemory) -> bool:
+    """Tell whether two memories of a scene tell the same.
+
+    They do when their contents are equal but for case and spacing, or when they share an entity (where both
+    name any), the event type and `SHARED_WORDS_OF_A_DUPLICATE` of their words.
+    """
+    if _folded(one.content) == _folded(other.content):
+        return True
+    if one.event_type != other.event_type:
+        return False
+    if one.entities and other.entities and not set(one.entities) & set(other.entities):
+        return False
+    words, other_words = significant_words(one.content), significant_words(other.content)
+    fewer = min(len(words), len(other_words))
+    return fewer > 0 and len(words & other_words) >= SHARED_WORDS_OF_A_DUPLICATE * fewer
+
+
+def _all(records: Sequence[SceneRecord], field: str) -> list:
+    return [item for record in records for item in getattr(record, field)]
+
+
+def _merged_states(changes: Iterable[RecordedStateChange]) -> list[RecordedStateChange]:
+    """One change per entity and attribute, the last, with its own evidence."""
+    latest: dict[tuple[str, str], RecordedStateChange] = {}
+    for change in changes:
+        for attribute, value in change.changes.items():
+            latest[change.entity_id, attribute] = change.model_copy(update={"changes": {attribute: value}})
+    return list(latest.values())
+
+
+def _merged_relationships(changes: Iterable[RecordedRelationshipChange]) -> list[RecordedRelationshipChange]:
+    merged: dict[frozenset[str], RecordedRelationshipChange] = {}
+    for change in changes:
+        pair = frozenset({change.character_a, change.character_b})
+        earlier = merged.get(pair)
+        dimensions = {**earlier.dimensions, **change.dimensions} if earlier else change.dimensions
+        merged[pair] = change.model_copy(update={"dimensions": dimensions})
+    return list(merged.values())
+
+
+def _distinct_loops(loops: Iterable[RecordedLoop]) -> list[RecordedLoop]:
+    return _first_by_key(loops, lambda loop: _folded(loop.description))
+
+
+def _distinct_memories(memories: Iterable[RecordedMemory]) -> list[RecordedMemory]:
+    kept: list[RecordedMemory] = []
+    for memory in memories:
+        at = next((index for index, earlier in enumerate(kept) if is_same_fact(earlier, memory)), None)
+        if at is None:
+            kept.append(memory)
+        elif memory.importance > kept[at].importance:
+            kept[at] = memory
+    return kept
+
+
+def _distinct(texts: Iterable[str]) -> list[str]:
+    return _first_by_key((text for text in texts if text.strip()), _folded)
+
+
+def _first_by_key(items: Iterable[Item], key: Callable[[Item], Hashable]) -> list[Item]:
+    kept: dict[Hashable, Item] = {}
+    for item in items:
+        kept.setdefault(key(item), item)
+    return list(kept.values())
+
+
+def _last_by_key(items: Iterable[Item], key: Callable[[Item], Hashable]) -> list[Item]:
+    return list({key(item): item for item in items}.values())
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())

@@ -1,0 +1,135 @@
+"""Summaries that roll up from scenes to chapters to parts, each cut by position, without a model.
+
+A summary is made of whole bullets of the level below; none is cut in its middle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
+from pydantic import BaseModel, Field
+
+from novelgen.memory.outline import ChapterSummary, OutlineScene
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.records.merge import spread
+from novelgen.text.cjk import has_cjk
+from novelgen.text.sentences import split_sentences
+
+CHAPTER_BULLETS = 6
+PART_BULLETS = 8
+SUMMARY_CHARACTERS = 900
+
+_SENTENCE_ENDS = ("。", "！", "？", "…", ".", "!", "?", "”", "」", '"')
+
+
+class StoryPart(BaseModel):
+    """A part of a book: its chapters, first and last included."""
+
+    title: str = ""
+    first_chapter: int = Field(ge=0)
+    last_chapter: int = Field(ge=0)
+
+
+class PartSummary(BaseModel):
+    """What a finished part amounted to; visible only after the last stored scene of its last chapter."""
+
+    part: StoryPart
+    chapter_index: int = Field(description="Last chapter that it covers.")
+    scene_index: int | None = Field(default=None, description="Last scene that it covers.")
+    summary: str
+
+
+def chapter_summaries(
+    scenes: Sequence[OutlineScene],
+    *,
+    as_of: StoryPosition = END_OF_STORY,
+    written: Mapping[int, str] | None = None,
+    max_bullets: int = CHAPTER_BULLETS,
+    max_characters: int = SUMMARY_CHARACTERS,
+) -> list[ChapterSummary]:
+    """Sum up the chapters that are over at a position.
+
+    Args:
+        scenes: All stored scenes of the story, those after the position too: they tell where a chapter ends.
+        as_of: Position of the read; a chapter is summed up only when its last stored scene lies before it.
+        written: Summaries that a person or a model wrote, by chapter; they stand as they are.
+        max_bullets: Most bullets of a made summary.
+        max_characters: Longest made summary.
+
+    Returns:
+        Summaries in story order; a chapter of which nothing is known but its text has none.
+    """
+    found = []
+    for chapter_index, chapter in groupby(sorted(scenes, key=_place), key=lambda scene: scene.chapter_index):
+        told = list(chapter)
+        last = told[-1]
+        summary = (written or {}).get(chapter_index) or _summed_up(told, max_bullets, max_characters)
+        if summary and as_of.admits(chapter_index, last.scene_index):
+            found.append(
+                ChapterSummary(chapter_index=chapter_index, scene_index=last.scene_index, summary=summary)
+            )
+    return found
+
+
+def part_summaries(
+    chapters: Sequence[ChapterSummary],
+    parts: Sequence[StoryPart],
+    *,
+    max_bullets: int = PART_BULLETS,
+    max_characters: int = SUMMARY_CHARACTERS,
+) -> list[PartSummary]:
+    """Sum up the parts of which every chapter up to the last is summed up.
+
+    Args:
+        chapters: Summaries of the chapters that are over at the position of the read, in story order.
+        parts: The parts of the book.
+        max_bullets: Most sentences of a summary.
+        max_characters: Longest summary.
+
+    Returns:
+        Summaries in the order of `parts`; a part whose last chapter is missing has none yet.
+    """
+    found = []
+    for part in parts:
+        told = [each for each in chapters if part.first_chapter <= each.chapter_index <= part.last_chapter]
+        if not told or told[-1].chapter_index != part.last_chapter:
+            continue
+        last = told[-1]
+        sentences = [
+            chapter.summary[start:end] for chapter in told for start, end in split_sentences(chapter.summary)
+        ]
+        summary = _bounded(sentences, max_bullets, max_characters)
+        if summary:
+            found.append(
+                PartSummary(
+                    part=part, chapter_index=last.chapter_index, scene_index=last.scene_index, summary=summary
+                )
+            )
+    return found
+
+
+def _summed_up(scenes: Sequence[OutlineScene], max_bullets: int, max_characters: int) -> str:
+    """Key events tell a chapter shortest; a scene that has none speaks through its summary."""
+    bullets = [bullet for scene in scenes for bullet in (scene.key_events or scene.summary)]
+    return _bounded(bullets, max_bullets, max_characters)
+
+
+def _bounded(bullets: Sequence[str], max_bullets: int, max_characters: int) -> str:
+    told = [" ".join(bullet.split()) for bullet in dict.fromkeys(bullets) if bullet.strip()]
+    for count in range(min(max_bullets, len(told)), 0, -1):
+        text = _joined(spread(told, count))
+        if len(text) <= max_characters:
+            return text
+    return ""
+
+
+def _joined(bullets: Sequence[str]) -> str:
+    is_chinese = any(map(has_cjk, bullets))
+    stop = "。" if is_chinese else "."
+    ended = [bullet if bullet.endswith(_SENTENCE_ENDS) else f"{bullet}{stop}" for bullet in bullets]
+    return ("" if is_chinese else " ").join(ended)
+
+
+def _place(scene: OutlineScene) -> tuple[int, int]:
+    return (scene.chapter_index, scene.scene_index)
