@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from novelgen.model_calls.parsing import UnusableAnswerError
 from novelgen.models.context import PlannerReport
 from novelgen.names.resolver import NameResolver
-from novelgen.planning.parsing import UnusableAnswerError
 from novelgen.planning.retrieval_plan import (
     MAX_ENTITIES,
     MAX_QUERIES,
@@ -17,12 +16,9 @@ from novelgen.planning.retrieval_plan import (
     PlannedQuery,
     RetrievalPlan,
 )
-from novelgen.text.cjk import CJK_RANGES
+from novelgen.text.significant import significant_words
 
 SHARED_WORDS_OF_A_GROUNDED_QUERY = 2
-
-_LONG_WORD = re.compile(rf"[^\W\d_{CJK_RANGES}]{{4,}}")
-_CHINESE_RUN = re.compile(f"[{CJK_RANGES}]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +74,7 @@ def ground_plan(answer: ModelRetrievalPlan, ground: Ground) -> RetrievalPlan:
 
 
 def _grounded_queries(answer: ModelRetrievalPlan, ground: Ground) -> list[PlannedQuery]:
-    scene_words = _significant_words(ground.scene_text)
+    scene_words = significant_words(ground.scene_text)
     echoes = _search_texts(ground.example)
     asked = [(query, "model") for query in answer.queries]
     asked += [(ModelQuery(query=event), "event") for event in answer.events]
@@ -113,15 +109,8 @@ def _known_ids(picked: Iterable[str], names: NameResolver) -> list[str]:
 def _is_grounded(text: str, names: NameResolver, scene_words: Collection[str]) -> bool:
     if names.find_mentions(text):
         return True
-    shared = _significant_words(text).intersection(scene_words)
+    shared = significant_words(text).intersection(scene_words)
     return len(shared) >= SHARED_WORDS_OF_A_GROUNDED_QUERY
-
-
-def _significant_words(text: str) -> frozenset[str]:
-    """Words of four and more letters, folded, and pairs of neighbouring Chinese characters."""
-    words = {word.casefold() for word in _LONG_WORD.findall(text)}
-    runs = _CHINESE_RUN.findall(text)
-    return frozenset(words.union(run[at : at + 2] for run in runs for at in range(len(run) - 1)))
 
 
 def _is_echo(answer: ModelRetrievalPlan, example: ModelRetrievalPlan) -> bool:

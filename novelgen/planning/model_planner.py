@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import logging
 import time
 from collections.abc import Sequence
-from functools import partial
 
-from langchain_core.exceptions import OutputParserException
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.output_parsers import PydanticOutputParser
-from pydantic import ValidationError
+from langchain_core.messages import BaseMessage
 
-from novelgen.deadlines import call_with_deadline
-from novelgen.errors import DeadlineExceededError, ModelError, ModelUnavailableError
-from novelgen.models.context import IssueKind, PlannerReport, ReportIssue
+from novelgen.errors import DeadlineExceededError, ModelError
+from novelgen.model_calls.json_model import JsonModel, issue_kind_of
+from novelgen.model_calls.prompt_data import known_entities_text
+from novelgen.models.context import PlannerReport, ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.request import MemoryContextRequest
 from novelgen.names.resolver import NameResolver
 from novelgen.planning.grounding import Ground, ground_plan
-from novelgen.planning.model_answer import cut_text_in, described, is_cut
-from novelgen.planning.parsing import UnusableAnswerError, parse_json_object
-from novelgen.planning.planner_prompt import background_text, known_entities_text, scene_plan_text
-from novelgen.planning.response_formats import STATUS_CODES_OF_A_REFUSED_FORMAT, response_formats
+from novelgen.planning.planner_prompt import background_text, scene_plan_text
 from novelgen.planning.retrieval_plan import (
     MAX_ENTITIES,
     MAX_EVENTS,
@@ -35,18 +27,12 @@ from novelgen.planning.retrieval_plan import (
 )
 from novelgen.prompting import load_chat_prompt, read_prompt_file
 from novelgen.text.cjk import StoryLanguage
-from novelgen.text.scrub import scrub_text
-
-logger = logging.getLogger(__name__)
 
 PROMPT_VARIABLES = frozenset(
     {"background", "example", "format_instructions", "known_entities", "max_entities", "max_events"}
     | {"max_queries", "max_query_characters", "scene_plan"}
 )
 REPAIR_VARIABLES = frozenset({"problem"})
-MAX_REPAIRED_CHARACTERS = 2000
-
-_SCHEMA_KEYS = frozenset({"properties", "$defs", "$schema"})
 _PLAN_KEYS = ("entities", "queries")
 
 
@@ -62,12 +48,8 @@ class ModelPlanner:
     """
 
     def __init__(self, model: BaseChatModel, *, timeout_s: float = 20.0) -> None:
-        self._model = model
+        self._model = JsonModel(model, ModelRetrievalPlan, keys=_PLAN_KEYS)
         self._timeout_s = timeout_s
-        self._parser: PydanticOutputParser[ModelRetrievalPlan] = PydanticOutputParser(
-            pydantic_object=ModelRetrievalPlan
-        )
-        self._formats = response_formats(model, ModelRetrievalPlan)
 
     def plan(
         self,
@@ -103,7 +85,7 @@ class ModelPlanner:
         messages = prompt.format_messages(
             background=background_text(request, language),
             example=example,
-            format_instructions=self._parser.get_format_instructions(),
+            format_instructions=self._model.format_instructions(),
             known_entities=known_entities_text(entities, language, first_ids=touched_ids),
             max_entities=str(MAX_ENTITIES),
             max_events=str(MAX_EVENTS),
@@ -119,74 +101,19 @@ class ModelPlanner:
     def _asked_and_repaired(
         self, messages: list[BaseMessage], ground: Ground, language: StoryLanguage
     ) -> RetrievalPlan:
-        ends_at = time.monotonic() + self._timeout_s
-        answer = self._ask(messages, ends_at)
-        try:
-            return self._read(answer, ground)
-        except UnusableAnswerError as error:
-            logger.info("the model's plan is asked for once more: %s", error)
-            repair = load_chat_prompt("repair_retrieval_plan", language, variables=REPAIR_VARIABLES)
-            said = AIMessage(str(answer.text)[:MAX_REPAIRED_CHARACTERS] or "-")
-            messages = [*messages, said, *repair.format_messages(problem=str(error))]
-        return self._read(self._ask(messages, ends_at), ground)
-
-    def _ask(self, messages: list[BaseMessage], ends_at: float) -> AIMessage:
-        """Call the model in the strictest response format that its server takes, and remember that one."""
-        formats = self._formats
-        while True:
-            response_format, *looser = formats
-            model = self._model.bind(response_format=response_format) if response_format else self._model
-            remaining_s = ends_at - time.monotonic()
-            try:
-                answer = call_with_deadline(
-                    partial(model.invoke, messages), timeout_s=remaining_s, stage="planning by the model"
-                )
-            except DeadlineExceededError:
-                raise
-            except Exception as error:
-                cut_text = cut_text_in(error)
-                if cut_text is not None:
-                    self._formats = formats
-                    return AIMessage(cut_text, response_metadata={"finish_reason": "length"})
-                status = getattr(error, "status_code", None)
-                if not looser or status not in STATUS_CODES_OF_A_REFUSED_FORMAT:
-                    raise ModelUnavailableError(f"the model gave no answer: {described(error)}") from error
-                logger.info("response format refused (%s): %s", status, described(error))
-                formats = looser
-            else:
-                self._formats = formats
-                return answer
-
-    def _read(self, answer: AIMessage, ground: Ground) -> RetrievalPlan:
-        if is_cut(answer):
-            raise UnusableAnswerError("cut", "the answer was cut at its token limit; make it much shorter")
-        found = parse_json_object(scrub_text(answer.text), keys=_PLAN_KEYS)
-        if _SCHEMA_KEYS & found.keys():
-            raise UnusableAnswerError("echo", "the answer repeats the JSON schema instead of filling it")
-        try:
-            plan = self._parser.parse(json.dumps(found))
-        except OutputParserException as error:
-            raise UnusableAnswerError("schema", _schema_problem(error)) from error
-        return ground_plan(plan, ground)
-
-
-def _schema_problem(error: OutputParserException) -> str:
-    if not isinstance(error.__cause__, ValidationError):
-        return "the JSON does not fit the schema"
-    first = error.__cause__.errors()[0]
-    place = ".".join(str(part) for part in first["loc"])
-    return f"the JSON does not fit the schema: {place}: {first['msg']}"
+        repair = load_chat_prompt("repair_retrieval_plan", language, variables=REPAIR_VARIABLES)
+        conversation = self._model.conversation(
+            ends_at=time.monotonic() + self._timeout_s, stage="planning by the model"
+        )
+        return conversation.obtain(
+            messages,
+            accept=lambda plan: ground_plan(plan, ground),
+            repair=lambda problem: repair.format_messages(problem=problem),
+        )
 
 
 def _failed(error: ModelError | DeadlineExceededError) -> RetrievalPlan:
-    kind: IssueKind = "malformed"
-    if isinstance(error, DeadlineExceededError):
-        kind = "timeout"
-    elif isinstance(error, ModelUnavailableError):
-        kind = "unavailable"
-    elif isinstance(error, UnusableAnswerError) and error.fault == "cut":
-        kind = "over_limit"
     return RetrievalPlan(
         planner=PlannerReport(used="rules", reason=f"the model's plan was not used: {error}"),
-        issues=[ReportIssue(stage="plan", kind=kind, message=str(error))],
+        issues=[ReportIssue(stage="plan", kind=issue_kind_of(error), message=str(error))],
     )

@@ -12,7 +12,7 @@ from langchain_core.embeddings import Embeddings
 from pydantic import SecretStr
 
 from novelgen.errors import ConfigurationError, EmbeddingError, NovelgenError
-from novelgen.planning.model_answer import described
+from novelgen.model_calls.model_answer import described
 from runtime.providers.chat_models import connection_options
 from runtime.providers.hashed_embeddings import HashedNgramEmbeddings
 from runtime.providers.local_embeddings import LocalE5Embeddings

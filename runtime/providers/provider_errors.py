@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import SecretStr
 
 from novelgen.errors import ConfigurationError
-from novelgen.planning.model_answer import described
+from novelgen.model_calls.model_answer import described
 
 
 def configuration_error(

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from novelgen.model_calls.parsing import AnswerFault
 from novelgen.planning.model_planner import ModelPlanner
-from novelgen.planning.parsing import AnswerFault
 from novelgen.planning.retrieval_plan import RetrievalPlan
 from tests.novelgen.planning.sample_scenes import SCENES
 from tests.support.scripted_chat_model import ScriptedChatModel, finished

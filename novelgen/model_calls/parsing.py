@@ -55,9 +55,7 @@ def parse_json_object(answer: str, *, keys: Collection[str]) -> dict[str, Any]:
             holds no readable object, nests deeper than MAX_DEPTH or is longer than MAX_ANSWER_CHARACTERS.
     """
     if len(answer) > MAX_ANSWER_CHARACTERS:
-        raise UnusableAnswerError(
-            "not_json", f"the answer has {len(answer)} characters, too many to be a plan"
-        )
+        raise UnusableAnswerError("not_json", f"the answer has {len(answer)} characters, too many to be read")
     text = _spoken_text(answer)
     try:
         found = list(_objects_in(text))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from novelgen.planning.parsing import MAX_ANSWER_CHARACTERS, UnusableAnswerError, parse_json_object
+from novelgen.model_calls.parsing import MAX_ANSWER_CHARACTERS, UnusableAnswerError, parse_json_object
 
 PLAN = {"entities": ["C1"], "queries": []}
 PLAN_TEXT = '{"entities": ["C1"], "queries": []}'
@@ -85,10 +85,10 @@ def test_cut_second_object_is_refused() -> None:
         ('{"entities": [NaN]}', "the answer holds NaN"),
         ('{"entities": [-Infinity]}', "the answer holds -Infinity"),
         ("{'entities': [NaN]}", "the answer holds NaN"),
-        ('{"a":' * 200_000, "too many to be a plan"),
+        ('{"a":' * 200_000, "too many to be read"),
         ('{"a":' * 5_000 + "1" + "}" * 5_000, "nests too deep"),
         ("{'a':" + "[" * 5_000 + "]" * 5_000 + "}", "nests too deep"),
-        ("x" * (MAX_ANSWER_CHARACTERS + 1), "too many to be a plan"),
+        ("x" * (MAX_ANSWER_CHARACTERS + 1), "too many to be read"),
     ],
 )
 def test_unreadable_answers(answer: str, message: str) -> None:

@@ -1,0 +1,193 @@
+"""A chat model that is asked for one JSON object of a known shape, within a deadline, with one repair."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable, Collection
+from functools import partial
+from typing import Generic, TypeVar
+
+from langchain_core.exceptions import OutputParserException
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.output_parsers import PydanticOutputParser
+from pydantic import BaseModel, ValidationError
+
+from novelgen.deadlines import call_with_deadline
+from novelgen.errors import DeadlineExceededError, ModelError, ModelUnavailableError
+from novelgen.model_calls.model_answer import cut_text_in, described, is_cut
+from novelgen.model_calls.parsing import UnusableAnswerError, parse_json_object
+from novelgen.model_calls.response_formats import STATUS_CODES_OF_A_REFUSED_FORMAT, response_formats
+from novelgen.models.context import IssueKind
+from novelgen.text.scrub import scrub_text
+
+logger = logging.getLogger(__name__)
+
+MAX_REPAIRED_CHARACTERS = 2000
+
+_SCHEMA_KEYS = frozenset({"properties", "$defs", "$schema"})
+
+Answer = TypeVar("Answer", bound=BaseModel)
+Accepted = TypeVar("Accepted")
+
+
+class JsonModel(Generic[Answer]):
+    """Asks a chat model for objects of one shape.
+
+    It remembers which response format its server takes; keep one per model and shape.
+
+    Args:
+        model: Any LangChain chat model.
+        shape: What an answer must fit.
+        keys: Keys that tell the wanted object from others in the same answer.
+    """
+
+    def __init__(self, model: BaseChatModel, shape: type[Answer], *, keys: Collection[str]) -> None:
+        self._model = model
+        self._keys = tuple(keys)
+        self._parser: PydanticOutputParser[Answer] = PydanticOutputParser(pydantic_object=shape)
+        self._formats = response_formats(model, shape)
+
+    def format_instructions(self) -> str:
+        """Return the part of a prompt that shows the shape."""
+        return self._parser.get_format_instructions()
+
+    def conversation(self, *, ends_at: float, stage: str) -> JsonConversation[Answer]:
+        """Begin a run of calls that share one deadline.
+
+        Args:
+            ends_at: Moment of `time.monotonic` at which everything must be done.
+            stage: What is being done, for messages.
+        """
+        return JsonConversation(self, ends_at=ends_at, stage=stage)
+
+    def call(
+        self,
+        messages: list[BaseMessage],
+        *,
+        ends_at: float,
+        stage: str,
+        count_request: Callable[[], None],
+    ) -> AIMessage:
+        """Call the model in the strictest response format that its server takes, and remember that one.
+
+        Args:
+            messages: The prompt.
+            ends_at: Moment of `time.monotonic` at which the answer must be there.
+            stage: What is being done, for messages.
+            count_request: Is called before each request.
+
+        Raises:
+            DeadlineExceededError: When the time is up.
+            ModelUnavailableError: When the model or its server fails.
+        """
+        formats = self._formats
+        while True:
+            count_request()
+            response_format, *looser = formats
+            model = self._model.bind(response_format=response_format) if response_format else self._model
+            try:
+                answer = call_with_deadline(
+                    partial(model.invoke, messages), timeout_s=ends_at - time.monotonic(), stage=stage
+                )
+            except DeadlineExceededError:
+                raise
+            except Exception as error:
+                cut_text = cut_text_in(error)
+                if cut_text is not None:
+                    self._formats = formats
+                    return AIMessage(cut_text, response_metadata={"finish_reason": "length"})
+                status = getattr(error, "status_code", None)
+                if not looser or status not in STATUS_CODES_OF_A_REFUSED_FORMAT:
+                    raise ModelUnavailableError(f"the model gave no answer: {described(error)}") from error
+                logger.info("response format refused (%s): %s", status, described(error))
+                formats = looser
+            else:
+                self._formats = formats
+                return answer
+
+    def read(self, answer: AIMessage) -> Answer:
+        """Read an answer.
+
+        Raises:
+            UnusableAnswerError: With fault "cut", "not_json", "echo" (of the schema) or "schema".
+        """
+        if is_cut(answer):
+            raise UnusableAnswerError("cut", "the answer was cut at its token limit; make it much shorter")
+        found = parse_json_object(scrub_text(answer.text), keys=self._keys)
+        if _SCHEMA_KEYS & found.keys():
+            raise UnusableAnswerError("echo", "the answer repeats the JSON schema instead of filling it")
+        try:
+            return self._parser.parse(json.dumps(found))
+        except OutputParserException as error:
+            raise UnusableAnswerError("schema", _schema_problem(error)) from error
+
+
+class JsonConversation(Generic[Answer]):
+    """Calls that share one deadline; `requests` counts what was sent."""
+
+    def __init__(self, model: JsonModel[Answer], *, ends_at: float, stage: str) -> None:
+        self._model = model
+        self._ends_at = ends_at
+        self._stage = stage
+        self.requests = 0
+
+    def obtain(
+        self,
+        messages: list[BaseMessage],
+        *,
+        accept: Callable[[Answer], Accepted],
+        repair: Callable[[str], list[BaseMessage]],
+    ) -> Accepted:
+        """Ask for an object, and once more when the answer cannot be used.
+
+        Args:
+            messages: The prompt.
+            accept: Turns an object into what is wanted of it, or raises UnusableAnswerError.
+            repair: Returns the messages that say what was wrong.
+
+        Returns:
+            What `accept` made of the first usable answer.
+
+        Raises:
+            UnusableAnswerError: When the second answer cannot be used either.
+            DeadlineExceededError: When the time is up.
+            ModelUnavailableError: When the model or its server fails.
+        """
+        answer = self._ask(messages)
+        try:
+            return accept(self._model.read(answer))
+        except UnusableAnswerError as error:
+            logger.info("%s: the model is asked once more: %s", self._stage, error)
+            said = AIMessage(str(answer.text)[:MAX_REPAIRED_CHARACTERS] or "-")
+            messages = [*messages, said, *repair(str(error))]
+        return accept(self._model.read(self._ask(messages)))
+
+    def _ask(self, messages: list[BaseMessage]) -> AIMessage:
+        return self._model.call(
+            messages, ends_at=self._ends_at, stage=self._stage, count_request=self._count_request
+        )
+
+    def _count_request(self) -> None:
+        self.requests += 1
+
+
+def issue_kind_of(error: ModelError | DeadlineExceededError) -> IssueKind:
+    """Tell how a failed call is reported."""
+    if isinstance(error, DeadlineExceededError):
+        return "timeout"
+    if isinstance(error, ModelUnavailableError):
+        return "unavailable"
+    if isinstance(error, UnusableAnswerError) and error.fault == "cut":
+        return "over_limit"
+    return "malformed"
+
+
+def _schema_problem(error: OutputParserException) -> str:
+    if not isinstance(error.__cause__, ValidationError):
+        return "the JSON does not fit the schema"
+    first = error.__cause__.errors()[0]
+    place = ".".join(str(part) for part in first["loc"])
+    return f"the JSON does not fit the schema: {place}: {first['msg']}"
