@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 
 from pydantic import BaseModel, Field
 
@@ -11,6 +12,7 @@ from novelgen.models.entity import Entity
 from novelgen.names.matching import NameFinder
 from runtime.ingest.character_entities import entities_of_characters
 from runtime.ingest.scene_replacing import replace_stored_scene
+from runtime.settings import IngestSettings
 from runtime.storage.records import EntityOrigin, StoredEntity, StoredScene
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
@@ -55,15 +57,35 @@ def store_entities(
         DatabaseError: When the database fails; nothing is stored then.
     """
     with stores.database(project_id).write() as unit:
-        before = frozenset(unit.entities.all_names(project_id))
-        written = _write_characters(unit, project_id, characters, entities) if characters else []
-        written += _write_entities(unit, project_id, entities, origin)
-        changed = before ^ frozenset(unit.entities.all_names(project_id))
-        affected = _scenes_naming(unit, project_id, changed) if changed else []
-        for scene in affected:
-            replace_stored_scene(
-                unit, scene, settings=stores.settings.memory.ingest, created_at=stores.clock()
-            )
+        return store_entities_in(
+            unit,
+            project_id,
+            entities,
+            characters=characters,
+            origin=origin,
+            settings=stores.settings.memory.ingest,
+            created_at=stores.clock(),
+        )
+
+
+def store_entities_in(
+    unit: UnitOfWork,
+    project_id: str,
+    entities: Sequence[Entity] = (),
+    *,
+    characters: CharactersConfig | None = None,
+    origin: EntityOrigin = "supplied",
+    settings: IngestSettings,
+    created_at: datetime,
+) -> EntitiesResult:
+    """Store entities in a running transaction; see `store_entities`."""
+    before = frozenset(unit.entities.all_names(project_id))
+    written = _write_characters(unit, project_id, characters, entities) if characters else []
+    written += _write_entities(unit, project_id, entities, origin)
+    changed = before ^ frozenset(unit.entities.all_names(project_id))
+    affected = _scenes_naming(unit, project_id, changed) if changed else []
+    for scene in affected:
+        replace_stored_scene(unit, scene, settings=settings, created_at=created_at)
     return EntitiesResult(
         written=list(dict.fromkeys(written)),
         rescanned=[(scene.chapter_index, scene.scene_index) for scene in affected],

@@ -1,0 +1,233 @@
+"""From SQL to a real Chroma index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from novelgen.errors import EmbeddingError, UnknownProjectError
+from novelgen.models.memory import WORDS_ONLY
+from novelgen.models.position import StoryPosition
+from runtime.ingest.indexing import drain_outbox, reindex, verify_index
+from runtime.ingest.ingest import delete_scene, ingest_scenes
+from runtime.providers.embeddings import CheckedEmbeddings
+from runtime.settings import load_settings
+from runtime.storage.records import MemoryEdit
+from runtime.stores import MemoryStores
+from tests.runtime.ingest.made_up_story import record, recorded_scenes, scene
+
+
+def _other_stores(stores: MemoryStores, model: str = "fake:32", **memory: object) -> MemoryStores:
+    settings = load_settings(
+        projects_dir=stores.settings.projects_dir, memory={"embedding_model": model, **memory}
+    )
+    return MemoryStores(settings)
+
+
+def _semantic_ids(stores: MemoryStores, project: str) -> set[str]:
+    with stores.database(project).read() as unit:
+        chunks = [memory.chunk for memory in unit.memories.list_matching(project)]
+    return {chunk.chunk_id for chunk in chunks if chunk.embedding_id != WORDS_ONLY}
+
+
+class _Counting:
+    """Counts the texts that a model embeds, and fails on demand."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.texts: list[str] = []
+        self.is_failing = False
+        original = CheckedEmbeddings.embed_documents
+
+        def embed_documents(embeddings: CheckedEmbeddings, texts: list[str]) -> list[list[float]]:
+            if self.is_failing:
+                raise EmbeddingError("the model is away")
+            self.texts += texts
+            return original(embeddings, texts)
+
+        monkeypatch.setattr(CheckedEmbeddings, "embed_documents", embed_documents)
+
+
+@pytest.fixture
+def counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[_Counting]:
+    """The texts that are embedded during a test."""
+    return _Counting(monkeypatch)
+
+
+def test_ingest_brings_the_index_up_to_sql(stores: MemoryStores, project: str, counting: _Counting) -> None:
+    """After ingest the index holds the memories and bullets; passages beside a record stay out of it."""
+    result = ingest_scenes(stores, project, recorded_scenes()).indexing
+    assert (result.indexed, result.embedded, result.waiting, result.issues) == (9, 9, 0, [])
+    assert len(counting.texts) == 9
+    assert verify_index(stores, project).is_sound
+    assert stores.vectors(project).list_ids(project) == _semantic_ids(stores, project)
+    again = ingest_scenes(stores, project, recorded_scenes()).indexing
+    assert (again.indexed, again.embedded) == (0, 0)
+    with stores.database(project).read() as unit:
+        stored = unit.projects.require(project)
+    assert (stored.embedding_model, stored.embedding_dimension) == ("fake:32", 32)
+
+
+def test_a_changed_scene_is_embedded_alone(stores: MemoryStores, project: str, counting: _Counting) -> None:
+    """Only texts that are new are embedded; what is gone leaves the index; the record's arrival takes passages out."""
+    ingest_scenes(stores, project, [scene(1, 1), scene(1, 2)])
+    assert len(counting.texts) == 2
+    counting.texts.clear()
+    changed = record(1, 2, summary=["A new bullet.", "A new bullet."], memories=[])
+    result = ingest_scenes(stores, project, [scene(1, 1), scene(1, 2, record=changed)]).indexing
+    assert counting.texts == ["A new bullet."]
+    assert (result.indexed, result.removed, result.embedded) == (2, 1, 1)
+    assert verify_index(stores, project).is_sound
+    delete_scene(stores, project, StoryPosition(1, 2))
+    assert stores.vectors(project).list_ids(project) == _semantic_ids(stores, project)
+    assert verify_index(stores, project).is_sound
+
+
+def test_what_was_committed_before_a_kill_is_indexed_later(stores: MemoryStores, project: str) -> None:
+    """SQL alone acknowledges: a drain in another run of the program brings the index up to it."""
+    ingest_scenes(stores, project, recorded_scenes(), index=False)
+    with _other_stores(stores) as later:
+        result = drain_outbox(later, project)
+        assert (result.indexed, result.waiting) == (9, 0)
+        assert verify_index(later, project).is_sound
+        assert drain_outbox(later, project).indexed == 0
+
+
+def test_a_kill_between_index_and_mark_is_harmless(
+    stores: MemoryStores, project: str, counting: _Counting
+) -> None:
+    """Entries that were done but not marked are done again with the same outcome, without embedding again."""
+    ingest_scenes(stores, project, recorded_scenes())
+    counting.texts.clear()
+    with stores.database(project).write() as unit:
+        unit.outbox.queue_all(project)
+    result = drain_outbox(stores, project)
+    assert (result.indexed, result.embedded, counting.texts) == (9, 0, [])
+    assert verify_index(stores, project).is_sound
+
+
+def test_a_limit_is_kept_and_progress_told(stores: MemoryStores, project: str) -> None:
+    """At most so many entries are done; the rest waits."""
+    ingest_scenes(stores, project, recorded_scenes(), index=False)
+    told: list[tuple[int, int]] = []
+    result = drain_outbox(stores, project, limit=5, progress=lambda done, total: told.append((done, total)))
+    assert (result.waiting, told) == (10, [(5, 5)])
+    assert drain_outbox(stores, project).waiting == 0
+
+
+def test_a_failing_model_leaves_entries_waiting(
+    stores: MemoryStores, project: str, counting: _Counting
+) -> None:
+    """Ingest succeeds without the embedding model, says so, and the index is repaired when it is back."""
+    counting.is_failing = True
+    result = ingest_scenes(stores, project, recorded_scenes())
+    assert result.count("added") == 3
+    (issue,) = result.indexing.issues
+    assert (issue.stage, issue.kind) == ("index", "unavailable")
+    assert "the model is away" in issue.message
+    assert result.indexing.waiting == 15
+    counting.is_failing = False
+    assert drain_outbox(stores, project).waiting == 0
+    assert verify_index(stores, project).is_sound
+
+
+def test_a_broken_index_leaves_entries_waiting(stores: MemoryStores, new_project: Callable[[], str]) -> None:
+    """With a file where the index should be, ingest still succeeds; reindex repairs when the way is clear."""
+    project = new_project()
+    folder = stores.paths(project).vectors
+    folder.unlink()
+    folder.write_text("not a folder", encoding="utf-8")
+    result = ingest_scenes(stores, project, recorded_scenes())
+    assert result.count("added") == 3
+    assert ["is a file, not a folder" in each.message for each in result.indexing.issues] == [True]
+    assert result.indexing.waiting == 15
+    folder.unlink()
+    with _other_stores(stores) as later:
+        assert reindex(later, project).waiting == 0
+        assert verify_index(later, project).is_sound
+
+
+def test_reindex_uses_the_stored_vectors(stores: MemoryStores, project: str, counting: _Counting) -> None:
+    """A lost index is rebuilt from SQL without embedding anything."""
+    ingest_scenes(stores, project, recorded_scenes())
+    stores.vectors(project).drop(project)
+    assert len(verify_index(stores, project).missing_ids) == 9
+    counting.texts.clear()
+    told: list[tuple[int, int]] = []
+    result = reindex(stores, project, progress=lambda done, total: told.append((done, total)))
+    assert (result.indexed, result.embedded, counting.texts) == (9, 0, [])
+    assert told[-1] == (9, 9)
+    assert verify_index(stores, project).is_sound
+
+
+def test_reindex_embeds_only_what_lacks_a_vector(
+    stores: MemoryStores, project: str, counting: _Counting
+) -> None:
+    """What was never indexed is embedded by reindex, and the outbox is settled with it."""
+    ingest_scenes(stores, project, recorded_scenes()[:2])
+    ingest_scenes(stores, project, recorded_scenes()[2:], index=False)
+    counting.texts.clear()
+    result = reindex(stores, project)
+    assert (result.indexed, result.embedded, result.waiting) == (9, 3, 0)
+    assert len(counting.texts) == 3
+
+
+def test_another_model_needs_a_reindex(stores: MemoryStores, project: str) -> None:
+    """A changed model is said aloud instead of mixing vectors; reindex embeds everything with it."""
+    ingest_scenes(stores, project, recorded_scenes()[:2])
+    with _other_stores(stores, "fake:64") as other:
+        result = ingest_scenes(other, project, recorded_scenes())
+        assert ["run `novelgen reindex`" in each.message for each in result.indexing.issues] == [True]
+        assert result.indexing.waiting == 5
+        rebuilt = reindex(other, project)
+        assert (rebuilt.indexed, rebuilt.embedded, rebuilt.waiting) == (9, 9, 0)
+        assert verify_index(other, project).is_sound
+
+
+def test_an_authors_edit_reaches_the_index(stores: MemoryStores, project: str) -> None:
+    """An edited memory is embedded anew, a deleted one leaves the index, and re-ingest changes neither."""
+    ingest_scenes(stores, project, recorded_scenes())
+    with stores.database(project).read() as unit:
+        ids = {each.chunk.source_id: each.chunk.chunk_id for each in unit.memories.list_matching(project)}
+    with stores.database(project).write() as unit:
+        unit.memories.edit(project, ids["M11"], MemoryEdit(content="edited by the author"))
+        unit.memories.delete(project, ids["M12"])
+    result = ingest_scenes(stores, project, recorded_scenes()).indexing
+    assert (result.indexed, result.removed, result.embedded) == (1, 1, 1)
+    question = stores.embeddings.embed_query("edited by the author")
+    (hits,) = stores.vectors(project).query(project, [question], top_k=1)
+    assert [hit.content for hit in hits] == ["edited by the author"]
+    assert ids["M12"] not in stores.vectors(project).list_ids(project)
+
+
+def test_moved_scenes_keep_their_vectors_and_change_place(
+    stores: MemoryStores, project: str, counting: _Counting
+) -> None:
+    """After a move the index cuts by the new place, without embedding anything again."""
+    ingest_scenes(stores, project, [scene(1, 1)])
+    counting.texts.clear()
+    with stores.database(project).write() as unit:
+        unit.scenes.move_scene(project, StoryPosition(1, 1), StoryPosition(5, 1))
+    drain_outbox(stores, project)
+    question = stores.embeddings.embed_query("Mary Grey")
+    index = stores.vectors(project)
+    assert index.query(project, [question], top_k=5, as_of=StoryPosition(5, 1)) == [[]]
+    (hits,) = index.query(project, [question], top_k=5, as_of=StoryPosition(5, 2))
+    assert [(hit.chapter_index, hit.scene_index) for hit in hits] == [(5, 1)]
+    assert counting.texts == []
+
+
+def test_settings_embed_passages_and_key_events_beside_records(stores: MemoryStores, project: str) -> None:
+    """Where asked for, everything of a recorded scene is in the index."""
+    with _other_stores(stores, ingest={"embed_passages": True, "embed_key_events": True}) as other:
+        assert ingest_scenes(other, project, recorded_scenes()).indexing.indexed == 15
+        assert verify_index(other, project).is_sound
+
+
+def test_an_unknown_project_creates_nothing(stores: MemoryStores, tmp_path: Path) -> None:
+    """Draining, rebuilding and verifying need a project."""
+    for call in (drain_outbox, reindex, verify_index):
+        with pytest.raises(UnknownProjectError, match="no project 'nowhere'"):
+            call(stores, "nowhere")
+    assert not stores.paths("nowhere").folder.exists()

@@ -1,0 +1,288 @@
+"""Taking scenes in: what is stored, replaced, kept and said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from novelgen.errors import UnknownProjectError, UnknownSceneError, UserInputError
+from novelgen.models.position import StoryPosition
+from novelgen.models.record import SceneRecord
+from runtime.ingest.entity_writes import store_entities
+from runtime.ingest.ingest import IngestResult, delete_scene, ingest_scenes
+from runtime.ingest.scene_input import SceneInput
+from runtime.stores import MemoryStores
+from tests.runtime.ingest.made_up_story import ENTITIES, TEXTS, record, recorded_scenes, scene, stored_at
+
+
+def _ingest(stores: MemoryStores, project: str, *scenes: SceneInput) -> IngestResult:
+    return ingest_scenes(stores, project, scenes, index=False)
+
+
+def _outcomes(result: IngestResult) -> list[str]:
+    return [each.outcome for each in result.scenes]
+
+
+def _mood(stores: MemoryStores, project: str, chapter: int | None, number: int | None) -> Any:
+    with stores.database(project).read() as unit:
+        (snapshot,) = unit.states.snapshots(project, ["C0"], as_of=StoryPosition(chapter, number))
+    return snapshot.state_data.get("mood")
+
+
+@pytest.fixture
+def story(stores: MemoryStores, project: str) -> str:
+    """A project with entities and three scenes with records."""
+    store_entities(stores, project, ENTITIES)
+    _ingest(stores, project, *recorded_scenes())
+    return project
+
+
+def test_a_record_becomes_memories_states_loops_and_relationships(stores: MemoryStores, story: str) -> None:
+    """Everything that a record states is stored at its scene."""
+    stored = stored_at(stores, story, 1, 2)
+    assert {each["source_id"] for each in stored["memories"]} == {
+        "M12",
+        "1:2:summary:0",
+        "1:2:summary:1",
+        "1:2:key_events:0",
+        None,
+    }
+    assert [each["loop_id"] for each in stored["loops"]] == ["OL12"]
+    assert _mood(stores, story, 2, 1) == "mood 12"
+    with stores.database(story).read() as unit:
+        (relationship,) = unit.relationships.list_as_of(story, as_of=StoryPosition(2, 1))
+    assert relationship.status == "status 12"
+
+
+def test_reads_before_a_scene_do_not_see_it(stores: MemoryStores, story: str) -> None:
+    """States are those on entering the scene, although later ones are stored."""
+    assert [_mood(stores, story, *place) for place in [(1, 2), (2, 1), (None, None)]] == [
+        "mood 11",
+        "mood 12",
+        "mood 21",
+    ]
+
+
+def test_the_same_scenes_again_change_nothing(stores: MemoryStores, story: str) -> None:
+    """A second ingest finds everything unchanged and writes nothing."""
+    with stores.database(story).read() as unit:
+        before = unit.projects.require(story).story_revision
+    assert _outcomes(_ingest(stores, story, *recorded_scenes())) == ["unchanged"] * 3
+    with stores.database(story).read() as unit:
+        assert unit.projects.require(story).story_revision == before
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        scene(1, 2, "Tom Hale broke the lamp.", record=record(1, 2)),
+        scene(1, 2, record=record(1, 2, summary=["Tom Hale steals the lamp."])),
+        scene(1, 2, title="A theft", record=record(1, 2)),
+    ],
+    ids=["text", "record", "title"],
+)
+def test_a_changed_scene_replaces_only_what_came_from_it(
+    stores: MemoryStores, story: str, changed: SceneInput
+) -> None:
+    """A change in the middle leaves the scenes around it as they were, to the letter."""
+    around = [stored_at(stores, story, *place) for place in [(1, 1), (2, 1)]]
+    old = stored_at(stores, story, 1, 2)
+    assert _outcomes(_ingest(stores, story, changed)) == ["replaced"]
+    assert [stored_at(stores, story, *place) for place in [(1, 1), (2, 1)]] == around
+    new = stored_at(stores, story, 1, 2)
+    assert new["scene"]["scene_id"] == old["scene"]["scene_id"]
+    assert new["scene"] != old["scene"]
+
+
+def test_what_a_changed_record_drops_is_gone_everywhere(stores: MemoryStores, story: str) -> None:
+    """A memory, a state and a loop that the new record lacks are withdrawn."""
+    without = record(1, 2, memories=[], state_changes=[], open_loops_created=[])
+    (result,) = _ingest(stores, story, scene(1, 2, record=without)).scenes
+    assert (result.added, result.removed) == (0, 1)
+    stored = stored_at(stores, story, 1, 2)
+    assert "M12" not in {each["source_id"] for each in stored["memories"]}
+    assert stored["loops"] == []
+    assert _mood(stores, story, 2, 1) == "mood 11"
+    with stores.database(story).read() as unit:
+        hits = unit.lexical.search(story, "memory", limit=50)
+        found = unit.memories.by_ids(story, [hit.chunk_id for hit in hits])
+    assert {chunk.source_id for chunk in found} == {"M11", "M21"}
+
+
+def test_a_deleted_scene_takes_everything_with_it(stores: MemoryStores, story: str) -> None:
+    """Deleting a scene withdraws its memories, states and loops, and nothing of others."""
+    around = [stored_at(stores, story, *place) for place in [(1, 1), (2, 1)]]
+    with stores.database(story).write() as unit:
+        unit.scenes.delete_scene(story, StoryPosition(1, 2))
+    assert stored_at(stores, story, 1, 2) == {"scene": None, "memories": [], "states": [], "loops": []}
+    assert [stored_at(stores, story, *place) for place in [(1, 1), (2, 1)]] == around
+
+
+def test_a_scene_that_is_not_there_cannot_be_deleted(stores: MemoryStores, story: str) -> None:
+    """Deleting at an empty place names the place."""
+    with pytest.raises(UnknownSceneError, match="no scene stands at '7:7'"):
+        delete_scene(stores, story, StoryPosition(7, 7))
+
+
+def test_text_alone_keeps_the_stored_record(stores: MemoryStores, story: str) -> None:
+    """Ingesting the same text without a record does not throw the record away."""
+    assert _outcomes(_ingest(stores, story, scene(1, 2))) == ["unchanged"]
+    assert _mood(stores, story, 2, 1) == "mood 12"
+
+
+def test_a_new_text_without_a_record_drops_what_the_old_one_said(stores: MemoryStores, story: str) -> None:
+    """A supplied record speaks for its own text only."""
+    assert _outcomes(_ingest(stores, story, scene(1, 2, "All was quiet."))) == ["replaced"]
+    assert _mood(stores, story, 2, 1) == "mood 11"
+
+
+def test_an_authors_record_outranks_an_extracted_one(stores: MemoryStores, project: str) -> None:
+    """What a person wrote survives extraction, and a changed text is said aloud."""
+    store_entities(stores, project, ENTITIES)
+    _ingest(stores, project, scene(1, 1, record=record(1, 1), record_origin="author"))
+    extracted = record(1, 1, state_changes=[{"entity_id": "C0", "changes": {"mood": "guessed"}}])
+    _ingest(stores, project, scene(1, 1, record=extracted, record_origin="extracted"))
+    assert _mood(stores, project, 2, 1) == "mood 11"
+    (result,) = _ingest(stores, project, scene(1, 1, "A new text.")).scenes
+    assert _mood(stores, project, 2, 1) == "mood 11"
+    assert [issue.kind for issue in result.issues] == ["stale"]
+    corrected = record(1, 1, state_changes=[{"entity_id": "C0", "changes": {"mood": "corrected"}}])
+    _ingest(stores, project, scene(1, 1, "A new text.", record=corrected, record_origin="author"))
+    assert _mood(stores, project, 2, 1) == "corrected"
+
+
+def test_a_failed_extraction_is_stored_with_its_reason(stores: MemoryStores, project: str) -> None:
+    """A scene whose record could not be made keeps its text and is marked; plain ingest leaves the mark."""
+    failed = scene(1, 1, extraction_status="failed", failure_reason="the model is away")
+    assert _outcomes(_ingest(stores, project, failed)) == ["added"]
+    assert _outcomes(_ingest(stores, project, scene(1, 1))) == ["unchanged"]
+    with stores.database(project).read() as unit:
+        (stored,) = unit.scenes.list_as_of(project, statuses=["failed"])
+    assert stored.failure_reason == "the model is away"
+
+
+def test_presence_and_mentions_come_from_text_alone(stores: MemoryStores, project: str) -> None:
+    """Without a record, who is on stage and where is told from the names in the text."""
+    store_entities(stores, project, ENTITIES)
+    _ingest(stores, project, *(scene(*place) for place in TEXTS))
+    with stores.database(project).read() as unit:
+        (mary,) = unit.states.snapshots(project, ["C0"])
+        first = unit.entities.first_mentions(project)
+    assert mary.state_data == {"presence": {"location_id": "L0", "chapter_index": 2, "scene_index": 1}}
+    assert first[("C1", "Tom Hale")] == (1, 2)
+
+
+def test_chinese_text_is_taken_in_like_english(stores: MemoryStores, project: str) -> None:
+    """Names are found without spaces, and the language is told from the first scene."""
+    names = [
+        entity.model_copy(update={"name": name})
+        for entity, name in zip(ENTITIES[:3], ["阿青", "老周", "青石镇"], strict=True)
+    ]
+    store_entities(stores, project, names)
+    _ingest(stores, project, scene(1, 1, "青石镇下着雨。阿青说道：“灯在哪里？”阿青走了。"))
+    with stores.database(project).read() as unit:
+        (presence,) = unit.states.snapshots(project, ["C0"])
+        assert unit.projects.require(project).language == "zh"
+        hits = unit.lexical.search(project, "青石镇", limit=5)
+    assert presence.state_data["presence"]["location_id"] == "L0"
+    assert len(hits) == 1
+
+
+def test_names_that_come_later_are_looked_for_in_stored_scenes(stores: MemoryStores, project: str) -> None:
+    """A new entity is found in scenes stored before it, and only the scenes that name it are touched."""
+    _ingest(stores, project, *(scene(*place) for place in TEXTS))
+    untouched = stored_at(stores, project, 2, 1)
+    result = store_entities(stores, project, [ENTITIES[3]])
+    assert (result.written, result.rescanned) == (["I0"], [(1, 1), (1, 2)])
+    with stores.database(project).read() as unit:
+        assert unit.entities.first_mentions(project) == {("I0", "the lamp"): (1, 1)}
+        linked = unit.memories.by_entities(project, ["I0"])
+    assert {(each.chapter_index, each.scene_index) for each in linked} == {(1, 1), (1, 2)}
+    assert stored_at(stores, project, 2, 1) == untouched
+    assert store_entities(stores, project, [ENTITIES[3]]).written == []
+
+
+def test_unknown_entities_of_a_record_are_said(stores: MemoryStores, project: str) -> None:
+    """A record may name entities that nobody described; the result lists them."""
+    (result,) = _ingest(stores, project, scene(1, 1, record=record(1, 1))).scenes
+    assert [(issue.kind, "['C0', 'C1', 'L0']" in issue.message) for issue in result.issues] == [
+        ("unresolved", True)
+    ]
+
+
+def test_unclean_text_is_scrubbed(stores: MemoryStores, project: str) -> None:
+    """NUL, lone surrogates and direction marks never reach a store, in texts and records alike."""
+    dirty = SceneRecord.model_validate(
+        {
+            "chapter_index": 1,
+            "scene_index": 1,
+            "summary": ["a\ud800b"],
+            "state_changes": [{"entity_id": "C0", "changes": {"m\x00": "\u202ex"}}],
+        }
+    )
+    _ingest(stores, project, scene(1, 1, "one\x00 two\r\nthree\ud800", record=dirty))
+    stored = stored_at(stores, project, 1, 1)
+    assert stored["scene"]["text"] == "one two\nthree"
+    assert stored["scene"]["record"]["summary"] == ["ab"]
+    assert [(each["attribute"], each["value"]) for each in stored["states"]] == [("m", "x")]
+
+
+def test_an_empty_scene_is_stored(stores: MemoryStores, project: str) -> None:
+    """A scene without text brings no memories and is still a scene."""
+    (result,) = ingest_scenes(
+        stores, project, [SceneInput(chapter_index=1, scene_index=1, text="")], index=False
+    ).scenes
+    assert (result.outcome, result.added) == ("added", 0)
+
+
+def test_a_scene_over_the_limit_is_refused(stores: MemoryStores, project: str) -> None:
+    """A text too long for a scene is refused and names the scene."""
+    with pytest.raises(UserInputError, match=r"scene 1 of chapter 9 has 2,000,001 characters"):
+        _ingest(stores, project, scene(9, 1, "x" * 2_000_001))
+
+
+def test_ids_are_the_same_in_another_database(stores: MemoryStores, new_project: Callable[[], str]) -> None:
+    """Deleting a scene and taking it in again gives the same scene and memory ids."""
+    project = new_project()
+    _ingest(stores, project, scene(1, 1))
+    before = stored_at(stores, project, 1, 1)
+    with stores.database(project).write() as unit:
+        unit.scenes.delete_scene(project, StoryPosition(1, 1))
+    _ingest(stores, project, scene(1, 1))
+    after = stored_at(stores, project, 1, 1)
+    assert after["scene"]["scene_id"] == before["scene"]["scene_id"]
+    assert [each["chunk_id"] for each in after["memories"]] == [
+        each["chunk_id"] for each in before["memories"]
+    ]
+
+
+def test_a_scene_may_be_taken_in_where_another_moved_away(stores: MemoryStores, project: str) -> None:
+    """The same text at the place that a moved scene left is a scene of its own."""
+    _ingest(stores, project, scene(1, 1))
+    with stores.database(project).write() as unit:
+        unit.scenes.move_scene(project, StoryPosition(1, 1), StoryPosition(2, 1))
+    assert _outcomes(_ingest(stores, project, scene(1, 1))) == ["added"]
+    ids = {stored_at(stores, project, *place)["scene"]["scene_id"] for place in [(1, 1), (2, 1)]}
+    assert len(ids) == 2
+
+
+def test_an_unknown_project_is_refused(stores: MemoryStores) -> None:
+    """Nothing is taken into a project that nobody created."""
+    with pytest.raises(UnknownProjectError, match="no project 'nowhere'"):
+        _ingest(stores, "nowhere", scene(1, 1))
+    assert not stores.paths("nowhere").folder.exists()
+
+
+def test_progress_counts_scenes(stores: MemoryStores, project: str) -> None:
+    """Progress is told after every scene."""
+    told: list[tuple[int, int]] = []
+    ingest_scenes(
+        stores,
+        project,
+        recorded_scenes(),
+        index=False,
+        progress=lambda done, total: told.append((done, total)),
+    )
+    assert told == [(1, 3), (2, 3), (3, 3)]

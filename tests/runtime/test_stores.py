@@ -1,0 +1,157 @@
+"""The bundle of stores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from novelgen.errors import (
+    ConfigurationError,
+    InvalidProjectIdError,
+    UnknownProjectError,
+    UserInputError,
+)
+from runtime.settings import load_settings
+from runtime.stores import MemoryStores
+from runtime.vectors.locations import ChromaServer, EmbeddedIndex
+
+MOMENT = datetime(2026, 2, 3, tzinfo=UTC)
+
+
+def _stores(folder: Path, **settings: Any) -> MemoryStores:
+    memory = {"embedding_model": "fake:16", **settings.pop("memory", {})}
+    return MemoryStores(load_settings(projects_dir=folder, memory=memory, **settings), clock=lambda: MOMENT)
+
+
+@pytest.fixture
+def stores(tmp_path: Path) -> Iterator[MemoryStores]:
+    """Stores in an empty folder that does not exist yet."""
+    with _stores(tmp_path / "projects") as opened:
+        yield opened
+
+
+def test_a_created_project_has_its_own_database(stores: MemoryStores, tmp_path: Path) -> None:
+    """Each project's database lies in its folder, and Chinese ids are fine."""
+    project = stores.create_project("西游记", name="西游", language="zh")
+    assert (project.name, project.language, project.created_at) == ("西游", "zh", MOMENT)
+    assert (tmp_path / "projects" / "西游记" / "data" / "novel.db").is_file()
+    stores.create_project("other")
+    assert stores.database("西游记") is not stores.database("other")
+    assert stores.project_ids() == ["other", "西游记"]
+
+
+def test_a_database_is_opened_once(stores: MemoryStores) -> None:
+    """All threads get the same manager."""
+    stores.create_project("a")
+    stores.close()
+    with ThreadPoolExecutor(8) as pool:
+        managers = list(pool.map(lambda _: stores.database("a"), range(32)))
+    assert len({id(manager) for manager in managers}) == 1
+
+
+def test_an_unknown_project_creates_nothing(stores: MemoryStores, tmp_path: Path) -> None:
+    """Asking for a project that is not there leaves the disk as it was."""
+    for ask in (stores.database, stores.vectors):
+        with pytest.raises(UnknownProjectError, match=r"no project 'nowhere' in .*; create it first"):
+            ask("nowhere")
+    assert not (tmp_path / "projects").exists()
+    assert stores.project_ids() == []
+
+
+def test_an_empty_database_is_no_project(stores: MemoryStores) -> None:
+    """A database without the project's row, as a kill can leave it, is unknown and may still be created."""
+    stores.create_project("a")
+    source, target = stores.paths("a").database, stores.paths("b").database
+    target.parent.mkdir(parents=True)
+    stores.close()
+    target.write_bytes(source.read_bytes())
+    with pytest.raises(UnknownProjectError, match="no project 'b' is stored"):
+        stores.database("b")
+    assert stores.create_project("b").project_id == "b"
+    assert stores.database("b") is not stores.database("a")
+
+
+@pytest.mark.parametrize("project_id", ["", "../x", "/etc", "nul", None, {"$ne": ""}])
+def test_bad_ids_are_refused(stores: MemoryStores, tmp_path: Path, project_id: Any) -> None:
+    """Ids that are no plain names never reach a store."""
+    for ask in (stores.database, stores.vectors, stores.create_project, stores.paths):
+        with pytest.raises(InvalidProjectIdError, match="project_id"):
+            ask(project_id)
+    assert not (tmp_path / "projects").exists()
+
+
+def test_a_project_cannot_be_created_twice(stores: MemoryStores) -> None:
+    """The second creation is refused and harms nothing."""
+    stores.create_project("a", name="first")
+    with pytest.raises(UserInputError, match="'a' exists already"):
+        stores.create_project("a", name="second")
+    with stores.database("a").read() as unit:
+        assert unit.projects.require("a").name == "first"
+
+
+def test_other_folders_are_no_projects(stores: MemoryStores, tmp_path: Path) -> None:
+    """Folders without a database, and odd names, are left out of the list."""
+    stores.create_project("a")
+    (tmp_path / "projects" / "notes").mkdir()
+    (tmp_path / "projects" / ".hidden" / "data").mkdir(parents=True)
+    (tmp_path / "projects" / ".hidden" / "data" / "novel.db").touch()
+    (tmp_path / "projects" / "readme.md").touch()
+    assert stores.project_ids() == ["a"]
+
+
+def test_one_database_can_hold_all_projects(tmp_path: Path) -> None:
+    """With database_url projects share a database, and unknown ones are still unknown."""
+    url = f"sqlite:///{tmp_path / 'all.db'}"
+    with _stores(tmp_path / "projects", database_url=url) as stores:
+        stores.create_project("a")
+        stores.create_project("b")
+        assert stores.database("a") is stores.database("b")
+        assert stores.project_ids() == ["a", "b"]
+        with pytest.raises(UnknownProjectError, match="no project 'c' is stored"):
+            stores.database("c")
+        assert not (tmp_path / "projects").exists()
+
+
+def test_indexes_are_made_for_the_configured_model(stores: MemoryStores) -> None:
+    """A project's index lies beside its database, is handed out once, and knows model and dimension."""
+    stores.create_project("a")
+    index = stores.vectors("a")
+    assert index is stores.vectors("a")
+    assert index.location == EmbeddedIndex(stores.paths("a").vectors)
+    assert (index.embedding_model, index.dimension) == ("fake:16", 16)
+
+
+def test_a_server_url_replaces_the_embedded_index(tmp_path: Path) -> None:
+    """With a URL set every project's index is on the server; nothing is asked of it yet."""
+    memory = {"vector_store": {"url": "http://127.0.0.1:9"}}
+    with _stores(tmp_path, memory=memory) as stores:
+        stores.create_project("a")
+        assert stores.vectors("a").location == ChromaServer("http://127.0.0.1:9")
+
+
+def test_embeddings_are_built_late_and_once(stores: MemoryStores) -> None:
+    """The model is the same object for everybody."""
+    assert stores.embeddings is stores.embeddings
+    assert stores.embedding_identity == ("fake:16", 16)
+
+
+def test_a_wrong_model_name_is_said_when_it_is_needed(tmp_path: Path) -> None:
+    """Databases work although the embedding model is misspelt; the index says what is wrong."""
+    with _stores(tmp_path, memory={"embedding_model": "fake:x"}) as stores:
+        stores.create_project("a")
+        with pytest.raises(ConfigurationError, match="fake:x"):
+            stores.vectors("a")
+
+
+def test_closed_stores_open_again(stores: MemoryStores) -> None:
+    """Closing twice is harmless, and what is asked for afterwards is opened anew."""
+    stores.create_project("a")
+    before = stores.database("a")
+    stores.close()
+    stores.close()
+    assert stores.database("a") is not before
