@@ -201,7 +201,7 @@ def _search(found: ProjectCollection | None, request: Head, body: bytes) -> Head
         before_key=request["before_key"],
         chunk_ids=None if chunk_ids is None else tuple(chunk_ids),
     )
-    return {"hits": search(found.store, vectors, cut)}
+    return {"hits": search(found, vectors, cut)}
 
 
 def _write_rows(target: ProjectCollection, request: Head, body: bytes) -> None:

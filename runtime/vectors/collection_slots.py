@@ -62,7 +62,7 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True)
 class ProjectCollection:
-    """One collection, by LangChain for reads and deletions and by Chroma for writes with given vectors."""
+    """One collection: LangChain's store, and Chroma's own handle for given vectors and several questions."""
 
     stamp: Stamp
     store: Chroma

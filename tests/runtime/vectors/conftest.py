@@ -42,9 +42,9 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VectorStoreManager]:
-    """One embedded index per module for tests that leave it whole; each uses a project of its own."""
+    """One embedded index for all tests that leave it whole; each uses a project of its own."""
     path = tmp_path_factory.mktemp("index") / "vectors"
     manager = VectorStoreManager(EmbeddedIndex(path), embedding_model=MODEL, dimension=DIMENSION)
     manager.start()

@@ -64,7 +64,7 @@ def test_a_killed_server_is_told_at_once_and_is_found_again(
 
 
 def test_a_frozen_server_ends_each_call_in_its_time(open_manager: OpenManager, server: ServerProcess) -> None:
-    """Chroma's client has no timeout of its own; ours opens the breaker after three."""
+    """Chroma's client has no timeout of its own; a deadline of ours ends it, and the next call works."""
     manager = open_manager(ChromaServer(server.url))
     assert manager.count("frozen", timeout_s=30) == 0
     server.freeze()
