@@ -151,7 +151,7 @@ class MemoryContextChain(Runnable[ContextInput, SceneMemoryContext]):
         run = run.with_issues(*(issue for issue in issues if issue is not None))
         search = outcomes["search"].value or run.search
         return replace(
-            run.with_issues(*search.issues).with_timings(search.timings_s),
+            run.with_issues(*search.issues).with_timings(dict(search.timings_s)),
             search=search,
             states=outcomes["states"].value or (),
             timeline=outcomes["timeline"].value or (),

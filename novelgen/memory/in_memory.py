@@ -87,8 +87,8 @@ class InMemoryStoryMemory:
                 chunks[chunk.chunk_id] = chunk
                 hit = ArmHit(arm="lexical", query_index=index, rank=rank, score=score)
                 hits.setdefault(chunk.chunk_id, []).append(hit)
-        candidates = [Candidate(chunk=chunks[name], hits=hits[name]) for name in sorted(chunks)]
-        return SearchResult(candidates=candidates)
+        candidates = (Candidate(chunk=chunks[name], hits=tuple(hits[name])) for name in sorted(chunks))
+        return SearchResult(candidates=tuple(candidates))
 
     def get_entity_state(
         self,
@@ -148,6 +148,14 @@ class InMemoryStoryMemory:
         """Return what the lists hold strictly before the position."""
         if require_project_id(project_id) != self._project_id:
             return StoryOutline(project_id=project_id)
+        before = [each for each in self._changes if as_of.admits(each.chapter_index, each.scene_index)]
+        latest_first = sorted(before, key=lambda each: (each.chapter_index or 0, each.scene_index or 0))[::-1]
+        holders: dict[str, list[str]] = {}
+        for item_id in dict.fromkeys(each.entity_id for each in latest_first if each.attribute == "holder"):
+            holder = next(
+                each.value for each in latest_first if (each.entity_id, each.attribute) == (item_id, "holder")
+            )
+            holders.setdefault(str(holder), []).append(item_id)
         return StoryOutline(
             project_id=project_id,
             language=self._language,
@@ -157,6 +165,10 @@ class InMemoryStoryMemory:
             relationships=[
                 each for each in self._relationships if as_of.admits(each.chapter_index, each.scene_index)
             ],
+            holders=holders,
+            stated_ids=list(
+                dict.fromkeys(each.entity_id for each in latest_first if each.kind == "explicit")
+            ),
         )
 
     def _ranked(

@@ -47,10 +47,10 @@ class PartialStoryMemory:
                     chunk.chapter_index, chunk.scene_index
                 ):
                     chunks[chunk.chunk_id] = chunk
-                    hit = ArmHit(arm="semantic", query_index=index, rank=rank, score=1.0 / rank)
+                    hit = ArmHit(arm="semantic", query_index=index, rank=rank, score=None)
                     hits.setdefault(chunk.chunk_id, []).append(hit)
         return SearchResult(
-            candidates=[Candidate(chunk=chunks[name], hits=hits[name]) for name in sorted(chunks)]
+            candidates=tuple(Candidate(chunk=chunks[name], hits=tuple(hits[name])) for name in sorted(chunks))
         )
 
     def outline(self, project_id: str, *, as_of: StoryPosition) -> StoryOutline:

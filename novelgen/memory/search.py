@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
+
+Vector = NDArray[np.float32]
 
 
 class SearchQuery(BaseModel):
@@ -30,27 +37,57 @@ class SearchRequest(BaseModel):
     timeout_s: float = Field(default=5.0, gt=0, description="For every arm on its own.")
 
 
-class ArmHit(BaseModel):
-    """Place and score of a memory in one arm's answer to one query."""
+@dataclass(frozen=True)
+class ArmHit:
+    """One arm found one candidate.
 
-    arm: str = Field(description="semantic, lexical, entity, loop, recent, neighbour.")
-    query_index: int | None = Field(
-        default=None, description="Index in the request's queries; None: no query."
-    )
-    rank: int = Field(ge=1)
-    score: float = Field(description="The arm's own score, higher is better: cosine, BM25, …")
+    Args:
+        arm: semantic, lexical, entity, loop, recent or neighbour.
+        rank: Place in that arm's answer, from 1.
+        query_index: Index into the request's queries; None for an arm that asks no query.
+        score: Cosine similarity or BM25, greater is better; None when the arm has no score.
+    """
+
+    arm: str
+    rank: int
+    query_index: int | None = None
+    score: float | None = None
 
 
-class Candidate(BaseModel):
-    """A memory that at least one arm brought."""
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A stored memory that lies before the position, with what found it.
+
+    Args:
+        chunk: The memory; `superseded_by` as of the position that was read.
+        hits: All findings, in any order; empty for a neighbour that was fetched for its scene.
+        vector: Its embedding, of the same length for all; None when there is none at hand.
+    """
 
     chunk: StoryMemoryChunk
-    hits: list[ArmHit] = Field(default_factory=list)
+    hits: tuple[ArmHit, ...] = ()
+    vector: Vector | None = None
+
+    @property
+    def scene_key(self) -> tuple[int, int] | None:
+        """Chapter and scene that it comes from; None for a note without a scene."""
+        if self.chunk.chapter_index is None or self.chunk.scene_index is None:
+            return None
+        return (self.chunk.chapter_index, self.chunk.scene_index)
 
 
-class SearchResult(BaseModel):
-    """All candidates, in order of chunk id, and what went wrong on the way."""
+@dataclass(frozen=True, eq=False)
+class SearchResult:
+    """What all arms found, and what went wrong on the way.
 
-    candidates: list[Candidate] = Field(default_factory=list)
-    issues: list[ReportIssue] = Field(default_factory=list)
-    timings_s: dict[str, float] = Field(default_factory=dict)
+    Args:
+        candidates: In order of chunk id.
+        query_vectors: Embedding per query of the request; None for all when embedding failed.
+        issues: Arms that failed or fell back.
+        timings_s: Seconds per arm.
+    """
+
+    candidates: tuple[Candidate, ...] = ()
+    query_vectors: tuple[Vector | None, ...] = ()
+    issues: tuple[ReportIssue, ...] = ()
+    timings_s: Mapping[str, float] = field(default_factory=dict)

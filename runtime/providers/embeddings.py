@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +23,7 @@ from runtime.providers.provider_errors import configuration_error, without_key
 LOCAL = "local"
 DEFAULT_BATCH_SIZE = 32
 LEAST_FAKE_DIMENSION = 8
+PARALLEL_QUERIES = 8
 
 _FAKE = re.compile(r"fake:(\d{1,5})")
 
@@ -78,6 +81,21 @@ class CheckedEmbeddings(Embeddings):
     def embed_query(self, text: str) -> list[float]:
         """Embed a search query; fails as `embed_documents` does."""
         return self._checked([self._called(self._inner.embed_query, text)], 1)[0]
+
+    def embed_queries(self, texts: list[str]) -> list[list[float]]:
+        """Embed several search queries, in one batch where the model can, else side by side.
+
+        Raises:
+            EmbeddingError: As `embed_documents` does.
+        """
+        if not texts:
+            return []
+        embed_many = getattr(self._inner, "embed_queries", None)
+        if embed_many is not None:
+            return self._checked(self._called(embed_many, texts), len(texts))
+        with ThreadPoolExecutor(min(len(texts), PARALLEL_QUERIES), thread_name_prefix="novelgen-query") as pool:
+            vectors = list(pool.map(partial(self._called, self._inner.embed_query), texts))
+        return self._checked(vectors, len(texts))
 
     def _called(self, embed: Callable[[Any], Any], argument: Any) -> Any:
         try:

@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
@@ -49,18 +49,31 @@ class LocalE5Embeddings(Embeddings):
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """Embed passages, in their order."""
-        share = max(FEWEST_TEXTS_PER_WORKER, -(-len(texts) // self._workers))
-        shares = [texts[start : start + share] for start in range(0, len(texts), share)]
-        if len(shares) < 2:
-            return [vector for part in shares for vector in self._passages(part)]
-        with ThreadPoolExecutor(len(shares), thread_name_prefix="novelgen-embed") as pool:
-            return [vector for part in pool.map(self._passages, shares) for vector in part]
+        return self._shared(self._passages, texts)
 
     def embed_query(self, text: str) -> list[float]:
         """Embed a search query."""
+        return self._queries([text])[0]
+
+    def embed_queries(self, texts: list[str]) -> list[list[float]]:
+        """Embed several search queries at once, in their order."""
+        return self._shared(self._queries, texts)
+
+    def _shared(
+        self, embed: Callable[[Sequence[str]], list[list[float]]], texts: list[str]
+    ) -> list[list[float]]:
+        """Embed texts in as many threads as there are workers; few texts stay in this one."""
+        share = max(FEWEST_TEXTS_PER_WORKER, -(-len(texts) // self._workers))
+        shares = [texts[start : start + share] for start in range(0, len(texts), share)]
+        if len(shares) < 2:
+            return [vector for part in shares for vector in embed(part)]
+        with ThreadPoolExecutor(len(shares), thread_name_prefix="novelgen-embed") as pool:
+            return [vector for part in pool.map(embed, shares) for vector in part]
+
+    def _queries(self, texts: Sequence[str]) -> list[list[float]]:
         with self._engine() as engine:
-            vector: list[float] = engine.query(_accepted(text)).tolist()
-        return vector
+            vectors: list[list[float]] = engine.query([_accepted(text) for text in texts]).tolist()
+        return vectors
 
     def _passages(self, texts: Sequence[str]) -> list[list[float]]:
         with self._engine() as engine:

@@ -1,0 +1,142 @@
+"""From candidates to the memories of a context, with their receipts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel, Field
+
+from novelgen.memory.outline import StoryOutline
+from novelgen.memory.search import SearchResult
+from novelgen.models.context import ContextItem, LeftOutItem
+from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.request import MemoryContextRequest
+from novelgen.planning.retrieval_plan import PlannedQuery, RetrievalPlan
+from novelgen.rendering.prompt_block import prompt_order
+from novelgen.selection.candidates import QueryKind, SceneFacts, SceneQuery, SelectionScene
+from novelgen.selection.select import LeftOutMemory, SelectedMemory, select_memories
+from novelgen.selection.weights import SelectionWeights
+from novelgen.text.tokens import TokenCounter
+
+_KINDS: dict[str, QueryKind] = {
+    "whole": "plan",
+    "purpose": "purpose",
+    "action": "action",
+    "place": "place",
+    "character": "character",
+    "pair": "pair",
+}
+
+
+class AssembledMemories(BaseModel):
+    """Memories within the budget, best first, and their receipts, one to one."""
+
+    chunks: list[StoryMemoryChunk] = Field(default_factory=list)
+    items: list[ContextItem] = Field(default_factory=list)
+    tokens: int = 0
+    left_out: list[LeftOutItem] = Field(default_factory=list)
+
+
+def assemble_memories(
+    request: MemoryContextRequest,
+    story: StoryOutline,
+    plan: RetrievalPlan,
+    *,
+    search: SearchResult,
+    budget_tokens: int,
+    weights: SelectionWeights,
+    count_tokens: TokenCounter,
+) -> AssembledMemories:
+    """Choose the memories of a planned scene.
+
+    Args:
+        request: The planned scene; what does not lie before it, or belongs to another project, is dropped.
+        story: The story before it.
+        plan: The queries and entities that were looked up.
+        search: Candidates of all arms.
+        budget_tokens: Bound for all texts together.
+        weights: Settings of the choice.
+        count_tokens: Token counter.
+    """
+    candidates = [
+        each
+        for each in search.candidates
+        if each.chunk.project_id == request.project_id
+        and request.position.admits(each.chunk.chapter_index, each.chunk.scene_index)
+    ]
+    selection = select_memories(
+        candidates,
+        selection_scene(story, plan, search),
+        weights=weights,
+        budget_tokens=budget_tokens,
+        count_tokens=count_tokens,
+    )
+    return AssembledMemories(
+        chunks=[item.chunk for item in selection.items],
+        items=_with_prompt_indices([_receipt(item) for item in selection.items]),
+        tokens=selection.tokens,
+        left_out=[_left_out(item) for item in selection.left_out],
+    )
+
+
+def selection_scene(story: StoryOutline, plan: RetrievalPlan, search: SearchResult) -> SelectionScene:
+    """Return the planned scene as the choice sees it."""
+    types = {entity.entity_id: entity.entity_type for entity in story.entities}
+    vectors = search.query_vectors or (None,) * len(plan.queries)
+    return SelectionScene(
+        ordinal=len(story.scenes),
+        queries=tuple(
+            SceneQuery(text=query.text, kind=_kind(query), vector=vector)
+            for query, vector in zip(plan.queries, vectors, strict=True)
+        ),
+        entity_ids=frozenset(plan.entity_ids),
+        character_ids=frozenset(each for each in plan.entity_ids if types.get(each) == "character"),
+        scenes=tuple(
+            SceneFacts(
+                chapter_index=scene.chapter_index,
+                scene_index=scene.scene_index,
+                ordinal=ordinal,
+                participants=frozenset(scene.participants),
+            )
+            for ordinal, scene in enumerate(story.scenes)
+        ),
+        open_loops=tuple(story.open_loops),
+    )
+
+
+def _kind(query: PlannedQuery) -> QueryKind:
+    return "model" if query.origin == "llm" else _KINDS.get(query.purpose, "other")
+
+
+def _receipt(item: SelectedMemory) -> ContextItem:
+    return ContextItem(
+        chunk_id=item.chunk.chunk_id,
+        source_id=item.chunk.source_id,
+        chapter_index=item.chunk.chapter_index,
+        scene_index=item.chunk.scene_index,
+        form=item.form,
+        text=item.text,
+        tokens=item.tokens,
+        prompt_index=0,
+        reasons=list(item.reasons),
+        arm_ranks=item.arm_ranks,
+        score=item.score,
+        score_parts=item.score_parts,
+    )
+
+
+def _with_prompt_indices(items: Sequence[ContextItem]) -> list[ContextItem]:
+    places = {item.chunk_id: index for index, item in enumerate(prompt_order(list(items)))}
+    return [item.model_copy(update={"prompt_index": places[item.chunk_id]}) for item in items]
+
+
+def _left_out(item: LeftOutMemory) -> LeftOutItem:
+    return LeftOutItem(
+        section="memories",
+        id=item.chunk.chunk_id,
+        source_id=item.chunk.source_id,
+        text=item.chunk.short or item.chunk.content[:120],
+        tokens=item.tokens,
+        score=item.score,
+        reason=item.reason,
+    )

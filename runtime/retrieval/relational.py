@@ -1,0 +1,54 @@
+"""The arms that need no query: memories of the scene's entities, of its threads, and of late."""
+
+from __future__ import annotations
+
+from novelgen.memory.search import SearchRequest
+from novelgen.models.memory import ContentType
+from runtime.retrieval.answers import ArmAnswer, listed_answer
+from runtime.stores import MemoryStores
+
+DISTILLED: tuple[ContentType, ...] = ("memory", "note")
+
+
+def entity_memories(stores: MemoryStores, request: SearchRequest) -> ArmAnswer:
+    """List the weightiest memories linked to any entity that the scene touches."""
+    with stores.database(request.project_id).read() as unit:
+        chunks = unit.memories.by_entities(
+            request.project_id,
+            request.entity_ids,
+            as_of=request.as_of,
+            content_types=DISTILLED,
+            limit=request.candidates_per_query,
+        )
+    return listed_answer("entity", chunks)
+
+
+def loop_memories(stores: MemoryStores, request: SearchRequest) -> ArmAnswer:
+    """List the memories of the scenes that planted or moved an open thread of the scene's entities."""
+    touched = set(request.entity_ids)
+    with stores.database(request.project_id).read() as unit:
+        loops = [
+            loop
+            for loop in unit.loops.list_as_of(request.project_id, as_of=request.as_of)
+            if touched & set(loop.related_entities)
+        ]
+        places = {
+            (chapter, scene)
+            for loop in loops
+            for chapter, scene in (
+                (loop.chapter_index, loop.scene_index),
+                (loop.last_chapter_index, loop.last_scene_index),
+            )
+            if chapter is not None and scene is not None
+        }
+        chunks = unit.memories.of_scenes(
+            request.project_id, sorted(places), as_of=request.as_of, content_types=DISTILLED
+        )
+    return listed_answer("loop", chunks[: request.candidates_per_query])
+
+
+def recent_memories(stores: MemoryStores, request: SearchRequest) -> ArmAnswer:
+    """List the latest memories of high importance."""
+    with stores.database(request.project_id).read() as unit:
+        chunks = unit.memories.recent_high_signal(request.project_id, as_of=request.as_of)
+    return listed_answer("recent", chunks)

@@ -1,0 +1,123 @@
+"""The semantic arm: Chroma first, exact search over the embeddings in SQL when Chroma fails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novelgen.errors import DatabaseError
+from novelgen.memory.search import SearchQuery, SearchRequest
+from novelgen.models.memory import StoryMemoryChunk
+from runtime.retrieval.answers import ArmAnswer, merged, ranked_answer
+from runtime.retrieval.filters import same_filters
+from runtime.storage.records import MemoryFilter
+from runtime.stores import MemoryStores
+from runtime.vectors.exact import exact_search
+from runtime.vectors.rows import IndexHit
+
+ARM = "semantic"
+# Up to so many ids go to Chroma; beyond, it searches everything and is cut by position afterwards (measured:
+# an id list costs less than a range filter up to some thousands, more beyond).
+MAX_ID_LIST = 5_000
+
+
+def query_vectors(stores: MemoryStores, queries: Sequence[SearchQuery]) -> NDArray[np.float32]:
+    """Embed all queries in one batch: shape (queries, dimension).
+
+    Raises:
+        EmbeddingError: When the model fails or returns unusable vectors.
+    """
+    return np.asarray(stores.embeddings.embed_queries([query.text for query in queries]), dtype=np.float32)
+
+
+def search_index(
+    stores: MemoryStores, request: SearchRequest, vectors: NDArray[np.float32], *, timeout_s: float
+) -> ArmAnswer:
+    """Ask Chroma, with the ids that SQL allows, or by position alone when SQL is down.
+
+    Args:
+        stores: The stores.
+        request: Queries and position.
+        vectors: One per query.
+        timeout_s: Seconds for each group of queries with the same filter.
+
+    Returns:
+        Hits per chunk; with the memories themselves as far as the index holds them.
+
+    Raises:
+        VectorIndexError: When the index fails.
+        DeadlineExceededError: When it does not answer.
+    """
+    index = stores.vectors(request.project_id)
+    answers: list[ArmAnswer] = []
+    for memory_filter, numbers in same_filters(request):
+        allowed = _allowed_ids(stores, request.project_id, memory_filter)
+        found = index.query(
+            request.project_id,
+            vectors[numbers],
+            top_k=request.candidates_per_query,
+            as_of=request.as_of,
+            chunk_ids=allowed,
+            timeout_s=timeout_s,
+        )
+        for number, hits in zip(numbers, found, strict=True):
+            ranked = ranked_answer(ARM, ((hit.chunk_id, hit.similarity) for hit in hits), number)
+            answers.append(
+                ArmAnswer(hits=ranked.hits, chunks={hit.chunk_id: chunk_of_hit(hit) for hit in hits})
+            )
+    return merged(answers)
+
+
+def search_exactly(stores: MemoryStores, request: SearchRequest, vectors: NDArray[np.float32]) -> ArmAnswer:
+    """Search the embeddings kept in SQL, exactly; fallback and oracle of the index.
+
+    Raises:
+        DatabaseError: When SQL is down too.
+    """
+    database = stores.database(request.project_id)
+    answers: list[ArmAnswer] = []
+    for memory_filter, numbers in same_filters(request):
+        is_narrow = memory_filter != MemoryFilter(as_of=request.as_of)
+        with database.read() as unit:
+            ids = unit.memories.filtered_ids(request.project_id, memory_filter) if is_narrow else None
+            names, matrix = unit.embeddings.matrix(
+                request.project_id, stores.embedding_identity.model_name, as_of=request.as_of, ids=ids
+            )
+        if not names:
+            continue
+        found = exact_search(
+            matrix, names, query_vectors=vectors[numbers], top_k=request.candidates_per_query
+        )
+        answers += [
+            ranked_answer(ARM, ((name, float(score)) for name, score in hits), number)
+            for number, hits in zip(numbers, found, strict=True)
+        ]
+    return merged(answers)
+
+
+def chunk_of_hit(hit: IndexHit) -> StoryMemoryChunk:
+    """Return the memory as far as the index knows it, for when SQL cannot be asked."""
+    return StoryMemoryChunk.model_validate(
+        {
+            "chunk_id": hit.chunk_id,
+            "project_id": hit.project_id,
+            "chapter_index": hit.chapter_index,
+            "scene_index": hit.scene_index,
+            "content": hit.content,
+            "content_type": hit.content_type,
+            "source_id": hit.source_id,
+        }
+    )
+
+
+def _allowed_ids(stores: MemoryStores, project_id: str, memory_filter: MemoryFilter) -> list[str] | None:
+    try:
+        with stores.database(project_id).read() as unit:
+            ids = unit.memories.filtered_ids(project_id, memory_filter, limit=MAX_ID_LIST + 1)
+    except DatabaseError:
+        # With the database down the index still answers by project and position; the outage itself is
+        # reported where the memories are read.
+        return None
+    return ids if len(ids) <= MAX_ID_LIST else None

@@ -1,0 +1,340 @@
+"""The memory context chain, wholly on the in-memory double of the memory tools."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from novelgen.chains.context_settings import ContextSettings
+from novelgen.chains.memory_context_chain import MemoryContextChain
+from novelgen.errors import ContextWriteError, DatabaseError, InvalidProjectIdError, VectorIndexError
+from novelgen.memory.in_memory import InMemoryStoryMemory
+from novelgen.memory.outline import StoryOutline
+from novelgen.memory.search import SearchRequest, SearchResult
+from novelgen.models.context import SceneMemoryContext
+from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.plan import ChapterPlan
+from novelgen.models.position import StoryPosition
+from novelgen.models.state import EntityStateSnapshot
+from novelgen.models.story_settings import Settings
+from tests.support.stories import NOW, PROJECT, lighthouse_memory, lighthouse_request
+
+SHORT_DEADLINES = ContextSettings(tool_timeout_s=0.2, chain_timeout_s=1.0)
+
+
+def chain(memory: Any = None, **arguments: Any) -> MemoryContextChain:
+    """Return a chain over the lighthouse story with a fixed clock."""
+    arguments = {"clock": lambda: NOW, "propagate_bugs": True, **arguments}
+    return MemoryContextChain(memory or lighthouse_memory(), **arguments)
+
+
+class BrokenMemory(InMemoryStoryMemory):
+    """The lighthouse story with some tools that raise, or hang until they are released."""
+
+    def __init__(self, broken: dict[str, Exception], hanging: Sequence[str] = ()) -> None:
+        double = lighthouse_memory()
+        self.__dict__.update(double.__dict__)
+        self._broken = broken
+        self._hanging = hanging
+        self.released = threading.Event()
+
+    def _maybe_fail(self, tool: str) -> None:
+        if tool in self._hanging:
+            self.released.wait(30)
+        if tool in self._broken:
+            raise self._broken[tool]
+
+    def search(self, request: SearchRequest) -> SearchResult:
+        """Search, or fail."""
+        self._maybe_fail("search")
+        return super().search(request)
+
+    def get_entity_states(
+        self, project_id: str, entity_ids: Sequence[str], *, as_of: StoryPosition
+    ) -> list[EntityStateSnapshot]:
+        """Read states, or fail."""
+        self._maybe_fail("states")
+        return super().get_entity_states(project_id, entity_ids, as_of=as_of)
+
+    def get_recent_timeline(self, *arguments: Any, **keywords: Any) -> list[EntityStateSnapshot]:
+        """Read the timeline, or fail."""
+        self._maybe_fail("timeline")
+        return super().get_recent_timeline(*arguments, **keywords)
+
+    def outline(self, project_id: str, *, as_of: StoryPosition) -> StoryOutline:
+        """Read the outline, or fail."""
+        self._maybe_fail("outline")
+        return super().outline(project_id, as_of=as_of)
+
+
+def source_ids(context: SceneMemoryContext) -> list[str | None]:
+    """Return the source ids of the relevant memories, best first."""
+    return [memory.source_id for memory in context.relevant_memories]
+
+
+def issues(context: SceneMemoryContext) -> set[tuple[str, str]]:
+    """Return stage and kind of every issue."""
+    assert context.report is not None
+    return {(issue.stage, issue.kind) for issue in context.report.issues}
+
+
+def test_a_plan_brings_states_memories_and_timeline() -> None:
+    """The context of the search for the key holds who has it, the promise, and where it was hidden."""
+    context = chain().invoke(lighthouse_request())
+    assert {"M1", "M2"} <= set(source_ids(context))
+    assert [state.entity_id for state in context.entity_states][:2] == ["C0", "C1"]
+    assert {state.entity_id: state.state_data for state in context.entity_states}["I0"] == {"holder": "C0"}
+    assert context.timeline_context is not None
+    assert context.timeline_context["open_loops"][0]["loop_id"] == "OL0"
+    assert context.retrieval_timestamp == NOW
+
+
+def test_nothing_of_the_planned_scene_or_later_is_in_the_context() -> None:
+    """The sale of the key and Cornelius, both of chapter 3, are nowhere in the whole JSON."""
+    text = chain().invoke(lighthouse_request()).model_dump_json()
+    assert "M4" not in text
+    assert "Cornelius" not in text
+    assert "harbour master" not in text
+    assert "The key is sold" not in text
+
+
+def test_every_field_is_in_the_json() -> None:
+    """All fields of the specification are present even when there is nothing to tell."""
+    empty = chain(InMemoryStoryMemory(PROJECT)).invoke(lighthouse_request())
+    dumped = json.loads(empty.model_dump_json())
+    required = {"project_id", "chapter_index", "scene_index", "entity_states", "relevant_memories"}
+    assert required | {"timeline_context", "retrieval_timestamp", "report"} <= dumped.keys()
+    assert dumped["timeline_context"] is None
+    assert dumped["entity_states"] == []
+    assert dumped["relevant_memories"] == []
+
+
+def test_items_are_the_receipts_of_the_memories_one_to_one() -> None:
+    """Every memory has its receipt in the same order, with tokens, reasons and its place in the prompt."""
+    context = chain().invoke(lighthouse_request())
+    report = context.report
+    assert report is not None
+    assert [item.chunk_id for item in report.items] == [each.chunk_id for each in context.relevant_memories]
+    assert sorted(item.prompt_index for item in report.items) == list(range(len(report.items)))
+    assert report.tokens["memories"] == sum(item.tokens for item in report.items)
+    assert all(item.text and item.arm_ranks for item in report.items)
+
+
+@pytest.mark.parametrize("budget", [0, 10, 20, 40])
+def test_the_memory_budget_holds_and_what_is_left_out_says_why(budget: int) -> None:
+    """Memories stay within their tokens, and the rest is listed with the reason."""
+    context = chain(settings=ContextSettings(memory_budget=budget)).invoke(lighthouse_request())
+    assert context.report is not None
+    assert context.report.tokens["memories"] <= budget
+    assert any(item.section == "memories" and item.reason for item in context.report.left_out)
+
+
+def test_the_same_request_gives_the_same_context() -> None:
+    """Two runs differ in their timings alone."""
+
+    def fixed(context: SceneMemoryContext) -> dict[str, Any]:
+        data = context.model_dump(mode="json")
+        data["report"].pop("timings_s")
+        return data
+
+    assert fixed(chain().invoke(lighthouse_request())) == fixed(chain().invoke(lighthouse_request()))
+
+
+@pytest.mark.parametrize("error", [VectorIndexError("index gone"), RuntimeError("boom"), OSError("disk")])
+def test_a_failing_search_leaves_the_rest_intact(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
+    """Without search there are no memories, a warning and an issue; states and timeline are there."""
+    with caplog.at_level(logging.WARNING):
+        context = chain(BrokenMemory({"search": error})).invoke(lighthouse_request())
+    assert context.relevant_memories == []
+    assert context.entity_states
+    assert context.timeline_context
+    assert issues(context) == {("search", "unavailable")}
+    assert len([record for record in caplog.records if "search" in record.getMessage()]) == 1
+
+
+def test_failing_states_leave_the_memories_intact() -> None:
+    """Without the database's states there are still memories, and an issue says what is missing."""
+    broken = {tool: DatabaseError("locked") for tool in ("states", "timeline")}
+    context = chain(BrokenMemory(dict(broken))).invoke(lighthouse_request())
+    assert context.entity_states == []
+    assert context.relevant_memories
+    assert issues(context) == {("states", "unavailable"), ("timeline", "unavailable")}
+
+
+def test_everything_failing_is_a_valid_empty_context() -> None:
+    """With all tools down the chain still completes and names each of them."""
+    broken = {tool: DatabaseError(f"no {tool}") for tool in ("search", "states", "timeline", "outline")}
+    context = chain(BrokenMemory(dict(broken))).invoke(lighthouse_request())
+    assert (context.entity_states, context.relevant_memories, context.timeline_context) == ([], [], None)
+    assert {stage for stage, _ in issues(context)} == set(broken)
+    assert SceneMemoryContext.model_validate_json(context.model_dump_json()) == context
+
+
+@pytest.mark.parametrize("tool", ["search", "states", "timeline", "outline"])
+def test_a_hanging_tool_counts_as_a_failure_and_the_rest_answers(tool: str) -> None:
+    """A tool that never returns is given up at its deadline, and the others are used."""
+    memory = BrokenMemory({}, hanging=[tool])
+    started = time.monotonic()
+    context = chain(memory, settings=SHORT_DEADLINES).invoke(lighthouse_request())
+    assert time.monotonic() - started < 15
+    memory.released.set()
+    assert (tool, "timeout") in issues(context)
+    if tool != "search":
+        assert context.relevant_memories
+    if tool not in ("states", "outline"):
+        assert context.entity_states
+
+
+def test_our_own_bugs_propagate_in_tests() -> None:
+    """A TypeError inside a tool is a bug and is raised."""
+    with pytest.raises(TypeError, match="bad argument"):
+        chain(BrokenMemory({"search": TypeError("bad argument")})).invoke(lighthouse_request())
+
+
+def test_in_production_even_a_bug_does_not_block(caplog: pytest.LogCaptureFixture) -> None:
+    """Without propagate_bugs a KeyError degrades, with its traceback in the log."""
+    broken = BrokenMemory({"search": KeyError("lost")})
+    with caplog.at_level(logging.ERROR):
+        context = chain(broken, propagate_bugs=False).invoke(lighthouse_request())
+    assert issues(context) == {("search", "unavailable")}
+    assert any(record.exc_info for record in caplog.records)
+
+
+class Writer:
+    """Keeps contexts in a list, or raises."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.error = error
+        self.written: list[SceneMemoryContext] = []
+
+    def write(self, context: SceneMemoryContext) -> Path | None:
+        """Keep the context, or fail."""
+        if self.error is not None:
+            raise self.error
+        self.written.append(context)
+        return None
+
+
+def test_the_context_is_handed_to_the_writer() -> None:
+    """The writer gets what the caller gets."""
+    writer = Writer()
+    context = chain(writer=writer).invoke(lighthouse_request())
+    assert writer.written == [context]
+
+
+@pytest.mark.parametrize("error", [ContextWriteError("disk full"), RuntimeError("no such host")])
+def test_a_failing_writer_is_logged_and_the_context_returned(
+    error: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An unwritable file is an error in the log and an issue, never an exception."""
+    with caplog.at_level(logging.ERROR):
+        context = chain(writer=Writer(error)).invoke(lighthouse_request())
+    assert context.relevant_memories
+    assert {stage for stage, _ in issues(context)} == {"write"}
+    assert str(error) in caplog.text
+
+
+class SearchAlone:
+    """Tools with nothing but the search of the specification."""
+
+    def search_story_memory(self, project_id: str, query: str, **filters: Any) -> list[StoryMemoryChunk]:
+        """Search the lighthouse story."""
+        return lighthouse_memory().search_story_memory(project_id, query, **filters)
+
+
+def test_a_search_tool_alone_is_enough() -> None:
+    """With only the vector path there are memories, no states and no timeline, and no issue."""
+    context = chain(SearchAlone()).invoke(lighthouse_request())
+    assert {"M1", "M2"} <= set(source_ids(context))
+    assert context.entity_states == []
+    assert context.timeline_context is None
+    assert issues(context) == set()
+
+
+class RudeMemory(BrokenMemory):
+    """Tools that forget to cut: whatever is asked, they answer from the end of the story, for anybody."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+
+    def search(self, request: SearchRequest) -> SearchResult:
+        """Search the whole story."""
+        return super().search(request.model_copy(update={"as_of": StoryPosition()}))
+
+    def get_entity_states(
+        self, project_id: str, entity_ids: Sequence[str], *, as_of: StoryPosition
+    ) -> list[EntityStateSnapshot]:
+        """Read the states of the end."""
+        return super().get_entity_states(project_id, entity_ids, as_of=StoryPosition())
+
+
+def test_what_careless_tools_bring_from_the_future_is_dropped() -> None:
+    """The chain cuts once more whatever the tools let through."""
+    context = chain(RudeMemory()).invoke(lighthouse_request())
+    assert "M4" not in source_ids(context)
+    assert "I0" not in [state.entity_id for state in context.entity_states]
+    assert "M1" in source_ids(context)
+
+
+def test_optional_settings_chapter_plan_and_hints_are_accepted() -> None:
+    """Extra context is used where given and never required; a hint becomes a query."""
+    request = lighthouse_request().model_copy(
+        update={
+            "settings": Settings(language="en"),
+            "chapter_plan": ChapterPlan(chapter_number=2),
+            "hints": ["the wreck called the Marigold"],
+        }
+    )
+    context = chain().invoke(request)
+    assert context.report is not None
+    assert "hint" in [query.purpose for query in context.report.queries]
+    assert "M3" in source_ids(context)
+
+
+def test_a_mapping_is_as_good_as_a_request() -> None:
+    """The chain takes a plain dict, as a step of a pipeline hands it on."""
+    assert chain().invoke(lighthouse_request().model_dump()).relevant_memories
+
+
+def test_a_request_without_a_plan_names_the_missing_field() -> None:
+    """A bad request is the caller's error and says which field."""
+    with pytest.raises(ValidationError, match="scene_plan"):
+        chain().invoke({"project_id": PROJECT, "chapter_index": 1, "scene_index": 1})
+
+
+@pytest.mark.parametrize("project_id", ["../x", "a/b", "nul"])
+def test_a_path_as_project_is_refused_before_anything_is_read(project_id: str) -> None:
+    """A path-like id is refused by name."""
+    request = lighthouse_request().model_copy(update={"project_id": project_id})
+    with pytest.raises(InvalidProjectIdError, match="project_id"):
+        chain(BrokenMemory({"outline": AssertionError("read")})).invoke(request)
+
+
+def test_it_is_a_runnable_in_every_way() -> None:
+    """invoke, ainvoke, batch, stream, retry and the pipe all give the same memories."""
+    request = lighthouse_request()
+    expected = source_ids(chain().invoke(request))
+    assert source_ids(asyncio.run(chain().ainvoke(request))) == expected
+    assert [source_ids(each) for each in chain().batch([request, request])] == [expected, expected]
+    assert [source_ids(each) for each in chain().stream(request)] == [expected]
+    assert source_ids(chain().with_retry().invoke(request)) == expected
+    assert (chain() | source_ids).invoke(request) == expected
+
+
+def test_the_chain_keeps_nothing_between_runs() -> None:
+    """One chain serves two positions, and the earlier answer is the same before and after the later."""
+    shared = chain()
+    early = source_ids(shared.invoke(lighthouse_request(1, 2)))
+    late = source_ids(shared.invoke(lighthouse_request(4, 1)))
+    assert "M4" in late
+    assert "M4" not in early
+    assert source_ids(shared.invoke(lighthouse_request(1, 2))) == early
