@@ -17,6 +17,7 @@ from novelgen.errors import ConfigurationError
 WRITING = "novelgen_writing"
 """Execution option of a connection that is about to write."""
 
+_DRIVERS = frozenset({"sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psycopg"})
 _to_json = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -34,13 +35,13 @@ def database_url(url_or_path: str | Path) -> URL:
         return URL.create("sqlite", database=str(Path(text).expanduser().resolve()))
     try:
         url = make_url(text)
-    except ArgumentError as error:
+    except (ArgumentError, ValueError) as error:
         raise ConfigurationError(
             "database_url cannot be read; write sqlite:///path or postgresql://user@host/db"
         ) from error
-    if url.get_backend_name() not in ("sqlite", "postgresql"):
+    if url.drivername not in _DRIVERS:
         raise ConfigurationError(
-            f"database_url names {url.get_backend_name()!r}; use sqlite:///path or postgresql://user@host/db"
+            f"database_url names {url.drivername!r}; use sqlite:///path or postgresql://user@host/db"
         )
     return url.set(drivername="postgresql+psycopg") if url.drivername == "postgresql" else url
 

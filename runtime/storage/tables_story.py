@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, ClassVar
 
-from sqlalchemy import JSON, ForeignKeyConstraint, Index, Text, UniqueConstraint, false
+from sqlalchemy import JSON, ForeignKeyConstraint, Index, Text, UniqueConstraint, false, text
 from sqlmodel import Field
 
 from runtime.storage.table_base import (
@@ -20,6 +20,7 @@ from runtime.storage.table_base import (
 ENTITY_TYPES = ("character", "location", "item", "faction", "term")
 ENTITY_ORIGINS = ("author", "supplied", "extracted", "rules")
 EXTRACTION_STATUSES = ("none", "done", "failed", "pending")
+_EMPTY_TEXT = text("''")
 
 
 class ProjectRow(Row, table=True):
@@ -69,7 +70,7 @@ class SceneRow(Row, table=True):
     text_hash: str = Field(sa_type=Text)
     created_at: datetime = Field(sa_type=UtcTimestamp)
     updated_at: datetime = Field(sa_type=UtcTimestamp)
-    content_hash: str = Field(sa_type=Text, sa_column_kwargs={"server_default": ""})
+    content_hash: str = Field(sa_type=Text, sa_column_kwargs={"server_default": _EMPTY_TEXT})
     story_time: str | None = Field(default=None, sa_type=Text)
     location_id: str | None = Field(default=None, sa_type=Text)
     pov: str | None = Field(default=None, sa_type=Text)

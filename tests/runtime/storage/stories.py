@@ -41,9 +41,7 @@ def record(chapter: int, scene: int, **fields: Any) -> SceneRecord:
 def scene(chapter: int, number: int, *chunks: StoryMemoryChunk, **fields: Any) -> SceneWrite:
     """A scene of the project "demo"."""
     defaults: dict[str, Any] = {"project_id": "demo", "text": f"Text of scene {chapter}:{number}."}
-    return SceneWrite(
-        chapter_index=chapter, scene_index=number, chunks=list(chunks), **(defaults | fields)
-    )
+    return SceneWrite(chapter_index=chapter, scene_index=number, chunks=list(chunks), **(defaults | fields))
 
 
 def store(database: DatabaseManager, *writes: SceneWrite) -> list[SceneWriteResult]:

@@ -23,7 +23,12 @@ def told(database: DatabaseManager) -> DatabaseManager:
         scene(
             1,
             1,
-            memory("E1", "Emma hid the brass key beneath the chapel stairs.", entities_mentioned=["C0"], tags=["key"]),
+            memory(
+                "E1",
+                "Emma hid the brass key beneath the chapel stairs.",
+                entities_mentioned=["C0"],
+                tags=["key"],
+            ),
             memory("E2", "The captain promised never to sail north again.", tags=["promise"]),
         ),
         scene(2, 1, memory("Z1", "林黛玉走进怡红院，把玉佩交给宝玉。", entities_mentioned=["C1"])),

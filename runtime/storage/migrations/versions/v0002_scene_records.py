@@ -24,7 +24,9 @@ def upgrade() -> None:
     """Add what scene records bring, and count on from the ids that are in use."""
     op.add_column("entities", sa.Column("name_first_chapter", sa.Integer(), nullable=True))
     op.add_column("entities", sa.Column("name_first_scene", sa.Integer(), nullable=True))
-    op.add_column("scenes", sa.Column("content_hash", sa.Text(), server_default="", nullable=False))
+    op.add_column(
+        "scenes", sa.Column("content_hash", sa.Text(), server_default=sa.text("''"), nullable=False)
+    )
     op.add_column("scenes", sa.Column("story_time", sa.Text(), nullable=True))
     op.add_column("scenes", sa.Column("location_id", sa.Text(), nullable=True))
     op.add_column("scenes", sa.Column("pov", sa.Text(), nullable=True))

@@ -1,0 +1,101 @@
+"""Many writers at once lose nothing and never see a locked database within the busy timeout."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+
+from runtime.storage.database import DatabaseManager
+from tests.runtime.storage.stories import memory, scene
+
+SCENES_PER_WRITER = 12
+OTHER_PROCESS = """
+import sys
+from runtime.storage.database import DatabaseManager
+from tests.runtime.storage.stories import memory, scene
+database = DatabaseManager.open(sys.argv[1], create=False, busy_timeout_s=60)
+for number in range(int(sys.argv[2])):
+    with database.write() as unit:
+        unit.scenes.replace_scene(scene(90, number, memory(f"P-{number}", "written by another process")))
+        print(unit.entities.next_id("demo", "character"), flush=True)
+database.close()
+"""
+
+
+def _all_at_once(workers: list[Callable[[], None]]) -> list[BaseException]:
+    failures: list[BaseException] = []
+
+    def guarded(worker: Callable[[], None]) -> None:
+        try:
+            worker()
+        except BaseException as error:  # noqa: BLE001
+            failures.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(worker,)) for worker in workers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    return failures
+
+
+def test_threads_and_a_second_process_lose_nothing(database_url: str) -> None:
+    """All scenes, memories and outbox rows are there, and no id was given twice."""
+    database = DatabaseManager.open(database_url, busy_timeout_s=60)
+    with database.write() as unit:
+        unit.projects.create("demo")
+    taken: list[str] = []
+    process = subprocess.Popen(
+        [sys.executable, "-c", OTHER_PROCESS, database_url, str(SCENES_PER_WRITER)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+    def writer(number: int) -> Callable[[], None]:
+        def write() -> None:
+            for index in range(SCENES_PER_WRITER):
+                with database.write() as unit:
+                    unit.scenes.replace_scene(scene(number, index, memory(f"T{number}-{index}")))
+                    taken.append(unit.entities.next_id("demo", "character"))
+                with database.read() as unit:
+                    assert unit.memories.count("demo") > 0
+
+        return write
+
+    failures = _all_at_once([writer(number) for number in range(4)])
+    output, _ = process.communicate(timeout=120)
+    total = 5 * SCENES_PER_WRITER
+    with database.read() as unit:
+        scenes, chunks = unit.scenes.list_as_of("demo"), unit.memories.index_ids("demo")
+        pending = unit.outbox.counts("demo")["pending"]
+    database.close()
+
+    assert (failures, process.returncode) == ([], 0)
+    assert len(scenes) == len({one.label for one in scenes}) == total
+    assert len(chunks) == pending == total
+    given = taken + output.split()
+    assert len(given) == len(set(given)) == total
+
+
+def test_writers_of_one_scene_leave_one_whole_scene(database: DatabaseManager) -> None:
+    """Two ingests of the same scene at once: one wins, and nothing of the other remains."""
+    versions = {name: [memory(f"{name}-{number}") for number in range(5)] for name in ("A", "B", "C")}
+
+    def writer(name: str) -> Callable[[], None]:
+        def write() -> None:
+            for _ in range(5):
+                with database.write() as unit:
+                    unit.scenes.replace_scene(scene(1, 1, *versions[name], text=name))
+
+        return write
+
+    failures = _all_at_once([writer(name) for name in versions])
+    with database.read() as unit:
+        (stored,) = unit.scenes.list_as_of("demo", with_text=True)
+        ids = unit.memories.index_ids("demo")
+
+    assert failures == []
+    assert stored.text is not None
+    assert ids == {one.chunk_id for one in versions[stored.text]}

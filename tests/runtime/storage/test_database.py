@@ -1,0 +1,202 @@
+"""Opening, transactions, backup, and what a broken file does."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from novelgen.errors import (
+    ConfigurationError,
+    DatabaseBusyError,
+    DatabaseError,
+    SchemaVersionError,
+    UnknownProjectError,
+)
+from runtime.storage.database import DatabaseManager
+from tests.runtime.storage.stories import everything, memory, scene, store
+
+
+def test_an_unknown_project_creates_nothing(tmp_path: Path) -> None:
+    """Neither the file nor its folder appears."""
+    path = tmp_path / "projects" / "unknown" / "data" / "novel.db"
+
+    with pytest.raises(UnknownProjectError, match="create the project first"):
+        DatabaseManager.open(path, create=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_is_opened_again_with_what_it_holds(database_url: str) -> None:
+    """What was committed is there after closing and opening."""
+    first = DatabaseManager.open(database_url)
+    with first.write() as unit:
+        unit.projects.create("demo", language="zh")
+    first.close()
+    again = DatabaseManager.open(database_url, create=False)
+    with again.read() as unit:
+        assert unit.projects.require("demo").language == "zh"
+    again.close()
+
+
+@pytest.mark.parametrize("url", ["mysql://x/y", "nonsense://", "://x", "sqlite+://"])
+def test_other_databases_are_refused_by_name(url: str) -> None:
+    """Only SQLite and PostgreSQL are known."""
+    with pytest.raises(ConfigurationError, match="database_url"):
+        DatabaseManager(url)
+
+
+def test_sqlite_is_set_up_to_last(sqlite_database: DatabaseManager) -> None:
+    """Write-ahead log, full synchronisation and foreign keys are on in every connection."""
+    with sqlite_database.read() as unit:
+        connection = unit.projects._session.connection
+        pragmas = {
+            name: connection.scalar(text(f"PRAGMA {name}"))
+            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+        }
+
+    assert pragmas == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 2000}
+
+
+def test_a_block_that_raises_stores_nothing(database: DatabaseManager) -> None:
+    """One transaction each: all or nothing."""
+    before = everything(database)
+    with pytest.raises(RuntimeError, match="halfway"), database.write() as unit:
+        unit.scenes.replace_scene(scene(1, 1, memory("M1")))
+        raise RuntimeError("halfway")
+
+    assert everything(database) == before
+
+
+def test_a_reader_does_not_wait_for_a_writer_and_sees_one_state(database: DatabaseManager) -> None:
+    """While a write is open, reads answer from before it; a read that began before the commit stays there."""
+    with database.read() as reading:
+        assert reading.memories.count("demo") == 0
+        with database.write() as unit:
+            unit.scenes.replace_scene(scene(1, 1, memory("M1")))
+            with database.read() as other:
+                assert other.memories.count("demo") == 0
+        assert reading.memories.count("demo") == 0
+    with database.read() as unit:
+        assert unit.memories.count("demo") == 1
+
+
+def test_the_clock_is_an_argument(tmp_path: Path) -> None:
+    """Moments in rows are those of the given clock."""
+    moment = datetime(2020, 2, 29, 12, tzinfo=UTC)
+    database = DatabaseManager.open(tmp_path / "x.db", clock=lambda: moment)
+    with database.write() as unit:
+        assert unit.projects.create("demo").created_at == moment
+    store(database, scene(1, 1))
+    with database.read() as unit:
+        assert unit.scenes.list_as_of("demo")[0].updated_at == moment
+    database.close()
+
+
+def test_another_process_that_keeps_writing_is_named(sqlite_database: DatabaseManager) -> None:
+    """After the busy timeout a write is refused clearly, and reads go on."""
+    path = str(sqlite_database.path)
+    impatient = DatabaseManager(path, busy_timeout_s=0.1)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+
+    with pytest.raises(DatabaseBusyError, match="another process or thread is writing"), impatient.write():
+        pass
+    with impatient.read() as unit:
+        assert unit.projects.get("demo") is not None
+    other.execute("ROLLBACK")
+    other.close()
+    with impatient.write() as unit:
+        unit.projects.create("later")
+    impatient.close()
+
+
+def test_another_thread_that_keeps_writing_is_named(sqlite_database: DatabaseManager) -> None:
+    """Writers of one process queue up; one that waits too long is told."""
+    impatient = DatabaseManager(str(sqlite_database.path), busy_timeout_s=0.1)
+    with (
+        impatient.write(),
+        pytest.raises(DatabaseBusyError, match="another thread kept writing"),
+        impatient.write(),
+    ):
+        pass
+    impatient.close()
+
+
+def test_garbage_is_reported_and_left_as_it_is(tmp_path: Path) -> None:
+    """A file that is no database is not overwritten."""
+    path = tmp_path / "novel.db"
+    path.write_bytes(b"not a database at all" * 500)
+    before = path.read_bytes()
+
+    with pytest.raises(DatabaseError, match="restore a backup"):
+        DatabaseManager.open(path)
+    assert path.read_bytes() == before
+
+
+def test_tables_of_another_program_are_not_touched(tmp_path: Path) -> None:
+    """A SQLite file with tables of our names but without our versions is refused."""
+    path = tmp_path / "novel.db"
+    foreign = sqlite3.connect(path)
+    foreign.execute("CREATE TABLE scenes (x)")
+    foreign.commit()
+    foreign.close()
+
+    with pytest.raises(SchemaVersionError, match="another program"):
+        DatabaseManager.open(path)
+
+
+def test_a_path_that_cannot_be_opened_is_an_error_of_the_database(tmp_path: Path) -> None:
+    """A folder in the file's place has a name in the error tree."""
+    (tmp_path / "novel.db").mkdir()
+
+    with pytest.raises(DatabaseError, match="check the path"):
+        DatabaseManager.open(tmp_path / "novel.db")
+
+
+def test_a_backup_holds_everything_and_can_be_opened(
+    tmp_path: Path, sqlite_database: DatabaseManager
+) -> None:
+    """Even while a writer is in the middle of something, which the copy does not hold."""
+    store(sqlite_database, scene(1, 1, memory("M1", "林黛玉")))
+    before = everything(sqlite_database)
+    with sqlite_database.write() as unit:
+        unit.memories.add_note("demo", "half done")
+        sqlite_database.backup(tmp_path / "backups" / "copy.db")
+    copy = DatabaseManager.open(tmp_path / "backups" / "copy.db", create=False)
+
+    assert everything(copy) == before
+    with copy.read() as unit:
+        assert [hit.chunk_id for hit in unit.lexical.search("demo", "黛玉")] == ["M1"]
+    assert [file.name for file in (tmp_path / "backups").glob("*.partial")] == []
+    copy.close()
+
+
+def test_a_backup_that_fails_leaves_the_old_one(tmp_path: Path, sqlite_database: DatabaseManager) -> None:
+    """The target is replaced whole or not at all."""
+    target = tmp_path / "folder"
+    target.mkdir()
+
+    with pytest.raises(DatabaseError, match="could not be copied"):
+        sqlite_database.backup(target)
+    assert [file.name for file in tmp_path.iterdir() if file.name.endswith("partial")] == []
+
+
+@pytest.mark.postgres
+def test_reads_survive_a_lost_connection(database: DatabaseManager) -> None:
+    """A read whose connection is cut runs once more and answers."""
+    if database.is_sqlite:
+        pytest.skip("SQLite has no connection to lose")
+    attempts = []
+
+    def work(unit: object) -> int:
+        attempts.append(1)
+        connection = unit.projects._session.connection  # type: ignore[attr-defined]
+        if len(attempts) == 1:
+            connection.execute(text("SELECT pg_terminate_backend(pg_backend_pid())"))
+        return connection.scalar(text("SELECT 7"))
+
+    assert database.reading(work) == 7
+    assert len(attempts) == 2

@@ -1,0 +1,209 @@
+"""Reading memories as of a position, and what authors do to them."""
+
+from __future__ import annotations
+
+import pytest
+
+from novelgen.errors import DatabaseError, UnknownMemoryError
+from novelgen.models.position import END_OF_STORY
+from runtime.storage.database import DatabaseManager
+from runtime.storage.records import MemoryEdit, MemoryFilter
+from runtime.storage.session import own_rows
+from runtime.storage.tables import CHUNKS
+from tests.runtime.storage.stories import at, memory, scene, store
+
+
+@pytest.fixture
+def told(database: DatabaseManager) -> DatabaseManager:
+    """Three scenes with two memories each, and a note of canon."""
+    store(
+        database,
+        scene(
+            1,
+            1,
+            memory("A1", importance=9, entities_mentioned=["C0"]),
+            memory("A2", importance=2, tags=["oath"]),
+        ),
+        scene(2, 1, memory("B1", importance=7, entities_mentioned=["C0", "C1"]), memory("B2", importance=7)),
+        scene(
+            2, 2, memory("D1", importance=8, entities_mentioned=["C1"]), memory("D2", content_type="scene")
+        ),
+    )
+    with database.write() as unit:
+        unit.memories.add_note("demo", "Magic costs blood.", short="blood magic", entities=["T0"])
+    return database
+
+
+def test_a_memory_comes_back_as_it_went_in(database: DatabaseManager) -> None:
+    """Every field of the model survives, and the type checks of the model hold for what is read."""
+    written = memory(
+        "M1",
+        "林黛玉 kept the key.",
+        short="key kept",
+        importance=9,
+        tier="important",
+        source_span=(3, 17),
+        event_type="secret_kept",
+        supersedes="M0",
+        slot_type="I1.holder",
+        verified=False,
+        tags=["钥匙", "b"],
+        entities_mentioned=["C1", "I1"],
+        embedding_id="e1",
+    )
+    store(database, scene(1, 2, written))
+    with database.read() as unit:
+        (read,) = unit.memories.by_ids("demo", ["M1"])
+
+    assert read == written.model_copy(update={"chapter_index": 1, "scene_index": 2})
+    assert type(read).model_validate(read.model_dump()) == read
+
+
+def test_memories_are_read_in_the_order_asked_and_only_before_the_position(told: DatabaseManager) -> None:
+    """Unknown, later and repeated ids are left out; canon is read everywhere."""
+    with told.read() as unit:
+        found = unit.memories.by_ids("demo", ["D1", "B1", "note-N0", "A1", "nope", "A1"], as_of=at(2, 2))
+
+    assert [chunk.chunk_id for chunk in found] == ["B1", "note-N0", "A1"]
+
+
+def test_ids_are_filtered_in_sql(told: DatabaseManager) -> None:
+    """Entities, types, tags and the cut; newest first; limited."""
+    with told.read() as unit:
+        ids = unit.memories.filtered_ids
+        assert ids("demo", MemoryFilter(entities=["C0"])) == ["B1", "A1"]
+        assert ids("demo", MemoryFilter(entities=["C0", "C1"], as_of=at(2, 2))) == ["B1", "A1"]
+        assert ids("demo", MemoryFilter(tags=["oath"])) == ["A2"]
+        assert ids("demo", MemoryFilter(content_types=["note", "scene"])) == ["D2", "note-N0"]
+        assert ids("demo", MemoryFilter(as_of=at(1, 1))) == ["note-N0"]
+        assert ids("demo", limit=2) == ["D1", "D2"]
+        assert ids("demo2") == []
+
+
+def test_memories_of_entities_come_by_weight(told: DatabaseManager) -> None:
+    """The most important first; nobody asked, nothing found."""
+    with told.read() as unit:
+        found = unit.memories.by_entities("demo", ["C0", "C1"], as_of=END_OF_STORY, limit=2)
+        assert [chunk.chunk_id for chunk in found] == ["A1", "D1"]
+        assert unit.memories.by_entities("demo", []) == []
+        assert unit.memories.by_entities("demo", ["C1"], as_of=at(2)) == []
+
+
+def test_recent_memories_of_weight_come_newest_first(told: DatabaseManager) -> None:
+    """Below the threshold and passages of text are left out."""
+    with told.read() as unit:
+        found = unit.memories.recent_high_signal("demo", as_of=at(2, 2), min_importance=7)
+
+    assert [chunk.chunk_id for chunk in found] == ["B1", "B2", "A1", "note-N0"]
+
+
+def test_memories_of_scenes_come_in_story_order(told: DatabaseManager) -> None:
+    """Only those before the position, and of the types asked."""
+    with told.read() as unit:
+        found = unit.memories.of_scenes("demo", [(2, 2), (1, 1), (9, 9)], content_types=["memory"])
+        assert [chunk.chunk_id for chunk in found] == ["A1", "A2", "D1"]
+        assert unit.memories.of_scenes("demo", [(2, 2)], as_of=at(2, 2)) == []
+        assert unit.memories.of_scenes("demo", []) == []
+
+
+def test_a_named_successor_supersedes_from_its_own_position_on(database: DatabaseManager) -> None:
+    """Before the successor the memory stands unreplaced."""
+    store(
+        database,
+        scene(1, 1, memory("M1", event_type="promise_made")),
+        scene(3, 1, memory("M2", event_type="promise_broken", supersedes="M1")),
+    )
+    with database.read() as unit:
+        assert unit.memories.by_ids("demo", ["M1"], as_of=at(3, 1))[0].superseded_by is None
+        assert unit.memories.by_ids("demo", ["M1"], as_of=at(3, 2))[0].superseded_by == "M2"
+
+
+def test_a_slot_holds_one_value_at_a_time(database: DatabaseManager) -> None:
+    """Each later memory of a slot closes the one before it; two in one scene close neither."""
+    store(
+        database,
+        scene(1, 1, memory("S1", slot_type="I1.holder")),
+        scene(2, 1, memory("S2", slot_type="I1.holder"), memory("S3", slot_type="I1.holder")),
+        scene(3, 1, memory("S4", slot_type="I1.holder"), memory("X1", slot_type="I2.holder")),
+    )
+
+    def closed(chapter: int) -> dict[str, str | None]:
+        with database.read() as unit:
+            chunks = unit.memories.by_ids("demo", ["S1", "S2", "S3", "S4", "X1"], as_of=at(chapter))
+        return {chunk.chunk_id: chunk.superseded_by for chunk in chunks}
+
+    assert closed(2) == {"S1": None}
+    assert closed(3) == {"S1": "S2", "S2": None, "S3": None}
+    assert closed(4) == {"S1": "S2", "S2": "S4", "S3": "S4", "S4": None, "X1": None}
+
+
+def test_a_banned_successor_supersedes_nothing(database: DatabaseManager) -> None:
+    """What the author struck out has no effect."""
+    store(database, scene(1, 1, memory("M1")), scene(2, 1, memory("M2", supersedes="M1")))
+    with database.write() as unit:
+        unit.memories.ban("demo", "M2")
+        assert unit.memories.by_ids("demo", ["M1"])[0].superseded_by is None
+
+
+def test_an_edit_makes_a_memory_the_authors(told: DatabaseManager) -> None:
+    """New words drop the old short form and the vector; what is not given stays."""
+    with told.write() as unit:
+        unit.embeddings.put("demo", "m", {"A1": [1.0], "note-N0": [1.0]})
+        edited = unit.memories.edit("demo", "A1", MemoryEdit(content="The key was a fake.", entities=["I7"]))
+        retagged = unit.memories.edit("demo", "note-N0", MemoryEdit(tags=["magic"], importance=10))
+
+        assert (edited.chunk.content, edited.chunk.origin, edited.chunk.importance) == (
+            "The key was a fake.",
+            "author",
+            9,
+        )
+        assert (retagged.chunk.short, retagged.chunk.importance) == ("blood magic", 10)
+        assert unit.memories.filtered_ids("demo", MemoryFilter(entities=["I7"])) == ["A1"]
+        assert unit.memories.filtered_ids("demo", MemoryFilter(tags=["magic"])) == ["note-N0"]
+        assert unit.embeddings.count("demo", "m") == 1
+
+
+def test_pins_and_bans_are_seen_and_lifted(told: DatabaseManager) -> None:
+    """A pin is a tier, a ban hides, a tombstone can be brought back."""
+    with told.write() as unit:
+        unit.memories.pin("demo", "A1")
+        assert unit.memories.by_ids("demo", ["A1"])[0].tier == "pinned"
+        unit.memories.unpin("demo", "A1")
+        assert unit.memories.by_ids("demo", ["A1"])[0].tier == "regular"
+        unit.memories.ban("demo", "A1")
+        unit.memories.delete("demo", "A2")
+        assert unit.memories.by_ids("demo", ["A1", "A2"]) == []
+        hidden = unit.memories.list_matching("demo", MemoryFilter(statuses=["banned", "deleted"]))
+        assert [(one.chunk.chunk_id, one.status) for one in hidden] == [("A1", "banned"), ("A2", "deleted")]
+        assert [one.operation for one in unit.outbox.entries("demo", ["A1", "A2"])] == ["delete", "delete"]
+        unit.memories.unban("demo", "A2")
+        assert unit.outbox.entries("demo", ["A2"])[0].operation == "upsert"
+        assert len(unit.memories.by_ids("demo", ["A2"])) == 1
+
+
+def test_a_note_counts_after_the_scene_that_establishes_it(told: DatabaseManager) -> None:
+    """A note of a chapter counts from the next chapter on."""
+    with told.write() as unit:
+        of_scene = unit.memories.add_note("demo", "sealed door", at=at(2, 1)).chunk_id
+        of_chapter = unit.memories.add_note("demo", "long winter", at=at(2)).chunk_id
+        wanted = [of_scene, of_chapter]
+        assert unit.memories.by_ids("demo", wanted, as_of=at(2, 1)) == []
+        assert [one.chunk_id for one in unit.memories.by_ids("demo", wanted, as_of=at(2, 2))] == [of_scene]
+        assert len(unit.memories.by_ids("demo", wanted, as_of=at(3))) == 2
+
+
+def test_an_unknown_memory_is_named(told: DatabaseManager) -> None:
+    """Its id, its project, and how to find the right one."""
+    with told.write() as unit:
+        assert unit.memories.get("demo", "nope") is None
+        for method in (unit.memories.pin, unit.memories.ban, unit.memories.delete, unit.memories.require):
+            with pytest.raises(UnknownMemoryError, match="'nope'.*'demo'.*memory list"):
+                method("demo", "nope")
+
+
+def test_a_row_of_another_project_never_leaves(told: DatabaseManager) -> None:
+    """Should an index ever bring a foreign row, the read fails instead of handing it out."""
+    with told.read() as unit:
+        rows = unit.memories._session.rows(CHUNKS.select())
+        with pytest.raises(DatabaseError, match="'demo' was read for 'other'"):
+            own_rows(rows, "other")
