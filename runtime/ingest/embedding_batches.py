@@ -14,6 +14,9 @@ from runtime.stores import MemoryStores
 
 Vector = NDArray[np.float32]
 
+TEXTS_REMEMBERED = 4_096
+"""Texts of one pass whose vectors are kept at hand for equal ones: 6 MB at 384 dimensions."""
+
 
 class ChunkVectors:
     """Gives chunks of a project their vectors under the configured model, and keeps new ones in SQL.
@@ -57,6 +60,12 @@ class ChunkVectors:
             text for text in dict.fromkeys(chunk.content for chunk in chunks) if text not in self._by_text
         ]
         vectors = self._stores.embeddings.embed_documents(texts)
+        if len(self._by_text) > TEXTS_REMEMBERED:
+            self._by_text = {
+                chunk.content: self._by_text[chunk.content]
+                for chunk in chunks
+                if chunk.content in self._by_text
+            }
         self.embedded += len(texts)
         self._by_text |= {
             text: np.asarray(vector, np.float32) for text, vector in zip(texts, vectors, strict=True)

@@ -19,6 +19,7 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.memory import WORDS_ONLY, StoryMemoryChunk
 from runtime.ingest.embedding_batches import ChunkVectors, Progress, Vector
 from runtime.storage.records import OutboxEntry, StoredProject
+from runtime.storage.session import batches
 from runtime.stores import MemoryStores
 from runtime.vectors.rows import IndexRow
 from runtime.vectors.verification import IndexVerification
@@ -26,7 +27,7 @@ from runtime.vectors.verification import IndexVerification
 logger = logging.getLogger(__name__)
 
 INDEX_STAGE = "index"
-ENTRIES_PER_STEP = 64
+ENTRIES_PER_STEP = 32
 """Entries that are embedded, indexed and marked together: what a crash may have to do again."""
 
 _FAILURES = (VectorIndexError, EmbeddingError, ConfigurationError, DeadlineExceededError)
@@ -102,17 +103,18 @@ def reindex(stores: MemoryStores, project_id: str, *, progress: Progress | None 
     drain = _Drain(stores, project_id)
     index = stores.vectors(project_id)
     entries = drain.claim(drain.waiting())
-    chunks = [chunk for chunk in drain.active_chunks() if is_semantic(chunk)]
-    for start in range(0, len(chunks), ENTRIES_PER_STEP):
-        drain.vectors.vectors_of(chunks[start : start + ENTRIES_PER_STEP])
+    expected = drain.index_ids()
+    done = 0
+    for step in batches(expected, ENTRIES_PER_STEP):
+        drain.vectors.vectors_of(drain.chunks(step))
+        done += len(step)
         if progress is not None:
-            progress(min(start + ENTRIES_PER_STEP, len(chunks)), len(chunks))
-    expected = {chunk.chunk_id for chunk in chunks}
+            progress(done, len(expected))
     try:
-        indexed = index.rebuild(project_id, drain.rows(chunks), expected_ids=expected)
+        indexed = index.rebuild(project_id, drain.rows(expected), expected_ids=expected)
     except VectorIndexDamagedError:
         logger.warning("project %r: the damaged vector index was removed; building it once more", project_id)
-        indexed = index.rebuild(project_id, drain.rows(chunks), expected_ids=expected)
+        indexed = index.rebuild(project_id, drain.rows(expected), expected_ids=expected)
     drain.mark_done(entries)
     return IndexingResult(indexed=indexed, embedded=drain.vectors.embedded, waiting=drain.waiting())
 
@@ -125,9 +127,7 @@ def verify_index(stores: MemoryStores, project_id: str) -> IndexVerification:
         StoreError: When the database or the index fails.
     """
     drain = _Drain(stores, project_id)
-    ids = [chunk.chunk_id for chunk in drain.active_chunks() if is_semantic(chunk)]
-    stored = drain.vectors.stored(ids)
-    return stores.vectors(project_id).verify(project_id, {name: stored.get(name) for name in ids})
+    return stores.vectors(project_id).verify(project_id, drain.stored_vectors(drain.index_ids()))
 
 
 class _Drain:
@@ -154,9 +154,13 @@ class _Drain:
         with self._database.read() as unit:
             return unit.outbox.claim(self._project_id, limit=limit)
 
-    def active_chunks(self) -> list[StoryMemoryChunk]:
+    def index_ids(self) -> list[str]:
         with self._database.read() as unit:
-            return [memory.chunk for memory in unit.memories.list_matching(self._project_id)]
+            return sorted(unit.memories.index_ids(self._project_id))
+
+    def chunks(self, chunk_ids: Sequence[str]) -> list[StoryMemoryChunk]:
+        with self._database.read() as unit:
+            return unit.memories.by_ids(self._project_id, chunk_ids)
 
     def follow(self, entries: Sequence[OutboxEntry]) -> ReportIssue | None:
         """Do what entries ask for and mark them; say what failed."""
@@ -175,16 +179,23 @@ class _Drain:
             unit.projects.set_embedding_model(self._project_id, model, dimension)
             unit.outbox.mark_done(entries)
 
-    def rows(self, chunks: Sequence[StoryMemoryChunk]) -> Iterator[IndexRow]:
-        """Give the index rows of chunks, their vectors read step by step."""
-        for start in range(0, len(chunks), ENTRIES_PER_STEP):
-            step = chunks[start : start + ENTRIES_PER_STEP]
-            vectors = self.vectors.vectors_of(step)
-            yield from (_row(each, vectors[each.chunk_id]) for each in step if each.chunk_id in vectors)
+    def rows(self, chunk_ids: Sequence[str]) -> Iterator[IndexRow]:
+        """Give the index rows of memories, read step by step."""
+        for step in batches(chunk_ids, ENTRIES_PER_STEP):
+            yield from self._rows_of(self.chunks(step))
+
+    def stored_vectors(self, chunk_ids: Sequence[str]) -> Iterator[tuple[str, Vector | None]]:
+        """Give each id with its vector, where SQL has one, read step by step."""
+        for step in batches(chunk_ids):
+            stored = self.vectors.stored(step)
+            yield from ((chunk_id, stored.get(chunk_id)) for chunk_id in step)
+
+    def _rows_of(self, chunks: Sequence[StoryMemoryChunk]) -> list[IndexRow]:
+        vectors = self.vectors.vectors_of(chunks)
+        return [_row(each, vectors[each.chunk_id]) for each in chunks if each.chunk_id in vectors]
 
     def _apply(self, entries: Sequence[OutboxEntry]) -> None:
-        with self._database.read() as unit:
-            chunks = unit.memories.by_ids(self._project_id, [each.chunk_id for each in entries])
+        chunks = self.chunks([entry.chunk_id for entry in entries])
         semantic = [chunk for chunk in chunks if is_semantic(chunk)]
         staying = {chunk.chunk_id for chunk in semantic}
         by_words_only = {chunk.chunk_id for chunk in chunks} - staying
@@ -194,7 +205,7 @@ class _Drain:
             for entry in entries
             if entry.chunk_id not in staying and (entry.revision > 1 or entry.chunk_id not in by_words_only)
         }
-        rows = list(self.rows(semantic))
+        rows = self._rows_of(semantic)
         if rows:
             self._stores.vectors(self._project_id).upsert(rows)
         if gone:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+from novelgen.errors import DatabaseError
 from novelgen.models.context import ReportIssue
 from novelgen.models.position import StoryPosition
 from novelgen.text.cjk import story_language
-from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.ingest.indexing import INDEX_STAGE, IndexingResult, drain_outbox
 from runtime.ingest.scene_input import SceneInput
 from runtime.ingest.scene_reading import SceneSurroundings
 from runtime.ingest.scene_replacing import read_surroundings, record_origin_of, replace_scene, same_record
 from runtime.storage.database import DatabaseManager
 from runtime.storage.records import SceneWriteResult, StoredScene
 from runtime.stores import MemoryStores
+
+logger = logging.getLogger(__name__)
 
 Outcome = Literal["added", "replaced", "unchanged", "deleted"]
 INGEST_STAGE = "ingest"
@@ -93,7 +97,7 @@ def ingest_scenes(
         results.append(_taken_in(stores, database, project_id, scene.scrubbed()))
         if progress is not None:
             progress(len(results), len(scenes))
-    indexing = drain_outbox(stores, project_id, progress=index_progress) if index else IndexingResult()
+    indexing = _followed(stores, project_id, index_progress) if index else IndexingResult()
     return IngestResult(scenes=results, indexing=indexing)
 
 
@@ -115,7 +119,19 @@ def delete_scene(stores: MemoryStores, project_id: str, at: StoryPosition) -> In
         outcome="deleted",
         removed=len(removed),
     )
-    return IngestResult(scenes=[deleted], indexing=drain_outbox(stores, project_id))
+    return IngestResult(scenes=[deleted], indexing=_followed(stores, project_id, None))
+
+
+def _followed(
+    stores: MemoryStores, project_id: str, progress: Callable[[int, int], Any] | None
+) -> IndexingResult:
+    """Let the index follow; the scenes are stored already, so that not even the database failing now undoes them."""
+    try:
+        return drain_outbox(stores, project_id, progress=progress)
+    except DatabaseError as error:
+        logger.warning("project %r: the vector index does not follow: %s", project_id, error)
+        message = f"the scenes are stored, but the vector index does not follow: {error}"
+        return IndexingResult(issues=[ReportIssue(stage=INDEX_STAGE, kind="unavailable", message=message)])
 
 
 def _taken_in(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -130,6 +131,26 @@ def test_a_failing_model_leaves_entries_waiting(
     counting.is_failing = False
     assert drain_outbox(stores, project).waiting == 0
     assert verify_index(stores, project).is_sound
+
+
+def test_a_database_that_fails_after_the_commit_undoes_nothing(
+    stores: MemoryStores, project: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When another program locks the database while texts are embedded, the scenes are stored and it is said."""
+    locked = sqlite3.connect(stores.paths(project).database, isolation_level=None)
+    original = CheckedEmbeddings.embed_documents
+
+    def lock_and_embed(embeddings: CheckedEmbeddings, texts: list[str]) -> list[list[float]]:
+        locked.execute("BEGIN IMMEDIATE")
+        return original(embeddings, texts)
+
+    monkeypatch.setattr(CheckedEmbeddings, "embed_documents", lock_and_embed)
+    result = ingest_scenes(stores, project, recorded_scenes()[:1])
+    monkeypatch.undo()
+    locked.close()
+    assert result.count("added") == 1
+    assert ["the scenes are stored" in each.message for each in result.indexing.issues] == [True]
+    assert drain_outbox(stores, project).indexed == 3
 
 
 def test_a_broken_index_leaves_entries_waiting(stores: MemoryStores, new_project: Callable[[], str]) -> None:
