@@ -1,0 +1,36 @@
+"""Building a project's vector index anew."""
+
+from __future__ import annotations
+
+import click
+
+from runtime.cli.exit_codes import ExitCode
+from runtime.cli.opening import opened_project
+from runtime.cli.output import print_pairs, report_line
+from runtime.cli.progress import progress_bars
+from runtime.cli.session import CliSession
+from runtime.ingest.indexing import reindex, verify_index
+
+
+def reindex_project(session: CliSession, project_id: str) -> None:
+    """Build the index anew, verify it against the database and print the counts.
+
+    Raises:
+        StoreError: When the database, the embedding model or the index fails; the old index stands.
+        Exit: When the new index does not hold what the database says.
+    """
+    with opened_project(session, project_id) as stores:
+        with progress_bars("memories") as (progress,):
+            result = reindex(stores, project_id, progress=progress)
+        verification = verify_index(stores, project_id)
+    print_pairs(
+        {
+            "project": project_id,
+            "indexed": f"{result.indexed} memories, {result.embedded} texts embedded anew",
+            "verified": str(verification),
+            "waiting": result.waiting,
+        }
+    )
+    if not verification.is_sound:
+        report_line(f"error: the index does not agree with the database ({verification}); run it again")
+        raise click.exceptions.Exit(ExitCode.FAILED)

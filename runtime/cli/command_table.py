@@ -1,0 +1,33 @@
+"""Every command of the program: one line each.
+
+A command's module holds its grammar and help only and imports its work when it runs, so that `--help`
+stays fast.
+"""
+
+from __future__ import annotations
+
+_COMMANDS = "runtime.cli.commands"
+
+COMMAND_SECTIONS: dict[str, dict[str, str]] = {
+    "Fill the memory": {
+        "init": f"{_COMMANDS}.init:init",
+        "ingest": f"{_COMMANDS}.ingest:ingest",
+        "import-book": f"{_COMMANDS}.import_book:import_book",
+        "note": f"{_COMMANDS}.note:note",
+    },
+    "Write the next scene": {
+        "context": f"{_COMMANDS}.context:context",
+    },
+    "Look things up": {
+        "search": f"{_COMMANDS}.search:search",
+        "entity": f"{_COMMANDS}.entity:entity",
+        "timeline": f"{_COMMANDS}.timeline:timeline",
+        "projects": f"{_COMMANDS}.projects:projects",
+    },
+    "Put things right": {
+        "memory": f"{_COMMANDS}.memory:memory",
+        "scene": f"{_COMMANDS}.scene:scene",
+        "reindex": f"{_COMMANDS}.reindex:reindex",
+        "doctor": f"{_COMMANDS}.doctor:doctor",
+    },
+}

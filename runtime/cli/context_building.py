@@ -1,0 +1,160 @@
+"""Building contexts for the command line: the chain over a project's stores, files and models."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from novelgen.chains.context_settings import ContextSettings
+from novelgen.chains.memory_context_chain import MemoryContextChain
+from novelgen.deadlines import run_concurrently
+from novelgen.errors import InvalidFileError
+from novelgen.models.characters import Character, CharactersConfig
+from novelgen.models.context import SceneMemoryContext
+from novelgen.models.entity import Entity
+from novelgen.models.plan import ChapterPlan, ScenePlan
+from novelgen.models.position import StoryPosition
+from novelgen.models.request import MemoryContextRequest
+from novelgen.planning.scene_planning import known_story, language_of
+from runtime.memory_tools import StoryMemoryTools
+from runtime.projects.files import load_characters, load_settings_file
+from runtime.providers.chat_models import build_chat_model
+from runtime.settings import NovelgenSettings
+from runtime.stores import MemoryStores
+from runtime.writer import JsonContextWriter
+
+logger = logging.getLogger(__name__)
+
+
+class ContextBuilder:
+    """Builds the contexts of one project and writes each to its canonical file.
+
+    Args:
+        stores: The project's stores.
+        project_id: The project.
+        characters_file: The characters; None takes the project's own, else the stored entities.
+
+    Raises:
+        InvalidFileError: When settings.json or the characters cannot be read.
+        ConfigurationError: When the configured chat model cannot be built.
+    """
+
+    def __init__(self, stores: MemoryStores, project_id: str, *, characters_file: Path | None) -> None:
+        settings = stores.settings
+        paths = stores.paths(project_id)
+        self._project_id = project_id
+        self._timeout_s = settings.memory.tool_timeout_s
+        self._story_settings = load_settings_file(paths.settings_file)
+        self._characters = _characters_of_files(characters_file, paths.characters_file)
+        self._tools = StoryMemoryTools(stores)
+        self._chain = MemoryContextChain(
+            self._tools,
+            model=build_chat_model(
+                settings.model,
+                base_url=settings.model_base_url,
+                api_key=settings.model_api_key,
+                timeout_s=settings.model_timeout_s,
+                max_tokens=settings.model_max_tokens,
+            ),
+            writer=JsonContextWriter(settings.projects_dir),
+            settings=context_settings(settings),
+        )
+
+    def build(
+        self,
+        plan: ScenePlan,
+        *,
+        chapter_index: int,
+        scene_index: int,
+        chapter_plan: ChapterPlan | None = None,
+    ) -> SceneMemoryContext:
+        """Build and write the context of a planned scene; what fails inside stands in its report."""
+        return self._chain.invoke(self.request(plan, chapter_index, scene_index, chapter_plan))
+
+    def request(
+        self, plan: ScenePlan, chapter_index: int, scene_index: int, chapter_plan: ChapterPlan | None = None
+    ) -> MemoryContextRequest:
+        """Return what the chain is asked for a planned scene."""
+        characters = self._characters
+        if characters is None:
+            characters = self._stored_characters(StoryPosition(chapter_index, scene_index))
+        return MemoryContextRequest(
+            project_id=self._project_id,
+            chapter_index=chapter_index,
+            scene_index=scene_index,
+            scene_plan=plan,
+            characters=characters,
+            settings=self._story_settings,
+            chapter_plan=chapter_plan,
+        )
+
+    def language(self, plan: ScenePlan, chapter_index: int, scene_index: int) -> str:
+        """Return the language of the story: as settings.json says, else as the plan is written."""
+        request = self.request(plan, chapter_index, scene_index)
+        return language_of(request, known_story(request, None))
+
+    def _stored_characters(self, as_of: StoryPosition) -> CharactersConfig:
+        """Return the characters that the story has shown; none where it cannot be read, as the chain reports."""
+
+        def read() -> list[Entity]:
+            return self._tools.outline(self._project_id, as_of=as_of).entities
+
+        outcome = run_concurrently({"characters": read}, timeouts_s={"characters": self._timeout_s})[
+            "characters"
+        ]
+        if outcome.error is not None:
+            logger.info("the stored characters could not be read: %s", outcome.error)
+        return characters_of_entities(outcome.value or [])
+
+
+def context_settings(settings: NovelgenSettings) -> ContextSettings:
+    """Return the budgets and deadlines of the chain that the settings of the program ask for."""
+    memory = settings.memory
+    return ContextSettings(
+        memory_budget=memory.memory_budget,
+        state_budget=memory.state_budget,
+        timeline_budget=memory.timeline_budget,
+        max_states=memory.max_states,
+        context_window=memory.context_window,
+        tool_timeout_s=memory.tool_timeout_s,
+        chain_timeout_s=memory.chain_timeout_s,
+        model_timeout_s=settings.model_timeout_s,
+    )
+
+
+def characters_of_entities(entities: list[Entity]) -> CharactersConfig:
+    """Return the characters among entities, as the story has shown them, in their order.
+
+    The first whose role says so is the protagonist, likewise the antagonist.
+    """
+    people = [
+        Character(
+            name=entity.name,
+            role=entity.role,
+            background=entity.description,
+            aliases=[alias.alias for alias in entity.aliases],
+        )
+        for entity in entities
+        if entity.entity_type == "character"
+    ]
+    leads = {role: _first_with(people, words) for role, words in _LEADS.items()}
+    others = [each for each in people if all(each is not lead for lead in leads.values())]
+    return CharactersConfig(
+        protagonist=leads["protagonist"], antagonist=leads["antagonist"], supporting_characters=others
+    )
+
+
+_LEADS = {"protagonist": ("protagonist", "主角", "主人公"), "antagonist": ("antagonist", "反派", "对手")}
+
+
+def _first_with(people: list[Character], words: tuple[str, ...]) -> Character | None:
+    return next((each for each in people if each.role.strip().lower() in words), None)
+
+
+def _characters_of_files(given: Path | None, own: Path) -> CharactersConfig | None:
+    if given is None:
+        return load_characters(own)
+    characters = load_characters(given)
+    if characters is None:
+        raise InvalidFileError(f"there is no file {str(given)!r} with characters; correct --characters")
+    return characters

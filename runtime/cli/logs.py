@@ -1,0 +1,36 @@
+"""Logs of a command go to stderr, never to stdout."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import TextIO
+
+LOG_LEVELS = ("debug", "info", "warning", "error")
+_OWN_LOGGERS = ("novelgen", "runtime")
+
+
+class _StderrHandler(logging.StreamHandler[TextIO]):
+    """Writes to whatever stderr is at the time."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.stream = sys.stderr
+        super().emit(record)
+
+
+def configure_logging(level_name: str) -> None:
+    """Send logs to stderr.
+
+    Args:
+        level_name: One of LOG_LEVELS, for novelgen's own logs. Other libraries stay at warning, since what
+            HTTP clients tell at debug can hold keys and story text.
+    """
+    level = logging.getLevelName(level_name.upper())
+    root = logging.getLogger()
+    if not any(isinstance(handler, _StderrHandler) for handler in root.handlers):
+        handler = _StderrHandler()
+        handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+        root.addHandler(handler)
+    root.setLevel(max(level, logging.WARNING))
+    for name in _OWN_LOGGERS:
+        logging.getLogger(name).setLevel(level)
