@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 
+from novelgen.errors import StoreError
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.search import SearchQuery, SearchRequest, SearchResult
 from novelgen.models.memory import ContentType, StoryMemoryChunk
@@ -175,6 +176,8 @@ class StoryMemoryTools:
             for candidate in result.candidates
             if any(hit.query_index is not None for hit in candidate.hits)
         ]
+        if result.issues and not queried:
+            raise StoreError("; ".join(f"{issue.stage}: {issue.message}" for issue in result.issues))
         return [candidate.chunk for candidate, _ in reciprocal_rank_fusion(queried)[:limit]]
 
     def search(self, request: SearchRequest) -> SearchResult:

@@ -39,7 +39,9 @@ class MemoryStores:
     def __init__(self, settings: NovelgenSettings, *, clock: Callable[[], datetime] = utc_now) -> None:
         self.settings = settings
         self.clock = clock
-        self._lock = threading.RLock()
+        # One lock per kind of store: a database that hangs while it opens must not keep the index from answering.
+        self._database_lock = threading.RLock()
+        self._vectors_lock = threading.Lock()
         self._embeddings_lock = threading.Lock()
         self._databases: dict[str, DatabaseManager] = {}
         self._known_projects: set[str] = set()
@@ -74,7 +76,7 @@ class MemoryStores:
             DatabaseError: When the database cannot be opened.
         """
         paths = self.paths(project_id)
-        with self._lock:
+        with self._database_lock:
             database = self._open_database(paths, create=False)
             if paths.project_id not in self._known_projects:
                 with database.read() as unit:
@@ -95,7 +97,7 @@ class MemoryStores:
             UserInputError: When the project exists already.
         """
         paths = self.paths(project_id)
-        with self._lock:
+        with self._database_lock:
             database = self._open_database(paths, create=True)
             with database.write() as unit:
                 project = unit.projects.create(
@@ -107,7 +109,7 @@ class MemoryStores:
     def project_ids(self) -> list[str]:
         """Return the ids of all stored projects, sorted; empty where there are none."""
         if self.settings.database_url is not None:
-            with self._lock:
+            with self._database_lock:
                 database = self._open_shared(self.settings.database_url)
             with database.read() as unit:
                 return sorted(project.project_id for project in unit.projects.list_all())
@@ -118,22 +120,31 @@ class MemoryStores:
             else []
         )
 
+    def ensure_project(self, project_id: str, *, name: str = "", language: str = "") -> None:
+        """Create a project where there is none; one that exists is left as it is."""
+        try:
+            self.database(project_id)
+        except UnknownProjectError:
+            self.create_project(project_id, name=name, language=language)
+
     def vectors(self, project_id: str) -> VectorStoreManager:
         """Return the vector index of a project, made for the configured embedding model.
 
+        The database is not asked, so that the index answers while the database is down.
+
         Raises:
-            UnknownProjectError: When no such project is stored; nothing is created.
+            UnknownProjectError: When nothing of such a project is stored; nothing is created.
             EmbeddingError: When the embedding model cannot say how long its vectors are.
             VectorIndexError: When the index cannot be opened.
         """
-        self.database(project_id)
-        with self._lock:
+        self._require_traces(self.paths(project_id))
+        with self._vectors_lock:
             known = self._vectors.get(project_id)
         if known is not None:
             return known
-        # A remote model may take seconds to tell its dimension, in which the databases must stay at hand.
+        # A remote model may take seconds to tell its dimension, in which other indexes must stay at hand.
         identity = self.embedding_identity
-        with self._lock:
+        with self._vectors_lock:
             if project_id not in self._vectors:
                 self._vectors[project_id] = VectorStoreManager(
                     self._index_location(project_id),
@@ -169,9 +180,11 @@ class MemoryStores:
 
     def close(self) -> None:
         """Close everything that was opened; what is asked for afterwards is opened again."""
-        with self._lock:
-            vectors, databases = list(self._vectors.values()), list(self._databases.values())
+        with self._vectors_lock:
+            vectors = list(self._vectors.values())
             self._vectors.clear()
+        with self._database_lock:
+            databases = list(self._databases.values())
             self._databases.clear()
             self._known_projects.clear()
         for index in vectors:
@@ -184,10 +197,7 @@ class MemoryStores:
             return self._open_shared(self.settings.database_url)
         if paths.project_id not in self._databases:
             if not create and not paths.database.exists():
-                raise UnknownProjectError(
-                    f"no project {paths.project_id!r} in {str(self.settings.projects_dir)!r}; "
-                    "create it first, or set --projects-dir"
-                )
+                raise self._unknown(paths.project_id)
             self._databases[paths.project_id] = DatabaseManager.open(
                 paths.database, create=create, clock=self.clock
             )
@@ -197,6 +207,17 @@ class MemoryStores:
         if url not in self._databases:
             self._databases[url] = DatabaseManager.open(url, clock=self.clock)
         return self._databases[url]
+
+    def _require_traces(self, paths: ProjectPaths) -> None:
+        """Refuse a project of which no file is there; in a shared database only a query could tell."""
+        if self.settings.database_url is None and not (paths.database.exists() or paths.vectors.exists()):
+            raise self._unknown(paths.project_id)
+
+    def _unknown(self, project_id: str) -> UnknownProjectError:
+        return UnknownProjectError(
+            f"no project {project_id!r} in {str(self.settings.projects_dir)!r}; "
+            "create it first, or set --projects-dir"
+        )
 
     def _index_location(self, project_id: str) -> IndexLocation:
         url = self.settings.memory.vector_store.url

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from novelgen.deadlines import CallOutcome, run_concurrently
 from novelgen.errors import (
     DeadlineExceededError,
-    InvalidProjectIdError,
     NovelgenError,
     StoreError,
     UnknownProjectError,
@@ -55,6 +54,7 @@ def search_memories(stores: MemoryStores, request: SearchRequest) -> SearchResul
         {name: partial(arm, stores, request) for name, arm in _arms(request).items()},
         timeouts_s=dict.fromkeys(_arms(request), request.timeout_s),
     )
+    _require_known_project(outcomes)
     issues = _failures(outcomes)
     semantic: SemanticAnswer | None = outcomes["semantic"].value if "semantic" in outcomes else None
     if semantic is not None and semantic.issue is not None:
@@ -129,12 +129,19 @@ def _answers(outcomes: dict[str, CallOutcome[Any]]) -> list[ArmAnswer]:
     return [value.found if name == "semantic" else value for name, value in found]
 
 
+def _require_known_project(outcomes: dict[str, CallOutcome[Any]]) -> None:
+    """Raise when no arm knows the project; a project whose database alone is gone is still in the index."""
+    errors = [outcome.error for outcome in outcomes.values()]
+    if all(isinstance(error, UnknownProjectError) for error in errors) and errors[0] is not None:
+        raise errors[0]
+
+
 def _failures(outcomes: dict[str, CallOutcome[Any]]) -> list[ReportIssue]:
     return [_failure(name, outcome.error) for name, outcome in outcomes.items() if outcome.error is not None]
 
 
 def _failure(arm: str, error: Exception) -> ReportIssue:
-    if isinstance(error, InvalidProjectIdError | UnknownProjectError) or not isinstance(error, NovelgenError):
+    if not isinstance(error, NovelgenError):
         raise error
     kind = "timeout" if isinstance(error, DeadlineExceededError) else "unavailable"
     return ReportIssue.model_validate({"stage": arm, "kind": kind, "message": str(error)})
