@@ -11,9 +11,9 @@ import pytest
 
 from novelgen.errors import InvalidFileError, InvalidProjectIdError
 from novelgen.models.position import StoryPosition
+from runtime.ingest.import_book import import_book
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
-from runtime.projects.import_book import import_book
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 
