@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from langchain.chat_models import init_chat_model
-from langchain_core.language_models import BaseChatModel
 from pydantic import SecretStr
 
-from novelgen.errors import ConfigurationError
+from runtime.providers.connection import connection_options
 from runtime.providers.provider_errors import configuration_error
 
-UNUSED_KEY = "unused"
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
 
 
 def build_chat_model(
@@ -47,6 +45,8 @@ def build_chat_model(
     """
     if name is None or not name.strip():
         return None
+    from langchain.chat_models import init_chat_model  # noqa: PLC0415 - two seconds that few commands need
+
     options: dict[str, Any] = {
         "timeout": timeout_s,
         "max_tokens": max_tokens,
@@ -55,25 +55,6 @@ def build_chat_model(
         **connection_options(name, base_url, api_key),
     }
     try:
-        model: BaseChatModel = init_chat_model(name.strip(), **options)
+        return init_chat_model(name.strip(), **options)
     except Exception as error:  # noqa: BLE001 - a provider's package may fail in any way
         raise configuration_error("chat model", name, error, api_key) from None
-    if not isinstance(model, BaseChatModel):
-        raise ConfigurationError(f"chat model {name!r} is not a chat model; write provider:model")
-    return model
-
-
-def connection_options(name: str, base_url: str | None, api_key: SecretStr | None) -> dict[str, Any]:
-    """Return base URL and key as a provider's client takes them; what is not given is left to the client.
-
-    The OpenAI client refuses to start without a key, which a server of one's own seldom wants: with a base URL
-    and no key anywhere it gets a placeholder.
-    """
-    options: dict[str, Any] = {}
-    if base_url:
-        options["base_url"] = base_url
-    if api_key is not None and api_key.get_secret_value():
-        options["api_key"] = api_key
-    elif base_url and name.strip().startswith("openai:") and not os.environ.get("OPENAI_API_KEY"):
-        options["api_key"] = SecretStr(UNUSED_KEY)
-    return options

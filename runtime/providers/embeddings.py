@@ -9,13 +9,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from langchain.embeddings import init_embeddings
 from langchain_core.embeddings import Embeddings
 from pydantic import SecretStr
 
 from novelgen.errors import ConfigurationError, EmbeddingError, NovelgenError
 from novelgen.model_calls.model_answer import described
-from runtime.providers.chat_models import connection_options
+from runtime.providers.connection import connection_options
 from runtime.providers.hashed_embeddings import HashedNgramEmbeddings
 from runtime.providers.local_embeddings import LocalE5Embeddings
 from runtime.providers.provider_errors import configuration_error, without_key
@@ -93,7 +92,9 @@ class CheckedEmbeddings(Embeddings):
         embed_many = getattr(self._inner, "embed_queries", None)
         if embed_many is not None:
             return self._checked(self._called(embed_many, texts), len(texts))
-        with ThreadPoolExecutor(min(len(texts), PARALLEL_QUERIES), thread_name_prefix="novelgen-query") as pool:
+        with ThreadPoolExecutor(
+            min(len(texts), PARALLEL_QUERIES), thread_name_prefix="novelgen-query"
+        ) as pool:
             vectors = list(pool.map(partial(self._called, self._inner.embed_query), texts))
         return self._checked(vectors, len(texts))
 
@@ -157,6 +158,8 @@ def build_embeddings(
     if name.startswith("fake:"):
         dimension = _fake_dimension(name)
         return CheckedEmbeddings(HashedNgramEmbeddings(dimension), model_name=name, dimension=dimension)
+    from langchain.embeddings import init_embeddings  # noqa: PLC0415 - slow, and the local model needs none of it
+
     options = connection_options(name, base_url, api_key)
     if name.startswith("openai:"):
         # Its length check would download a tokenizer.

@@ -1,0 +1,63 @@
+"""The model planner with a real small model; such a model plans badly, so only structure is asserted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from langchain_openai import ChatOpenAI
+
+from novelgen.planning.model_planner import ModelPlanner
+from novelgen.planning.retrieval_plan import MAX_QUERIES, merge_plans
+from novelgen.planning.rules import plan_by_rules
+from tests.novelgen.planning.sample_scenes import FERRY, SALT_GATE, SampleScene
+from tests.support.scripted_chat_model import ScriptedChatModel
+from tests.support.small_model_server import MISSING, is_installed, small_model_server
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.timeout(600),
+    pytest.mark.skipif(not is_installed(), reason=f"needs a small model: {MISSING}"),
+]
+
+DEADLINE_S = 240.0
+
+
+@pytest.fixture(scope="module")
+def chat_model() -> Iterator[ChatOpenAI]:
+    """Run SmolLM2-135M for the tests of this module."""
+    with small_model_server() as base_url:
+        yield ChatOpenAI(
+            model="smollm2",
+            base_url=base_url,
+            api_key="unused",
+            temperature=0,
+            max_tokens=600,
+            timeout=120,
+            max_retries=0,
+        )
+
+
+@pytest.mark.parametrize("scene", [SALT_GATE, FERRY], ids=["en", "zh"])
+@pytest.mark.parametrize("way", ["json_schema", "prompt"])
+def test_plan_is_grounded_or_refused_aloud(chat_model: ChatOpenAI, scene: SampleScene, way: str) -> None:
+    """Whatever the model writes, the plan holds only what is known and never loses what the rules found."""
+    model = chat_model if way == "json_schema" else ScriptedChatModel(answer=chat_model.invoke)
+    rules = plan_by_rules(scene.scene_plan, entities=scene.entities, names=scene.names)
+    plan = ModelPlanner(model, timeout_s=DEADLINE_S).plan(
+        scene.request,
+        entities=scene.entities,
+        names=scene.names,
+        language=scene.language,
+        touched_ids=rules.entity_ids,
+    )
+    assert set(plan.entity_ids) <= {entity.entity_id for entity in scene.entities}
+    assert len(plan.queries) <= MAX_QUERIES
+    if plan.planner.used == "llm":
+        assert plan.entity_ids or plan.queries
+    else:
+        assert (plan.entity_ids, plan.queries) == ([], [])
+        assert [issue.stage for issue in plan.issues] == ["plan"]
+    merged = merge_plans(rules, plan)
+    assert merged.entity_ids[: len(rules.entity_ids)] == rules.entity_ids
+    assert merged.queries[: len(rules.queries)] == rules.queries
