@@ -43,13 +43,20 @@ def clock() -> FakeClock:
 
 
 @pytest.fixture(scope="session")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VectorStoreManager]:
-    """One embedded index for all tests that leave it whole; each uses a project of its own."""
+def long_lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VectorStoreManager]:
+    """One embedded index for the whole session."""
     path = tmp_path_factory.mktemp("index") / "vectors"
     manager = VectorStoreManager(EmbeddedIndex(path), embedding_model=MODEL, dimension=DIMENSION)
     manager.start()
     yield manager
     manager.close()
+
+
+@pytest.fixture
+def shared(long_lived: VectorStoreManager) -> VectorStoreManager:
+    """The index of the session, running, for tests that leave it whole; each uses a project of its own."""
+    long_lived.count("awake")
+    return long_lived
 
 
 @pytest.fixture
@@ -103,6 +110,17 @@ def run_program(source: str, *arguments: str) -> str:
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 0, errors
     return output
+
+
+def is_alive(pid: int) -> bool:
+    """Tell whether a process runs; one that ended and was not reaped yet does not."""
+    if not Path("/proc/self").exists():
+        listed = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)
+        return bool(listed.stdout.strip()) and not listed.stdout.startswith("Z")
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def wait_until(condition: Callable[[], bool], *, timeout_s: float = 30.0) -> bool:

@@ -10,11 +10,13 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from filelock import FileLock, Timeout
 
 from novelgen.errors import DeadlineExceededError, VectorIndexDamagedError, VectorIndexError
+from novelgen.models.position import StoryPosition
 from runtime.vectors.locations import EmbeddedIndex
 from runtime.vectors.manager import VectorStoreManager
-from tests.runtime.vectors.conftest import OpenManager, run_program
+from tests.runtime.vectors.conftest import OpenManager, is_alive, program, run_program, wait_until
 from tests.runtime.vectors.story_rows import DIMENSION, make_row, make_rows, random_vectors
 
 # Beyond Chroma's sync threshold of 1,000 rows vectors live in files of their own.
@@ -158,6 +160,27 @@ def test_a_locked_index_ends_each_call_in_its_time(
     assert len(manager.query("demo", random_vectors(1), top_k=3, timeout_s=20)[0]) == 3
 
 
+def test_a_process_frozen_in_native_code_does_not_outlive_its_killed_program(
+    index: EmbeddedIndex, exclusive_lock: sqlite3.Connection
+) -> None:
+    """Nothing in Python can run there; the alarm of the system ends it all the same."""
+    owner = program(LOCKED_OWNER, str(index.path))
+    assert owner.stdout is not None
+    worker = int(owner.stdout.readline())
+    assert wait_until(lambda: _is_locked(index.control_folder / "process.lock"))
+    owner.kill()
+    owner.communicate()
+    assert wait_until(lambda: not is_alive(worker), timeout_s=60)
+
+
+def _is_locked(path: Path) -> bool:
+    try:
+        with FileLock(path, blocking=False):
+            return False
+    except Timeout:
+        return True
+
+
 def test_a_write_lock_ends_a_write_in_its_time(open_manager: OpenManager, index: EmbeddedIndex) -> None:
     """A write that waits for another program's lock ends at its deadline and may be repeated."""
     manager = open_manager(index)
@@ -179,21 +202,31 @@ def test_planted_rows_are_never_returned(open_manager: OpenManager, index: Embed
     assert "foreign" in manager.list_ids("demo", timeout_s=20)
     for chunk_ids in (None, ["foreign", "future", "bare", "partial", "forged", "c0000"]):
         from_cut = manager.query(
-            "demo", [[1.0] * DIMENSION], top_k=20, as_of=_position(2), chunk_ids=chunk_ids
+            "demo", [[1.0] * DIMENSION], top_k=20, as_of=StoryPosition(2), chunk_ids=chunk_ids
         )[0]
         uncut = manager.query("demo", [[1.0] * DIMENSION], top_k=20, chunk_ids=chunk_ids)[0]
         assert {hit.chunk_id for hit in from_cut} & PLANTED == set()
         assert {hit.chunk_id for hit in uncut} & PLANTED == {"future", "forged"}
-    assert len(manager.query("demo", [[1.0] * DIMENSION], top_k=20, as_of=_position(2))[0]) == 20
-
-
-def _position(chapter_index: int) -> object:
-    from novelgen.models.position import StoryPosition
-
-    return StoryPosition(chapter_index)
+    assert len(manager.query("demo", [[1.0] * DIMENSION], top_k=20, as_of=StoryPosition(2))[0]) == 20
 
 
 PLANTED = {"foreign", "future", "bare", "partial", "forged"}
+
+LOCKED_OWNER = """
+import sys, time
+from pathlib import Path
+from novelgen.errors import NovelgenError
+from runtime.vectors.locations import EmbeddedIndex
+from runtime.vectors.manager import VectorStoreManager
+manager = VectorStoreManager(EmbeddedIndex(Path(sys.argv[1])), embedding_model="fake-embeddings", dimension=16)
+manager.start()
+print(manager._process.pid, flush=True)
+while True:
+    try:
+        manager.count("demo", timeout_s=6)
+    except NovelgenError:
+        time.sleep(0.1)
+"""
 
 PLANT = """
 import sys, chromadb

@@ -18,18 +18,10 @@ from runtime.vectors.breaker import CircuitBreaker
 from runtime.vectors.locations import EmbeddedIndex
 from runtime.vectors.manager import VectorStoreManager
 from runtime.vectors.process import IndexProcess
-from tests.runtime.vectors.conftest import FakeClock, program, run_program, wait_until
+from tests.runtime.vectors.conftest import FakeClock, is_alive, program, run_program, wait_until
 from tests.runtime.vectors.story_rows import make_rows, random_vectors
 
 WorkerPid = Callable[[VectorStoreManager], int]
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"
 
 
 @pytest.fixture
