@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple
@@ -20,7 +20,6 @@ from runtime.providers.local_embeddings import LocalE5Embeddings
 from runtime.providers.provider_errors import configuration_error, without_key
 
 LOCAL = "local"
-DEFAULT_BATCH_SIZE = 32
 LEAST_FAKE_DIMENSION = 8
 PARALLEL_QUERIES = 8
 
@@ -184,35 +183,6 @@ def embedding_identity(embeddings: Embeddings) -> EmbeddingIdentity:
         model_name=str(model_name or type(embeddings).__name__),
         dimension=int(dimension) if dimension else len(embeddings.embed_query("dimension")),
     )
-
-
-def embed_in_batches(
-    embeddings: Embeddings,
-    texts: Sequence[str],
-    *,
-    batch_size: int = DEFAULT_BATCH_SIZE,
-    on_progress: Callable[[int, int], None] | None = None,
-) -> list[list[float]]:
-    """Embed many passages batch by batch.
-
-    Args:
-        embeddings: Embeds one batch at a time.
-        texts: Passages.
-        batch_size: Texts in one call, at least 1.
-        on_progress: Called after every batch with the texts done and the texts in all.
-
-    Returns:
-        One vector per text, in their order.
-
-    Raises:
-        EmbeddingError: When a batch fails; nothing of it is returned.
-    """
-    vectors: list[list[float]] = []
-    for start in range(0, len(texts), batch_size):
-        vectors += embeddings.embed_documents(list(texts[start : start + batch_size]))
-        if on_progress is not None:
-            on_progress(len(vectors), len(texts))
-    return vectors
 
 
 def _fake_dimension(name: str) -> int:

@@ -18,7 +18,6 @@ from novelgen.errors import ConfigurationError, EmbeddingError
 from runtime.providers.embeddings import (
     CheckedEmbeddings,
     build_embeddings,
-    embed_in_batches,
     embedding_identity,
 )
 from runtime.providers.local_embeddings import LocalE5Embeddings
@@ -204,18 +203,6 @@ def test_dimension_may_not_change_between_calls() -> None:
 def test_no_texts_call_nobody() -> None:
     """An empty list is answered without the model."""
     assert CheckedEmbeddings(FixedEmbeddings(RuntimeError("asked")), model_name="m").embed_documents([]) == []
-
-
-def test_batches_keep_order_and_tell_progress() -> None:
-    """All vectors come back in order, and progress is told after each batch."""
-    embeddings = build_embeddings("fake:16")
-    texts = [f"text {number}" for number in range(7)]
-    told: list[tuple[int, int]] = []
-    vectors = embed_in_batches(
-        embeddings, texts, batch_size=3, on_progress=lambda done, total: told.append((done, total))
-    )
-    assert vectors == embeddings.embed_documents(texts)
-    assert told == [(3, 7), (6, 7), (7, 7)]
 
 
 def test_openai_compatible_server_is_asked_with_plain_text() -> None:
