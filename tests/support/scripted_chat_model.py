@@ -21,10 +21,16 @@ class ScriptedChatModel(BaseChatModel):
 
     answer: Answer
     prompts: list[list[BaseMessage]] = Field(default_factory=list)
+    tool_names: list[str] = Field(default_factory=list)
 
     @property
     def _llm_type(self) -> str:
         return "scripted"
+
+    def bind_tools(self, tools: Sequence[Any], **_: Any) -> ScriptedChatModel:
+        """Note which tools are offered; the script calls them as it likes."""
+        self.tool_names[:] = [tool.name for tool in tools]
+        return self
 
     def _generate(
         self,
@@ -42,6 +48,12 @@ class ScriptedChatModel(BaseChatModel):
 def finished(text: str, finish_reason: str = "stop") -> AIMessage:
     """Return an answer as a server gives it, with its finish reason."""
     return AIMessage(text, response_metadata={"finish_reason": finish_reason})
+
+
+def calling(tool_name: str, call_id: str = "call-1", **arguments: Any) -> AIMessage:
+    """Return an answer that calls a tool."""
+    call = {"name": tool_name, "args": arguments, "id": call_id, "type": "tool_call"}
+    return AIMessage("", tool_calls=[call])
 
 
 def answering(*answers: str | AIMessage) -> ScriptedChatModel:

@@ -1,0 +1,142 @@
+"""The three memory tools as LangChain tools for function calling.
+
+The plain functions are in `runtime.memory_tools`. A chain that must not be led to another project binds it:
+see `runtime.story_tools.toolset.build_story_tools`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langchain_core.tools import BaseTool
+from pydantic import BaseModel, ConfigDict, Field
+
+from novelgen.models.memory import ContentType
+from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition
+from runtime.memory_tools import DEFAULT_CONTEXT_WINDOW, DEFAULT_TOP_K, MAX_TOP_K, StoryMemoryTools
+from runtime.stores import MemoryStores
+from runtime.story_tools.refusals import Answer
+from runtime.story_tools.structured_tool import structured_tool
+
+MAX_CONTEXT_WINDOW = 100
+
+
+class PositionArgument(BaseModel):
+    """A point of the story: only what lies strictly before it is read."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    chapter_index: ChapterIndex = Field(description="Chapter that is being entered.")
+    scene_index: SceneIndex | None = Field(
+        default=None, description="Scene of that chapter that is being entered."
+    )
+
+    def position(self) -> StoryPosition:
+        """Return the position."""
+        return StoryPosition(self.chapter_index, self.scene_index)
+
+
+class _Arguments(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    project_id: str = Field(min_length=1, description="Id of the project.")
+
+
+class SearchStoryMemoryArguments(_Arguments):
+    """Arguments of search_story_memory_tool."""
+
+    query: str = Field(min_length=1, description="What to look for, in the language of the story.")
+    entities: list[str] | None = Field(
+        default=None, description="Only memories of one of these: ids, names or aliases."
+    )
+    content_type: ContentType | None = Field(default=None, description="Only this kind of memory.")
+    tags: list[str] | None = Field(default=None, description="Only memories with one of these tags.")
+    top_k: int = Field(default=DEFAULT_TOP_K, ge=1, le=MAX_TOP_K, description="At most so many.")
+    as_of: PositionArgument | None = Field(
+        default=None, description="The scene being planned. Default: the end of what is stored."
+    )
+
+
+class GetEntityStateArguments(_Arguments):
+    """Arguments of get_entity_state_tool."""
+
+    entity_id: str = Field(min_length=1, description="Id, name or alias.")
+    chapter_index: ChapterIndex | None = Field(
+        default=None, description="Chapter at whose beginning to look. Default: after the last stored scene."
+    )
+    scene_index: SceneIndex | None = Field(
+        default=None, description="Scene on entering which to look; needs chapter_index."
+    )
+
+
+class GetRecentTimelineArguments(_Arguments):
+    """Arguments of get_recent_timeline_tool."""
+
+    chapter_index: ChapterIndex = Field(description="The chapter in the middle.")
+    context_window: int = Field(
+        default=DEFAULT_CONTEXT_WINDOW, ge=0, le=MAX_CONTEXT_WINDOW, description="Chapters on either side."
+    )
+    as_of: PositionArgument | None = Field(
+        default=None, description="The scene being planned. Default: the end of what is stored."
+    )
+
+
+def build_memory_tools(stores: MemoryStores) -> list[BaseTool]:
+    """Build search_story_memory_tool, get_entity_state_tool and get_recent_timeline_tool over open stores.
+
+    They answer with JSON objects: `{memories: […]}`, `{state: {…} or null}` and `{snapshots: […]}`; what goes
+    wrong comes back as `{success: false, error, hint}`.
+
+    Args:
+        stores: Open stores; they are not closed by the tools.
+    """
+    bodies = _MemoryToolBodies(StoryMemoryTools(stores))
+    return [
+        structured_tool(
+            "search_story_memory_tool",
+            "Search what the story has established, by meaning and by words. Use it for facts, events,"
+            " promises and secrets: one question per call. Returns memories, best first, each with its"
+            " chapter and scene.",
+            bodies.search,
+            SearchStoryMemoryArguments,
+        ),
+        structured_tool(
+            "get_entity_state_tool",
+            "Look up how a character, place or thing stands at a point of the story: where it is, what it"
+            " holds, wants and knows. Returns null as state when nothing is known of it by then.",
+            bodies.state,
+            GetEntityStateArguments,
+        ),
+        structured_tool(
+            "get_recent_timeline_tool",
+            "List how characters, places and things stood at the end of the chapters around one chapter, in"
+            " story order. Use it to see what changed lately.",
+            bodies.timeline,
+            GetRecentTimelineArguments,
+        ),
+    ]
+
+
+class _MemoryToolBodies:
+    def __init__(self, tools: StoryMemoryTools) -> None:
+        self._tools = tools
+
+    def search(
+        self, *, project_id: str, query: str, as_of: PositionArgument | None = None, **filters: Any
+    ) -> Answer:
+        found = self._tools.search_story_memory(project_id, query, as_of=_position(as_of), **filters)
+        return {"memories": [chunk.model_dump(mode="json", exclude_none=True) for chunk in found]}
+
+    def state(self, *, project_id: str, entity_id: str, **position: int | None) -> Answer:
+        state = self._tools.get_entity_state(project_id, entity_id, **position)
+        return {"state": None if state is None else state.model_dump(mode="json")}
+
+    def timeline(
+        self, *, project_id: str, chapter_index: int, as_of: PositionArgument | None = None, **window: int
+    ) -> Answer:
+        found = self._tools.get_recent_timeline(project_id, chapter_index, as_of=_position(as_of), **window)
+        return {"snapshots": [snapshot.model_dump(mode="json") for snapshot in found]}
+
+
+def _position(argument: PositionArgument | None) -> StoryPosition | None:
+    return None if argument is None else argument.position()

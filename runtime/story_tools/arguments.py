@@ -1,0 +1,120 @@
+"""Arguments of the story tools, as a model fills them in; the project is never one of them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from novelgen.models.loop import LoopImportance
+
+CardType = Literal["character", "location", "scene"]
+CARD_TYPES: tuple[CardType, ...] = ("character", "location", "scene")
+MAX_RESULTS = 50
+
+_Text = Annotated[str, Field(min_length=1, max_length=4_000)]
+_Name = Annotated[str, Field(min_length=1, max_length=200)]
+_Texts = Annotated[list[_Text], Field(max_length=50)]
+_Ids = Annotated[list[_Name], Field(max_length=50)]
+_CharacterId = Annotated[
+    str, Field(min_length=1, description="Id of a character, such as C0; a name works, too.")
+]
+_SceneId = Annotated[
+    str | None,
+    Field(description="Scene after which it holds, such as S001. Default: the last finished scene."),
+]
+_Intensity = Annotated[int, Field(ge=0, le=10, description="How much the relationship matters, 0 to 10.")]
+
+
+class _Arguments(BaseModel):
+    # An argument that does not exist, such as a project_id, is an error and not silently dropped.
+    model_config = ConfigDict(extra="forbid")
+
+
+class MemorySearchArguments(_Arguments):
+    """Arguments of memory_search."""
+
+    query: _Text = Field(description="What to look for, in the language of the story.")
+    entity_types: list[CardType] | None = Field(
+        default=None, description="Only these: character, location, scene. Default: all three."
+    )
+    limit: int = Field(default=5, ge=1, le=MAX_RESULTS, description="At most so many results.")
+
+
+class CharacterGenerateArguments(_Arguments):
+    """Arguments of character_generate."""
+
+    name: _Name = Field(description="The character's full name.")
+    role: str = Field(default="", description="protagonist, antagonist, supporting or minor.")
+    description: _Text = Field(description="Who the character is, in one or two sentences.")
+    traits: _Texts | None = Field(default=None, description="Core personality traits.")
+    goals: _Texts | None = Field(default=None, description="What the character wants at first.")
+
+
+class LocationGenerateArguments(_Arguments):
+    """Arguments of location_generate."""
+
+    name: _Name = Field(description="Name of the place.")
+    description: _Text = Field(description="What the place is, in one or two sentences.")
+    atmosphere: str | None = Field(default=None, description="Its mood.")
+    features: _Texts | None = Field(default=None, description="What is notable there.")
+
+
+class RelationshipCreateArguments(_Arguments):
+    """Arguments of relationship_create."""
+
+    character_a: _CharacterId
+    character_b: _CharacterId
+    relationship_type: _Name = Field(description="mentor-student, friends, rivals, family, …")
+    perspective_a: _Text = Field(description="How character_a sees character_b.")
+    perspective_b: _Text = Field(description="How character_b sees character_a.")
+    status: _Name = Field(default="neutral", description="close, strained, hostile, neutral, …")
+    intensity: _Intensity = 5
+
+
+class RelationshipUpdateArguments(_Arguments):
+    """Arguments of relationship_update."""
+
+    character_a: _CharacterId
+    character_b: _CharacterId
+    status: _Name | None = Field(default=None, description="The new status.")
+    event: _Text | None = Field(default=None, description="What happened between them.")
+    scene_id: _SceneId = None
+    intensity: int | None = Field(
+        default=None, ge=0, le=10, description="How much the relationship matters now, 0 to 10."
+    )
+
+
+class RelationshipQueryArguments(_Arguments):
+    """Arguments of relationship_query."""
+
+    character_id: _CharacterId
+    status_filter: _Name | None = Field(default=None, description="Only relationships of this status.")
+
+
+class OpenLoopCreateArguments(_Arguments):
+    """Arguments of open_loop_create."""
+
+    description: _Text = Field(description="The question or promise that the story leaves open.")
+    category: str = Field(default="", description="mystery, relationship, goal, threat, promise, …")
+    importance: LoopImportance = Field(default="medium", description="low, medium, high or critical.")
+    related_characters: _Ids | None = Field(default=None, description="Ids of characters.")
+    related_locations: _Ids | None = Field(default=None, description="Ids of locations.")
+    related_items: _Ids | None = Field(default=None, description="Ids of items.")
+    scene_id: _SceneId = None
+
+
+class OpenLoopResolveArguments(_Arguments):
+    """Arguments of open_loop_resolve."""
+
+    open_loop_id: _Name = Field(description="Id of the open loop, such as OL0.")
+    resolution_summary: _Text = Field(description="How it was answered, or why it was dropped.")
+    abandoned: bool = Field(default=False, description="True: dropped without an answer.")
+    scene_id: _SceneId = None
+
+
+class MemoryUpsertArguments(_Arguments):
+    """Arguments of memory_upsert."""
+
+    entity_id: _Name
+    changes: dict[str, Any] = Field(min_length=1, description="Field or attribute to its new value.")

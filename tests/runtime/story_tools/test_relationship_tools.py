@@ -1,0 +1,163 @@
+"""Relationships and open loops by tool, as of a position."""
+
+from __future__ import annotations
+
+import pytest
+
+from novelgen.models.position import StoryPosition
+from runtime.stores import MemoryStores
+from tests.runtime.story_tools.conftest import Call
+
+BEFORE, AFTER = StoryPosition(2, 1), StoryPosition(2, 2)
+
+
+def test_each_side_has_its_own_view_as_of_the_position(call: Call) -> None:
+    """Status and view are those before the position, told from the asked side; names work as ids do."""
+    (elena,) = call("relationship_query", as_of=BEFORE, character_id="Elena Thorne")["relationships"]
+    assert elena == {
+        "character_id": "C1",
+        "character_name": "Marcus Vale",
+        "relationship_type": "mentor-student",
+        "status": "strained",
+        "your_view": "he hides something",
+        "intensity": 7,
+    }
+    later = call("relationship_query", as_of=AFTER, character_id="C0")["relationships"]
+    assert [(each["character_id"], each["status"]) for each in later] == [
+        ("C1", "hostile"),
+        ("C2", "neutral"),
+    ]
+
+
+def test_the_status_filter_is_as_of_the_position_too(call: Call) -> None:
+    """Strained before, hostile after."""
+    assert call("relationship_query", as_of=AFTER, character_id="C0", status_filter="strained") == {
+        "relationships": []
+    }
+    assert (
+        len(
+            call("relationship_query", as_of=BEFORE, character_id="C0", status_filter="strained")[
+                "relationships"
+            ]
+        )
+        == 1
+    )
+
+
+@pytest.mark.parametrize(("first", "second"), [("C0", "C1"), ("C1", "C0")])
+def test_an_update_finds_the_pair_in_either_order(call: Call, first: str, second: str) -> None:
+    """Both orders mean the same relationship, and views are not swapped by it."""
+    answer = call(
+        "relationship_update", character_a=first, character_b=second, status="reconciled", event="they talked"
+    )
+    assert answer == {"success": True, "relationship_id": "R0", "updated": True}
+    (marcus,) = call("relationship_query", character_id="C1")["relationships"]
+    assert (marcus["status"], marcus["your_view"]) == ("reconciled", "she asks too many questions")
+
+
+def test_an_update_at_a_scene_holds_from_there(stores: MemoryStores, project: str, call: Call) -> None:
+    """The event stands in the history at its scene; what came later stays later."""
+    call("relationship_update", character_a="C0", character_b="C1", event="a quarrel", scene_id="S002")
+    with stores.database(project).read() as unit:
+        relation = unit.relationships.between(project, "C1", "C0")
+    assert relation is not None
+    assert [(each.event, each.chapter_index, each.scene_index) for each in relation.history] == [
+        ("", 1, 2),
+        ("a quarrel", 1, 2),
+        ("he betrayed her", 2, 1),
+    ]
+    assert relation.status == "hostile"
+
+
+def test_an_update_that_says_nothing_new_changes_nothing(
+    stores: MemoryStores, project: str, call: Call
+) -> None:
+    """The same status again is no event."""
+    answer = call("relationship_update", character_a="C0", character_b="C1", status="hostile")
+    assert answer == {"success": True, "relationship_id": "R0", "updated": False}
+    with stores.database(project).read() as unit:
+        relation = unit.relationships.between(project, "C0", "C1")
+    assert relation is not None
+    assert len(relation.history) == 2
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "message"),
+    [
+        ("relationship_update", {"character_a": "C0", "character_b": "C1"}, "nothing to update"),
+        (
+            "relationship_update",
+            {"character_a": "C1", "character_b": "C2", "status": "x"},
+            "relationship_create",
+        ),
+        (
+            "relationship_update",
+            {"character_a": "C0", "character_b": "C1", "event": "x", "scene_id": "S009"},
+            "S009",
+        ),
+        (
+            "relationship_update",
+            {"character_a": "C0", "character_b": "the Archive", "status": "x"},
+            "no character",
+        ),
+        ("relationship_query", {"character_id": "nobody"}, "known are C0 (Elena Thorne)"),
+    ],
+)
+def test_calls_that_cannot_be_done_say_what_to_do(
+    call: Call, tool: str, arguments: dict[str, str], message: str
+) -> None:
+    """Each refusal names the other tool, the missing argument or the known ids."""
+    answer = call(tool, **arguments)
+    assert answer["success"] is False
+    assert message in answer["error"]
+
+
+def test_a_pair_has_one_relationship(call: Call) -> None:
+    """Creating it twice is refused with its id; so is a relationship with oneself."""
+    views = {"perspective_a": "x", "perspective_b": "y", "relationship_type": "rivals"}
+    again = call("relationship_create", character_a="C1", character_b="C0", **views)
+    assert "relationship R0 already; use relationship_update" in again["error"]
+    alone = call("relationship_create", character_a="C0", character_b="the Cartographer", **views)
+    assert alone["success"] is False
+
+
+def test_a_scene_of_the_future_is_not_known(call: Call) -> None:
+    """On entering 2:1, scene S003 does not exist."""
+    answer = call(
+        "relationship_update", as_of=BEFORE, character_a="C0", character_b="C1", event="x", scene_id="S003"
+    )
+    assert "no scene 'S003' is stored before 2:1" in answer["error"]
+
+
+def test_loops_are_planted_and_end_at_their_places(stores: MemoryStores, project: str, call: Call) -> None:
+    """A loop planted while planning 2:1 is open there, and abandoned only after it was abandoned."""
+    made = call(
+        "open_loop_create",
+        as_of=BEFORE,
+        description="Who was her father?",
+        category="mystery",
+        importance="critical",
+        related_characters=["Elena Thorne"],
+        related_locations=["the Archive"],
+    )
+    assert made == {"success": True, "open_loop_id": "OL1"}
+    ended = call("open_loop_resolve", open_loop_id="OL1", resolution_summary="dropped", abandoned=True)
+    assert ended == {"success": True, "open_loop_id": "OL1", "status": "abandoned"}
+    with stores.database(project).read() as unit:
+        before = unit.loops.list_as_of(project, as_of=BEFORE)
+        due = unit.loops.due(project, as_of=BEFORE)
+        after = unit.loops.get(project, "OL1")
+    assert [loop.loop_id for loop in before] == ["OL0", "OL1"]
+    assert before[1].related_entities == ["C0", "L0"]
+    assert [loop.loop_id for loop in due] == ["OL0", "OL1"]
+    assert after is not None
+    assert (after.status, after.resolution_summary) == ("abandoned", "dropped")
+
+
+def test_a_loop_that_is_not_open_cannot_end(call: Call) -> None:
+    """Neither one that was never planted nor one that ended already; the open ones are listed."""
+    unknown = call("open_loop_resolve", open_loop_id="OL7", resolution_summary="x")
+    assert "open are OL0 (What does the fragment lead to?)" in unknown["error"]
+    call("open_loop_resolve", open_loop_id="OL0", resolution_summary="x")
+    again = call("open_loop_resolve", open_loop_id="OL0", resolution_summary="x")
+    assert "no loop 'OL0' is open; open are none" in again["error"]

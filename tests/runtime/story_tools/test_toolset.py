@@ -1,0 +1,165 @@
+"""The story tools in the hands of a model: a real tool-calling loop with a scripted model."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.utils.function_calling import convert_to_openai_tool
+
+from novelgen.errors import InvalidProjectIdError
+from novelgen.models.position import StoryPosition
+from runtime.stores import MemoryStores
+from runtime.story_tools.toolset import build_story_tools
+from tests.support.scripted_chat_model import ScriptedChatModel, answering, calling
+
+NAMES = [
+    "memory_search",
+    "character_generate",
+    "location_generate",
+    "relationship_create",
+    "relationship_update",
+    "relationship_query",
+    "open_loop_create",
+    "open_loop_resolve",
+]
+
+
+def _run(model: ScriptedChatModel, stores: MemoryStores, project: str, as_of: StoryPosition) -> list[Any]:
+    agent = create_agent(model, build_story_tools(stores, project, as_of))
+    state = agent.invoke({"messages": [{"role": "user", "content": "Plan the next scene."}]})
+    return [json.loads(each.content) for each in state["messages"] if isinstance(each, ToolMessage)]
+
+
+def test_a_model_plans_a_scene_by_calling_tools(stores: MemoryStores, project: str) -> None:
+    """Search, create, relate, look up, promise and answer: each answer is JSON that the next call builds on."""
+    model = answering(
+        calling("memory_search", "1", query="mapmaker", entity_types=["character"]),
+        calling(
+            "character_generate",
+            "2",
+            name="Ines Holt",
+            role="supporting",
+            description="A lighthouse keeper",
+            traits=["patient"],
+            goals=["keep the lamp lit"],
+        ),
+        calling(
+            "location_generate", "3", name="Holt's Light", description="A lighthouse", atmosphere="lonely"
+        ),
+        calling(
+            "relationship_create",
+            "4",
+            character_a="Ines Holt",
+            character_b="C0",
+            relationship_type="strangers",
+            perspective_a="she looks lost",
+            perspective_b="she knows the coast",
+        ),
+        calling("relationship_update", "5", character_a="C0", character_b="C3", event="a shared supper"),
+        calling("relationship_query", "6", character_id="C0", status_filter="neutral"),
+        calling("open_loop_create", "7", description="Who lit the lamp?", related_characters=["C3"]),
+        calling("open_loop_resolve", "8", open_loop_id="OL0", resolution_summary="It leads to the lake."),
+        "Done.",
+    )
+    answers = _run(model, stores, project, StoryPosition(3, 1))
+
+    assert model.tool_names == NAMES
+    assert answers[0]["results"][0]["entity_id"] == "C0"
+    assert answers[1:] == [
+        {"success": True, "character_id": "C3", "name": "Ines Holt"},
+        {"success": True, "location_id": "L1", "name": "Holt's Light"},
+        {"success": True, "relationship_id": "R2"},
+        {"success": True, "relationship_id": "R2", "updated": True},
+        {
+            "relationships": [
+                {
+                    "character_id": "C3",
+                    "character_name": "Ines Holt",
+                    "relationship_type": "strangers",
+                    "status": "neutral",
+                    "your_view": "she knows the coast",
+                    "intensity": 5,
+                },
+                {
+                    "character_id": "C2",
+                    "character_name": "Odile Brandt",
+                    "relationship_type": "business",
+                    "status": "neutral",
+                    "your_view": "",
+                    "intensity": 3,
+                },
+            ]
+        },
+        {"success": True, "open_loop_id": "OL1"},
+        {"success": True, "open_loop_id": "OL0", "status": "resolved"},
+    ]
+
+
+def test_a_model_recovers_from_a_refused_call(stores: MemoryStores, project: str) -> None:
+    """A refusal names who is known, so that the next call can be right."""
+
+    def answer(messages: list[Any]) -> AIMessage | str:
+        results = [json.loads(each.content) for each in messages if isinstance(each, ToolMessage)]
+        if not results:
+            return calling("relationship_query", character_id="Marc the Bold")
+        if "error" in results[-1]:
+            assert "C1 (Marcus Vale)" in results[-1]["error"]
+            return calling("relationship_query", "call-2", character_id="C1")
+        return "Done."
+
+    refused, found = _run(ScriptedChatModel(answer=answer), stores, project, StoryPosition(3, 1))
+
+    assert refused["success"] is False
+    assert "memory_search" in refused["hint"]
+    assert found["relationships"][0]["your_view"] == "she asks too many questions"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("memory_search", {}, "query: Field required"),
+        ("memory_search", {"query": "x", "limit": 0}, "limit: Input should be greater"),
+        ("memory_search", {"query": "x", "entity_types": ["planet"]}, "entity_types"),
+        ("memory_search", {"query": "x", "project_id": "other"}, "project_id: Extra inputs"),
+        ("character_generate", {"name": "", "description": "x"}, "name: String should have at least 1"),
+        ("open_loop_create", {"description": "x", "importance": "huge"}, "importance"),
+    ],
+)
+def test_wrong_arguments_come_back_as_data(
+    call: Any, name: str, arguments: dict[str, Any], message: str
+) -> None:
+    """A model is told which argument is wrong; a project_id is not among the arguments at all."""
+    answer = call(name, **arguments)
+    assert answer["success"] is False
+    assert message in answer["error"]
+    assert answer["hint"]
+
+
+def test_every_tool_tells_a_model_what_it_is_for(stores: MemoryStores, project: str) -> None:
+    """Names fit function calling, and each tool and each argument but plain ids is described."""
+    for tool in build_story_tools(stores, project):
+        function = convert_to_openai_tool(tool)["function"]
+        assert function["name"].replace("_", "").isalpha()
+        assert len(function["description"]) > 40
+        properties = function["parameters"]["properties"]
+        assert "project_id" not in properties
+        assert all("description" in each for each in properties.values()), function["name"]
+
+
+def test_a_path_is_no_project(stores: MemoryStores) -> None:
+    """The bound project id is checked before a model gets any tool."""
+    with pytest.raises(InvalidProjectIdError, match="path separator"):
+        build_story_tools(stores, "../other")
+
+
+def test_a_project_that_is_not_stored_is_said_so(stores: MemoryStores) -> None:
+    """Tools of a missing project answer with data, too."""
+    (search, *_) = build_story_tools(stores, "nowhere")
+    answer = search.invoke({"query": "x"})
+    assert answer["success"] is False
+    assert "nowhere" in answer["error"]
+    assert "another call will not help" in answer["hint"]
