@@ -11,7 +11,7 @@ from novelgen.errors import UnknownProjectError
 from runtime.storage.lexical_index import LexicalIndex, searchable_text
 from runtime.storage.outbox import OutboxRepository
 from runtime.storage.records import OutboxOperation
-from runtime.storage.session import StorageSession, batches
+from runtime.storage.session import StorageSession
 from runtime.storage.tables import CHUNK_ENTITIES, CHUNK_TAGS, CHUNKS, EMBEDDINGS, PROJECTS
 
 LINK_KIND_BY_ORIGIN = {"record": "record", "extracted": "record", "text": "mention", "author": "manual"}
@@ -72,26 +72,22 @@ class ChunkWriter:
     def remove(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Take chunks out for good, given as whole rows; links, tags and vectors go with them."""
         self._lexical.remove([(row["row_id"], _searchable(row)) for row in rows])
-        for batch in batches(row["row_id"] for row in rows):
-            self._session.run(CHUNKS.delete().where(CHUNKS.c.row_id.in_(batch)))
+        if rows:
+            gone = [{"gone_row": row["row_id"]} for row in rows]
+            self._session.run(CHUNKS.delete().where(CHUNKS.c.row_id == bindparam("gone_row")), gone)
         self._outbox.queue(self._project_id, [row["chunk_id"] for row in rows], "delete")
 
     def reposition(self, scene_ids: Sequence[str]) -> None:
         """Queue the chunks of scenes whose position changed: the index holds a copy of it."""
-        for batch in batches(scene_ids):
-            moved = select(CHUNKS.c.chunk_id).where(CHUNKS.c.scene_id.in_(batch), CHUNKS.c.status == "active")
-            chunk_ids = list(self._session.connection.scalars(moved))
-            self._outbox.queue(self._project_id, chunk_ids, "upsert")
+        of_scenes = self._session.among(CHUNKS.c.scene_id, scene_ids)
+        moved = select(CHUNKS.c.chunk_id).where(of_scenes, CHUNKS.c.status == "active")
+        self._outbox.queue(self._project_id, list(self._session.connection.scalars(moved)), "upsert")
 
     def _row_ids(self, chunk_ids: Sequence[str]) -> dict[str, int]:
-        found: dict[str, int] = {}
-        for batch in batches(chunk_ids):
-            statement = select(CHUNKS.c.chunk_id, CHUNKS.c.row_id).where(
-                CHUNKS.c.project_id == self._project_id,
-                CHUNKS.c.chunk_id.in_(bindparam("ids", expanding=True)),
-            )
-            found.update((row[0], row[1]) for row in self._session.rows(statement, {"ids": batch}))
-        return found
+        statement = select(CHUNKS.c.chunk_id, CHUNKS.c.row_id).where(
+            CHUNKS.c.project_id == self._project_id, self._session.among(CHUNKS.c.chunk_id, chunk_ids)
+        )
+        return {row[0]: row[1] for row in self._session.rows(statement)}
 
     def _link(self, row_ids: Mapping[str, int], rows: Sequence[Mapping[str, Any]]) -> None:
         links = [

@@ -12,7 +12,7 @@ from novelgen.errors import EmbeddingError
 from novelgen.models.memory import WORDS_ONLY
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.cuts import before
-from runtime.storage.session import StorageSession, batches
+from runtime.storage.session import StorageSession
 from runtime.storage.tables import CHUNKS, EMBEDDINGS
 
 FloatMatrix = npt.NDArray[np.float32]
@@ -95,14 +95,9 @@ class EmbeddingRepository:
                 EMBEDDINGS.c.model == model,
             )
         )
-        if ids is None:
-            rows = list(self._session.rows(statement))
-        else:
-            rows = [
-                row
-                for batch in batches(ids)
-                for row in self._session.rows(statement.where(CHUNKS.c.chunk_id.in_(batch)))
-            ]
+        if ids is not None:
+            statement = statement.where(self._session.among(CHUNKS.c.chunk_id, ids))
+        rows = self._session.rows(statement)
         if not rows:
             return [], np.zeros((0, 0), dtype=np.float32)
         joined_bytes = b"".join(row[1] for row in rows)
@@ -140,13 +135,10 @@ class EmbeddingRepository:
         return self._session.connection.execute(statement).scalar_one()
 
     def _chunks(self, project_id: str, chunk_ids: Sequence[str]) -> list[tuple[str, int, str]]:
-        found: list[tuple[str, int, str]] = []
-        for batch in batches(chunk_ids):
-            statement = select(CHUNKS.c.chunk_id, CHUNKS.c.row_id, CHUNKS.c.content_hash).where(
-                CHUNKS.c.project_id == project_id, CHUNKS.c.chunk_id.in_(batch)
-            )
-            found += [(row[0], row[1], row[2]) for row in self._session.rows(statement)]
-        return found
+        statement = select(CHUNKS.c.chunk_id, CHUNKS.c.row_id, CHUNKS.c.content_hash).where(
+            CHUNKS.c.project_id == project_id, self._session.among(CHUNKS.c.chunk_id, chunk_ids)
+        )
+        return [(row[0], row[1], row[2]) for row in self._session.rows(statement)]
 
 
 def _common_dimension(arrays: Mapping[str, FloatMatrix]) -> int:

@@ -16,7 +16,7 @@ _SQLITE_REMOVE = text(
 )
 _POSTGRES_ADD = text(
     "INSERT INTO memory_terms(chunk_row_id, terms)"
-    " VALUES (:row_id, to_tsvector('simple', :scope || ' ' || :terms))"
+    " VALUES (:row_id, array_to_tsvector(ARRAY[CAST(:scope AS text)]) || to_tsvector('simple', :terms))"
 )
 _POSTGRES_REMOVE = text("DELETE FROM memory_terms WHERE chunk_row_id = :row_id")
 
@@ -51,8 +51,11 @@ class LexicalIndex:
 
 
 def scope_token(project_number: int) -> str:
-    """Return the word that marks a project's rows inside the index."""
-    return f"scope{project_number}x"
+    """Return the word that marks a project's rows inside the index.
+
+    It is in capitals, which no folded word of a text or query is.
+    """
+    return f"SCOPE{project_number}X"
 
 
 def searchable_text(content: str, short: str | None) -> str:

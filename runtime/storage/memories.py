@@ -18,8 +18,6 @@ from runtime.storage.session import AnyRow, batches, own_rows
 from runtime.storage.supersession import superseded_by
 from runtime.storage.tables import CHUNKS
 
-_PLACES_PER_BATCH = 500
-
 
 class MemoryRepository(AuthorMemories):
     """Reads memories, and does what authors do to them (see `AuthorMemories`).
@@ -63,10 +61,9 @@ class MemoryRepository(AuthorMemories):
         self, project_id: str, chunk_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY
     ) -> list[StoryMemoryChunk]:
         """Return the active memories before a position in the order asked; the others are left out."""
-        rows: dict[str, AnyRow] = {}
-        for batch in batches(dict.fromkeys(chunk_ids)):
-            statement = self._visible(project_id, as_of).where(CHUNKS.c.chunk_id.in_(batch))
-            rows.update((row.chunk_id, row) for row in self._session.rows(statement))
+        wanted = self._session.among(CHUNKS.c.chunk_id, chunk_ids)
+        found = self._session.rows(self._visible(project_id, as_of).where(wanted))
+        rows = {row.chunk_id: row for row in found}
         ordered = [rows[chunk_id] for chunk_id in dict.fromkeys(chunk_ids) if chunk_id in rows]
         return self._chunks(project_id, ordered, as_of)
 
@@ -134,7 +131,7 @@ class MemoryRepository(AuthorMemories):
     ) -> list[StoryMemoryChunk]:
         """Return the memories of scenes, given as (chapter_index, scene_index), in story order."""
         rows: list[AnyRow] = []
-        for batch in batches(sorted(set(places)), _PLACES_PER_BATCH):
+        for batch in batches(sorted(set(places))):
             statement = (
                 self._visible(project_id, as_of)
                 .where(tuple_(CHUNKS.c.chapter_index, CHUNKS.c.scene_index).in_(batch))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlalchemy import and_, bindparam, func, or_, select
 
 from runtime.storage.records import OutboxEntry, OutboxOperation, OutboxState
-from runtime.storage.session import StorageSession, batches, own_rows
+from runtime.storage.session import StorageSession, own_rows
 from runtime.storage.tables import CHUNKS, OUTBOX
 
 _BATCH = 1_000
@@ -127,11 +127,10 @@ class OutboxRepository:
 
     def entries(self, project_id: str, chunk_ids: Sequence[str]) -> list[OutboxEntry]:
         """Return the entries of these chunks, in order of chunk id; a chunk without one is left out."""
-        found: list[OutboxEntry] = []
-        for batch in batches(chunk_ids):
-            statement = select(OUTBOX).where(OUTBOX.c.project_id == project_id, OUTBOX.c.chunk_id.in_(batch))
-            rows = own_rows(self._session.rows(statement), project_id)
-            found += [OutboxEntry.model_validate(row, from_attributes=True) for row in rows]
+        wanted = self._session.among(OUTBOX.c.chunk_id, chunk_ids)
+        statement = select(OUTBOX).where(OUTBOX.c.project_id == project_id, wanted)
+        rows = own_rows(self._session.rows(statement), project_id)
+        found = [OutboxEntry.model_validate(row, from_attributes=True) for row in rows]
         return sorted(found, key=lambda entry: entry.chunk_id)
 
 

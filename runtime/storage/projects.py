@@ -46,7 +46,10 @@ class ProjectRepository:
             settings=settings or {},
             story_revision=0,
         )
-        if not self._session.run(statement.on_conflict_do_nothing(index_elements=["project_id"])):
+        created = statement.on_conflict_do_nothing(index_elements=["project_id"]).returning(
+            PROJECTS.c.project_id
+        )
+        if not self._session.rows(created):
             raise UserInputError(f"a project {project_id!r} exists already; choose another id")
         return self.require(project_id)
 
@@ -70,7 +73,8 @@ class ProjectRepository:
 
     def list_all(self) -> list[StoredProject]:
         """Return all projects of this database in order of id."""
-        return [_project(row) for row in self._session.rows(select(PROJECTS).order_by(PROJECTS.c.project_id))]
+        projects = [_project(row) for row in self._session.rows(select(PROJECTS))]
+        return sorted(projects, key=lambda project: project.project_id)
 
     def update(
         self,

@@ -18,7 +18,7 @@ from runtime.storage.loops import loop_event_values, recorded_loop_events
 from runtime.storage.positions import scene_ids_at
 from runtime.storage.records import SceneWrite, SceneWriteResult
 from runtime.storage.relationships import RelationshipRepository
-from runtime.storage.session import StorageSession, batches
+from runtime.storage.session import StorageSession
 from runtime.storage.states import state_values
 from runtime.storage.tables import (
     CHUNKS,
@@ -155,17 +155,16 @@ class SceneWriter:
 
     def _refuse_foreign_ids(self, write: SceneWrite, stored: Mapping[str, Any]) -> None:
         new_ids = [chunk.chunk_id for chunk in write.chunks if chunk.chunk_id not in stored]
-        for batch in batches(new_ids):
-            taken = self._session.connection.scalar(
-                select(CHUNKS.c.chunk_id)
-                .where(CHUNKS.c.project_id == self._project_id, CHUNKS.c.chunk_id.in_(batch))
-                .limit(1)
+        taken = self._session.connection.scalar(
+            select(CHUNKS.c.chunk_id)
+            .where(CHUNKS.c.project_id == self._project_id, self._session.among(CHUNKS.c.chunk_id, new_ids))
+            .limit(1)
+        )
+        if taken is not None:
+            raise UserInputError(
+                f"memory id {taken!r} of scene {write.chapter_index}:{write.scene_index} belongs to another"
+                " scene already; give it an id of its own"
             )
-            if taken is not None:
-                raise UserInputError(
-                    f"memory id {taken!r} of scene {write.chapter_index}:{write.scene_index} belongs to another"
-                    " scene already; give it an id of its own"
-                )
 
 
 def _check(write: SceneWrite) -> None:
@@ -216,11 +215,11 @@ def _content_hash(write: SceneWrite, copied: dict[str, Any], record: dict[str, A
 
 
 def _timeless(dumped: dict[str, Any]) -> dict[str, Any]:
-    """Drop what a repeated or moved scene may differ in: moment and position."""
+    """Drop what the same scene may differ in when it is repeated, moved or copied: moment, position, project."""
     return {
         name: value
         for name, value in dumped.items()
-        if name not in ("created_at", "chapter_index", "scene_index", "source_id")
+        if name not in ("project_id", "created_at", "chapter_index", "scene_index", "source_id")
     }
 
 

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from sqlalchemy import Connection, Executable, Row, Table
+from sqlalchemy import (
+    ARRAY,
+    ColumnElement,
+    Connection,
+    Executable,
+    Row,
+    Table,
+    Text,
+    any_,
+    cast,
+    func,
+    select,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 
 from novelgen.errors import DatabaseError, UnknownProjectError
@@ -15,8 +28,8 @@ from runtime.storage.tables import PROJECTS
 AnyRow: TypeAlias = "Row[*tuple[Any, ...]]"
 """A row of a query whose columns are not told to the type checker."""
 
-SQL_BATCH = 5_000
-"""Values per IN list and rows per batch; SQLite takes at most 32,766 parameters in a statement."""
+SQL_BATCH = 500
+"""Values per list of parameters; SQLite takes at most 32,766 in a statement."""
 
 
 class StorageSession:
@@ -52,6 +65,14 @@ class StorageSession:
     def upsert(self, table: Table) -> sqlite.Insert | postgresql.Insert:
         """Return an INSERT that can be given ON CONFLICT, for this dialect."""
         return sqlite.insert(table) if self.is_sqlite else postgresql.insert(table)
+
+    def among(self, column: ColumnElement[Any], values: Iterable[str]) -> ColumnElement[bool]:
+        """Return the condition that a text column has one of the values: one parameter, however many they are."""
+        wanted = list(values)
+        if self.is_sqlite:
+            listed = func.json_each(json.dumps(wanted)).table_valued("value")
+            return column.in_(select(listed.c.value))
+        return column == any_(cast(wanted, ARRAY(Text)))
 
     def touch(self, project_id: str) -> None:
         """Count a write to the project, which also lets its writers queue up on PostgreSQL.

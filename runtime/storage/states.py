@@ -173,8 +173,10 @@ def _snapshot(project_id: str, dated: Sequence[_Dated], as_of: StoryPosition) ->
 
 
 def _chapters(dated: Sequence[_Dated], first: int, last: int) -> list[int]:
-    chapters = {one.change.chapter_index for one in dated if one.change.chapter_index is not None}
-    return sorted(chapter for chapter in chapters if first <= chapter <= last)
+    """Chapters in which the entity changed; presence counts only where nothing was ever stated, as in a snapshot."""
+    stated = [one for one in dated if one.change.kind == "explicit"]
+    chapters = {one.change.chapter_index for one in stated or dated}
+    return sorted(chapter for chapter in chapters if chapter is not None and first <= chapter <= last)
 
 
 def _story_place(snapshot: EntityStateSnapshot) -> tuple[int, int, str]:

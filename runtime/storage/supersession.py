@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence, Set
 from typing import Any, NamedTuple
 
 from sqlalchemy import Select, select
 
 from novelgen.models.position import StoryPosition
 from runtime.storage.cuts import before
-from runtime.storage.session import AnyRow, StorageSession, batches
+from runtime.storage.session import AnyRow, StorageSession
 from runtime.storage.tables import CHUNKS
 
 _COLUMNS = (
@@ -60,24 +60,24 @@ def superseded_by(
 
 
 def _slot_holders(
-    session: StorageSession, project_id: str, slots: Iterable[str], as_of: StoryPosition
+    session: StorageSession, project_id: str, slots: Set[str], as_of: StoryPosition
 ) -> dict[str, list[_Holder]]:
     holders: dict[str, list[_Holder]] = defaultdict(list)
-    for batch in batches(slots):
-        for row in session.rows(_visible(project_id, as_of).where(CHUNKS.c.slot_type.in_(batch))):
-            holders[row.slot_type].append(_Holder(_place(row), row.source_id or row.chunk_id))
+    in_slots = session.among(CHUNKS.c.slot_type, slots)
+    for row in session.rows(_visible(project_id, as_of).where(in_slots)) if slots else ():
+        holders[row.slot_type].append(_Holder(_place(row), row.source_id or row.chunk_id))
     return {slot: sorted(found) for slot, found in holders.items()}
 
 
 def _named(
-    session: StorageSession, project_id: str, source_ids: Iterable[str], as_of: StoryPosition
+    session: StorageSession, project_id: str, source_ids: Set[str], as_of: StoryPosition
 ) -> dict[str, str]:
     named: dict[str, str] = {}
-    for batch in batches(source_ids):
-        rows = session.rows(_visible(project_id, as_of).where(CHUNKS.c.supersedes.in_(batch)))
-        for row in sorted(rows, key=_place):
-            if row.supersedes != row.source_id:
-                named.setdefault(row.supersedes, row.source_id or row.chunk_id)
+    successors = session.among(CHUNKS.c.supersedes, source_ids)
+    rows = session.rows(_visible(project_id, as_of).where(successors)) if source_ids else ()
+    for row in sorted(rows, key=_place):
+        if row.supersedes != row.source_id:
+            named.setdefault(row.supersedes, row.source_id or row.chunk_id)
     return named
 
 

@@ -63,9 +63,14 @@ def test_sqlite_is_set_up_to_last(sqlite_database: DatabaseManager) -> None:
 def test_a_block_that_raises_stores_nothing(database: DatabaseManager) -> None:
     """One transaction each: all or nothing."""
     before = everything(database)
-    with pytest.raises(RuntimeError, match="halfway"), database.write() as unit:
-        unit.scenes.replace_scene(scene(1, 1, memory("M1")))
-        raise RuntimeError("halfway")
+
+    def fail_halfway() -> None:
+        with database.write() as unit:
+            unit.scenes.replace_scene(scene(1, 1, memory("M1")))
+            raise RuntimeError("halfway")
+
+    with pytest.raises(RuntimeError, match="halfway"):
+        fail_halfway()
 
     assert everything(database) == before
 

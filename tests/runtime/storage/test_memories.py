@@ -197,7 +197,7 @@ def test_an_unknown_memory_is_named(told: DatabaseManager) -> None:
     with told.write() as unit:
         assert unit.memories.get("demo", "nope") is None
         for method in (unit.memories.pin, unit.memories.ban, unit.memories.delete, unit.memories.require):
-            with pytest.raises(UnknownMemoryError, match="'nope'.*'demo'.*memory list"):
+            with pytest.raises(UnknownMemoryError, match=r"'nope'.*'demo'.*memory list"):
                 method("demo", "nope")
 
 

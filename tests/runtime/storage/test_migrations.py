@@ -73,7 +73,7 @@ def test_a_newer_version_is_refused_and_left_alone(tmp_path: Path) -> None:
     with engine.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
 
-    with pytest.raises(SchemaVersionError, match="'9999'.*update novelgen"):
+    with pytest.raises(SchemaVersionError, match=r"'9999'.*update novelgen"):
         DatabaseManager.open(tmp_path / "novel.db")
     with engine.connect() as connection:
         assert connection.scalar(text("SELECT version_num FROM alembic_version")) == "9999"
@@ -122,23 +122,31 @@ def _fill_first_version(database_url: str) -> None:
     parameters = {"moment": MOMENT, "terms": tokens, "json": json.dumps(["剑"]), "links": json.dumps(["C4"])}
     is_sqlite = engine.dialect.name == "sqlite"
     terms = (
-        "INSERT INTO memory_terms(rowid, scope, terms) SELECT row_id, 'scope1x', :terms FROM memory_chunks"
+        "INSERT INTO memory_terms(rowid, scope, terms) SELECT row_id, 'SCOPE1X', :terms FROM memory_chunks"
         if is_sqlite
         else "INSERT INTO memory_terms(chunk_row_id, terms)"
-        " SELECT row_id, to_tsvector('simple', 'scope1x ' || CAST(:terms AS text)) FROM memory_chunks"
+        " SELECT row_id, array_to_tsvector('{SCOPE1X}') || to_tsvector('simple', :terms) FROM memory_chunks"
     )
     with engine.begin() as connection:
         for statement in (
-            "INSERT INTO projects(project_id, name, language, created_at, settings, story_revision)"
-            " VALUES ('demo', 'Demo', 'zh', :moment, '{}', 3)",
-            "INSERT INTO scenes(scene_id, project_id, label, chapter_index, scene_index, title, text, text_hash,"
-            " created_at, updated_at) VALUES ('abc', 'demo', 'S007', 1, 1, '', '旧的场景。', 'x', :moment, :moment)",
-            "INSERT INTO entities(project_id, entity_id, entity_type, name, name_key, role, description, profile,"
-            " origin) VALUES ('demo', 'C4', 'character', '黛玉', '黛玉', '', '', '{}', 'supplied')",
-            "INSERT INTO memory_chunks(project_id, chunk_id, scene_id, from_scene, chapter_index, scene_index,"
-            " content, content_type, content_hash, term_count, entities_mentioned, tags, created_at, importance,"
-            " tier, origin, status, pinned) VALUES ('demo', 'M1', 'abc', true, 1, 1, '黛玉藏起了剑。', 'memory', 'h',"
-            " 6, :links, :json, :moment, 5, 'regular', 'record', 'active', false)",
+            (
+                "INSERT INTO projects(project_id, name, language, created_at, settings, story_revision)"
+                " VALUES ('demo', 'Demo', 'zh', :moment, '{}', 3)"
+            ),
+            (
+                "INSERT INTO scenes(scene_id, project_id, label, chapter_index, scene_index, title, text, text_hash,"
+                " created_at, updated_at) VALUES ('abc', 'demo', 'S007', 1, 1, '', '旧的场景。', 'x', :moment, :moment)"
+            ),
+            (
+                "INSERT INTO entities(project_id, entity_id, entity_type, name, name_key, role, description, profile,"
+                " origin) VALUES ('demo', 'C4', 'character', '黛玉', '黛玉', '', '', '{}', 'supplied')"
+            ),
+            (
+                "INSERT INTO memory_chunks(project_id, chunk_id, scene_id, from_scene, chapter_index, scene_index,"
+                " content, content_type, content_hash, term_count, entities_mentioned, tags, created_at, importance,"
+                " tier, origin, status, pinned) VALUES ('demo', 'M1', 'abc', true, 1, 1, '黛玉藏起了剑。', 'memory',"
+                " 'h', 6, :links, :json, :moment, 5, 'regular', 'record', 'active', false)"
+            ),
             "INSERT INTO chunk_entities SELECT row_id, 'C4', 'demo', 'record' FROM memory_chunks",
             terms,
         ):

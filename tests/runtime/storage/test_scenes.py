@@ -194,7 +194,7 @@ def test_ids_that_would_mix_scenes_up_are_refused(database: DatabaseManager) -> 
     """One id twice in a scene, an id of another scene, a memory of another project: nothing is stored."""
     store(database, scene(1, 1, memory("M1")))
     before = everything(database)
-    with pytest.raises(UserInputError, match="'M1'.*belongs to another scene"):
+    with pytest.raises(UserInputError, match=r"'M1'.*belongs to another scene"):
         store(database, scene(1, 2, memory("M1")))
     with pytest.raises(UserInputError, match="'M5' comes twice"):
         store(database, scene(1, 2, memory("M5"), memory("M5")))

@@ -1,0 +1,162 @@
+"""Images of a project's rows before and after a change, by which the change can be undone exactly."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+from sqlalchemy import Table, and_, select
+
+from novelgen.errors import UserInputError
+from runtime.storage.session import StorageSession
+from runtime.storage.tables import (
+    ALIASES,
+    CHUNK_ENTITIES,
+    CHUNKS,
+    ENTITIES,
+    LOOP_EVENTS,
+    MENTIONS,
+    RELATIONSHIP_CHANGES,
+    RELATIONSHIPS,
+    SCENES,
+    STATES,
+)
+
+Image = dict[str, Any]
+Images = Mapping[str, Mapping[str, Image]]
+"""Table to key to row."""
+
+
+@dataclass(frozen=True)
+class _Imaged:
+    """Which columns of a table are pictured: those of its key, and those that may change or tell rows apart."""
+
+    table: Table
+    key: tuple[str, ...]
+    columns: tuple[str, ...]
+
+
+class RowChange(BaseModel):
+    """A row before and after; None where it was not there."""
+
+    table: str
+    before: Image | None = None
+    after: Image | None = None
+
+
+def _whole(table: Table, *key: str) -> _Imaged:
+    return _Imaged(table, key, tuple(column.name for column in table.c))
+
+
+# Parents before children: rows are put back in this order and taken away in the reverse.
+_IMAGED = (
+    _whole(ENTITIES, "entity_id"),
+    _whole(ALIASES, "entity_id", "alias"),
+    _whole(MENTIONS, "scene_id", "entity_id", "name"),
+    _Imaged(SCENES, ("scene_id",), ("scene_id", "participants", "location_id", "pov", "record", "content_hash")),
+    _Imaged(CHUNKS, ("chunk_id",), ("chunk_id", "entities_mentioned", "slot_type")),
+    _whole(CHUNK_ENTITIES, "chunk_row_id", "entity_id"),
+    _Imaged(
+        STATES, ("row_id",), ("row_id", "scene_id", "attribute", "kind", "entity_id", "entity_type", "value")
+    ),
+    _Imaged(LOOP_EVENTS, ("row_id",), ("row_id", "scene_id", "loop_id", "kind", "detail")),
+    _whole(RELATIONSHIPS, "relationship_id"),
+    _whole(RELATIONSHIP_CHANGES, "row_id"),
+)
+_BY_NAME = {imaged.table.name: imaged for imaged in _IMAGED}
+
+
+def row_images(session: StorageSession, project_id: str) -> Images:
+    """Return the images of all rows of a project that a merge or split can touch."""
+    return {imaged.table.name: _images(session, project_id, imaged) for imaged in _IMAGED}
+
+
+def row_changes(before: Images, after: Images) -> list[RowChange]:
+    """Return the rows that differ between two moments."""
+    changes = []
+    for table, old_rows in before.items():
+        new_rows = after[table]
+        for key in [*old_rows, *(key for key in new_rows if key not in old_rows)]:
+            old, new = old_rows.get(key), new_rows.get(key)
+            if old != new:
+                changes.append(RowChange(table=table, before=old, after=new))
+    return changes
+
+
+def restore_rows(session: StorageSession, project_id: str, changes: Sequence[RowChange]) -> None:
+    """Put rows back as they were before a change.
+
+    Args:
+        session: A writing session.
+        project_id: The project.
+        changes: What the change did.
+
+    Raises:
+        UserInputError: When one of the rows is no longer as the change left it; nothing is restored then.
+    """
+    _require_unchanged(row_images(session, project_id), changes)
+    order = list(_BY_NAME)
+    for change in sorted(changes, key=lambda each: -order.index(each.table)):
+        if change.before is None and change.after is not None:
+            imaged = _BY_NAME[change.table]
+            session.run(imaged.table.delete().where(_is_row(imaged, project_id, change.after)))
+    for change in sorted(changes, key=lambda each: order.index(each.table)):
+        if change.before is not None:
+            _put_back(session, project_id, change.before, change)
+
+
+def _put_back(session: StorageSession, project_id: str, before: Image, change: RowChange) -> None:
+    imaged = _BY_NAME[change.table]
+    if change.after is None:
+        session.insert(imaged.table, [_with_free_row_id(session, imaged.table, before)])
+        return
+    values = {name: value for name, value in before.items() if name not in imaged.key}
+    session.run(imaged.table.update().where(_is_row(imaged, project_id, before)).values(**values))
+
+
+def _with_free_row_id(session: StorageSession, table: Table, row: Image) -> Image:
+    """Keep a row's number, which orders rows, unless somebody has it by now."""
+    number = row.get("row_id")
+    if number is None or session.connection.scalar(select(table.c.row_id).where(table.c.row_id == number)) is None:
+        return row
+    return {name: value for name, value in row.items() if name != "row_id"}
+
+
+def _require_unchanged(now: Images, changes: Sequence[RowChange]) -> None:
+    for change in changes:
+        image = change.before if change.after is None else change.after
+        assert image is not None  # noqa: S101 - a change has one side at least
+        current = now[change.table].get(_key(_BY_NAME[change.table], image))
+        if _without_number(current) != _without_number(change.after):
+            raise UserInputError(
+                f"a row of {change.table} changed since ({_shown(current, image)}); undo what was changed after it"
+                " first, or correct it by hand"
+            )
+
+
+def _images(session: StorageSession, project_id: str, imaged: _Imaged) -> dict[str, Image]:
+    columns = [imaged.table.c[name] for name in imaged.columns]
+    rows = session.rows(select(*columns).where(imaged.table.c.project_id == project_id))
+    images = (dict(row._mapping) for row in rows)
+    return {_key(imaged, image): image for image in images}
+
+
+def _key(imaged: _Imaged, image: Image) -> str:
+    return json.dumps([image[name] for name in imaged.key])
+
+
+def _is_row(imaged: _Imaged, project_id: str, image: Image) -> Any:
+    same_key = (imaged.table.c[name] == image[name] for name in imaged.key)
+    return and_(imaged.table.c.project_id == project_id, *same_key)
+
+
+def _without_number(image: Image | None) -> Image | None:
+    return None if image is None else {name: value for name, value in image.items() if name != "row_id"}
+
+
+def _shown(current: Image | None, image: Image) -> str:
+    text = json.dumps(current if current is not None else image, ensure_ascii=False)
+    return ("gone: " if current is None else "now: ") + text[:120]

@@ -1,0 +1,190 @@
+"""Entities, and how much of their names the story has told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from novelgen.errors import UnknownProjectError
+from novelgen.models.entity import Entity, EntityAlias
+from runtime.storage.database import DatabaseManager
+from runtime.storage.records import EntityOrigin
+from tests.runtime.storage.stories import at, scene, store
+
+
+def _entity(entity_id: str = "C0", name: str = "Vader", *aliases: str, **fields: Any) -> Entity:
+    known = [EntityAlias(alias=alias) for alias in aliases]
+    return Entity(
+        **({"entity_id": entity_id, "entity_type": "character", "name": name, "aliases": known} | fields)
+    )
+
+
+def _write(database: DatabaseManager, entity: Entity, origin: EntityOrigin = "supplied") -> None:
+    with database.write() as unit:
+        unit.entities.upsert("demo", entity, origin=origin)
+
+
+def _shown(database: DatabaseManager, chapter: int, number: int | None = None) -> dict[str, list[str]]:
+    with database.read() as unit:
+        found = unit.entities.list_as_of("demo", as_of=at(chapter, number))
+    return {entity.entity_id: entity.names() for entity in found}
+
+
+def test_an_entity_is_seen_from_the_scene_after_its_first_mention(database: DatabaseManager) -> None:
+    """On entering the scene that introduces it, it is not known yet."""
+    _write(database, _entity())
+    store(database, scene(2, 3, mentions=[("C0", "Vader")]))
+
+    assert _shown(database, 2, 3) == {}
+    assert _shown(database, 2, 4) == {"C0": ["Vader"]}
+
+
+def test_an_explicit_position_outranks_mentions(database: DatabaseManager) -> None:
+    """Also an earlier mention: the author or the record knows better."""
+    _write(database, _entity(first_chapter=3, first_scene=1))
+    store(database, scene(1, 1, mentions=[("C0", "Vader")]))
+
+    assert _shown(database, 3, 1) == {}
+    assert _shown(database, 3, 2) == {"C0": ["Vader"]}
+
+
+def test_an_entity_that_no_text_names_is_known_from_the_start(database: DatabaseManager) -> None:
+    """There is nothing that it could give away the place of."""
+    _write(database, _entity())
+
+    assert _shown(database, 0, 0) == {"C0": ["Vader"]}
+
+
+def test_a_later_display_name_gives_way_to_the_earliest_alias(database: DatabaseManager) -> None:
+    """The father's real name is not told before the scene that tells it."""
+    _write(database, _entity("C0", "Anakin", "Vader", "the masked man"))
+    store(
+        database,
+        scene(1, 1, mentions=[("C0", "the masked man")]),
+        scene(2, 1, mentions=[("C0", "Vader"), ("C0", "the masked man")]),
+        scene(5, 1, mentions=[("C0", "Anakin")]),
+    )
+
+    assert _shown(database, 1, 2) == {"C0": ["the masked man"]}
+    assert _shown(database, 5, 1) == {"C0": ["the masked man", "Vader"]}
+    assert _shown(database, 5, 2) == {"C0": ["Anakin", "the masked man", "Vader"]}
+
+
+def test_a_name_that_is_not_told_yet_leaves_the_id_alone(database: DatabaseManager) -> None:
+    """Known by an explicit position, named only later, without an alias: nothing of the name shows."""
+    _write(database, _entity("C0", "Anakin", first_chapter=1, first_scene=1))
+    store(database, scene(5, 1, mentions=[("C0", "Anakin")]))
+
+    assert _shown(database, 2) == {"C0": ["C0"]}
+    assert _shown(database, 6) == {"C0": ["Anakin"]}
+
+
+def test_an_explicit_position_of_a_name_counts(database: DatabaseManager) -> None:
+    """For display names and aliases, whatever the text says."""
+    alias = EntityAlias(alias="Dad", first_chapter=4, first_scene=2)
+    _write(database, _entity("C0", "Anakin", name_first_chapter=3, aliases=[alias], first_chapter=1))
+    store(database, scene(1, 1, mentions=[("C0", "Dad"), ("C0", "Anakin")]))
+
+    assert _shown(database, 3) == {"C0": ["C0"]}
+    assert _shown(database, 4) == {"C0": ["Anakin"]}
+    assert _shown(database, 4, 3) == {"C0": ["Anakin", "Dad"]}
+
+
+@pytest.mark.parametrize(("origin", "names"), [("author", ["Vader", "Ani"]), ("supplied", ["Vader"])])
+def test_an_alias_that_no_text_holds_counts_only_from_its_author(
+    database: DatabaseManager, origin: EntityOrigin, names: list[str]
+) -> None:
+    """Others may have drawn it from what comes later."""
+    _write(database, _entity("C0", "Vader", "Ani"), origin)
+
+    assert _shown(database, 1) == {"C0": names}
+
+
+@pytest.mark.parametrize(("origin", "text"), [("author", "a father"), ("supplied", ""), ("extracted", "")])
+def test_descriptions_are_shown_only_when_an_author_wrote_them(
+    database: DatabaseManager, origin: EntityOrigin, text: str
+) -> None:
+    """A card that was drawn from the whole book tells its end."""
+    _write(database, _entity(description="a father", role="a father", profile={"truth": "a father"}), origin)
+    with database.read() as unit:
+        (entity,) = unit.entities.list_as_of("demo", as_of=at(1))
+
+    assert (entity.description, entity.role) == (text, text)
+    assert bool(entity.profile) == bool(text)
+
+
+def test_first_mentions_follow_moves_deletions_and_re_ingest(database: DatabaseManager) -> None:
+    """No recomputation is needed: the first mention is the first of those that stand."""
+    _write(database, _entity())
+    store(database, scene(1, 1, mentions=[("C0", "Vader")]), scene(3, 1, mentions=[("C0", "Vader")]))
+    with database.write() as unit:
+        unit.scenes.insert_gap("demo", at(1))
+    assert _shown(database, 2, 1) == {}
+    assert _shown(database, 2, 2) != {}
+    store(database, scene(2, 1))
+    assert _shown(database, 4, 1) == {}
+    with database.write() as unit:
+        unit.scenes.delete_scene("demo", at(4, 1))
+    assert _shown(database, 1, 1) == {"C0": ["Vader"]}
+
+
+def test_explicit_positions_move_with_their_scene(database: DatabaseManager) -> None:
+    """Of the entity, its display name and its aliases."""
+    alias = EntityAlias(alias="Dad", first_chapter=2, first_scene=1)
+    _write(
+        database,
+        _entity(first_chapter=2, first_scene=1, name_first_chapter=2, name_first_scene=1, aliases=[alias]),
+    )
+    store(database, scene(1, 1), scene(2, 1))
+    with database.write() as unit:
+        unit.scenes.move_chapter("demo", 2, 7)
+        stored = unit.entities.get("demo", "C0")
+
+    assert stored is not None
+    entity = stored.entity
+    assert [entity.first_chapter, entity.name_first_chapter, entity.aliases[0].first_chapter] == [7, 7, 7]
+
+
+def test_an_authors_entity_is_only_added_to_by_others(database: DatabaseManager) -> None:
+    """Fields stay, new aliases come, and the author's aliases survive."""
+    _write(database, _entity("C0", "Vader", "Ani", description="mine"), "author")
+    _write(database, _entity("C0", "Wrong", "Ani", "Lord", description="theirs"), "extracted")
+    with database.read() as unit:
+        stored = unit.entities.get("demo", "C0")
+
+    assert stored is not None
+    assert (stored.origin, stored.entity.name, stored.entity.description) == ("author", "Vader", "mine")
+    assert [alias.alias for alias in stored.entity.aliases] == ["Ani", "Lord"]
+
+
+def test_an_upsert_replaces_what_is_not_the_authors(database: DatabaseManager) -> None:
+    """Name, fields and aliases are those of the last write; an author may take over."""
+    _write(database, _entity("C0", "Old", "Older"))
+    _write(database, _entity("C0", "New", "Newer"))
+    with database.read() as unit:
+        assert unit.entities.all_names("demo") == [("C0", "New"), ("C0", "Newer")]
+    _write(database, _entity("C0", "Mine", "My own"), "author")
+    with database.read() as unit:
+        assert unit.entities.all_names("demo") == [("C0", "Mine"), ("C0", "My own")]
+
+
+def test_ids_are_taken_over_and_counted_on(database: DatabaseManager) -> None:
+    """Imported ids stay, new ones come after them, per kind and project."""
+    with database.write() as unit:
+        assert unit.entities.next_id("demo", "character") == "C0"
+        unit.entities.upsert("demo", _entity("C41"), origin="supplied")
+        unit.entities.upsert("demo", _entity("hero"), origin="supplied")
+        unit.entities.upsert("demo", _entity("C7"), origin="supplied")
+        assert unit.entities.next_id("demo", "character") == "C42"
+        assert unit.entities.next_id("demo", "location") == "L0"
+        assert unit.entities.next_id("demo2", "character") == "C0"
+        assert [one.entity.entity_id for one in unit.entities.list_all("demo")] == ["C7", "C41", "hero"]
+        assert unit.entities.list_all("demo", entity_types=["item"]) == []
+        assert unit.entities.get("demo", "C8") is None
+
+
+def test_entities_of_an_unknown_project_are_refused(database: DatabaseManager) -> None:
+    """Nothing is written for a project that is not there."""
+    with pytest.raises(UnknownProjectError, match="'nobody'"), database.write() as unit:
+        unit.entities.upsert("nobody", _entity())

@@ -1,0 +1,131 @@
+"""Projects and the mark of their story."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from novelgen.errors import InvalidProjectIdError, UnknownProjectError, UserInputError
+from novelgen.models.entity import Entity
+from novelgen.models.position import END_OF_STORY
+from runtime.storage.database import DatabaseManager
+from runtime.storage.records import MemoryEdit
+from runtime.storage.unit import UnitOfWork
+from tests.runtime.storage.stories import at, change, memory, scene, store
+
+
+def test_a_project_is_created_read_and_changed(database: DatabaseManager) -> None:
+    """Chinese ids work, settings are kept, what is not given stays."""
+    with database.write() as unit:
+        created = unit.projects.create("红楼梦", name="梦", language="zh", settings={"budget": 2000})
+        assert (created.settings, created.story_revision) == ({"budget": 2000}, 0)
+        unit.projects.set_embedding_model("红楼梦", "local", 384)
+        changed = unit.projects.update("红楼梦", name="石头记")
+        assert (changed.name, changed.language, changed.embedding_dimension) == ("石头记", "zh", 384)
+        assert [one.project_id for one in unit.projects.list_all()] == ["demo", "demo2", "红楼梦"]
+        assert unit.projects.get("nobody") is None
+
+
+def test_projects_that_cannot_be_are_refused(database: DatabaseManager) -> None:
+    """Twice the same id, ids like paths, and changes of what is not there."""
+    with database.write() as unit:
+        with pytest.raises(UserInputError, match="'demo' exists already"):
+            unit.projects.create("demo")
+        with pytest.raises(InvalidProjectIdError, match=r"\.\./x"):
+            unit.projects.create("../x")
+        for call in (
+            lambda: unit.projects.require("nobody"),
+            lambda: unit.projects.update("nobody", name="x"),
+            lambda: unit.projects.set_embedding_model("nobody", "m", 1),
+        ):
+            with pytest.raises(UnknownProjectError, match="'nobody'"):
+                call()
+
+
+def test_every_write_counts_in_the_revision(database: DatabaseManager) -> None:
+    """A cheap sign that something changed."""
+    revisions = []
+    for write in (
+        lambda unit: unit.scenes.replace_scene(scene(1, 1, memory("M1"))),
+        lambda unit: unit.memories.pin("demo", "M1"),
+        lambda unit: unit.scenes.insert_gap("demo", at(1, 1)),
+    ):
+        with database.write() as unit:
+            write(unit)
+            revisions.append(unit.projects.require("demo").story_revision)
+
+    assert revisions == sorted(set(revisions))
+
+
+LATER: list[Callable[[UnitOfWork], object]] = [
+    lambda unit: unit.scenes.replace_scene(scene(2, 1, memory("M9"), text="changed")),
+    lambda unit: unit.scenes.replace_scene(scene(3, 1)),
+    lambda unit: unit.memories.add_note("demo", "later canon", at=at(2, 1)),
+    lambda unit: unit.memories.pin("demo", "M2"),
+    lambda unit: unit.states.append("demo", [change("C0", "mood", "x", chapter_index=2)]),
+    lambda unit: unit.entities.upsert(
+        "demo", Entity(entity_id="C5", entity_type="character", name="Late", first_chapter=2, first_scene=1)
+    ),
+    lambda unit: unit.outbox.mark_done(unit.outbox.claim("demo")),
+    lambda unit: unit.embeddings.put("demo", "m", {"M1": [1.0]}),
+    lambda unit: unit.scenes.replace_scene(scene(1, 1, memory("M1"), states=[change("C0", "mood", "calm")])),
+]
+EARLIER: list[Callable[[UnitOfWork], object]] = [
+    lambda unit: unit.scenes.replace_scene(scene(1, 1, memory("M1"), text="changed")),
+    lambda unit: unit.scenes.replace_scene(scene(1, 1, memory("M1", importance=9))),
+    lambda unit: unit.scenes.replace_scene(scene(1, 2)),
+    lambda unit: unit.scenes.insert_gap("demo", at(1, 1)),
+    lambda unit: unit.scenes.delete_scene("demo", at(1, 1)),
+    lambda unit: unit.memories.add_note("demo", "canon"),
+    lambda unit: unit.memories.pin("demo", "M1"),
+    lambda unit: unit.memories.ban("demo", "M1"),
+    lambda unit: unit.memories.edit("demo", "M1", MemoryEdit(content="edited")),
+    lambda unit: unit.states.append("demo", [change("C0", "mood", "x", chapter_index=1, scene_index=1)]),
+    lambda unit: unit.entities.upsert("demo", Entity(entity_id="C5", entity_type="character", name="Early")),
+]
+
+
+def _version_before_and_after(
+    database: DatabaseManager, write: Callable[[UnitOfWork], object]
+) -> tuple[str, str]:
+    store(
+        database,
+        scene(1, 1, memory("M1"), states=[change("C0", "mood", "calm")]),
+        scene(2, 1, memory("M2")),
+    )
+    with database.read() as unit:
+        before = unit.story_version("demo", at(2, 1))
+    with database.write() as unit:
+        write(unit)
+    with database.read() as unit:
+        return before, unit.story_version("demo", at(2, 1))
+
+
+@pytest.mark.parametrize("number", range(len(EARLIER)))
+def test_the_mark_changes_with_what_lies_before(sqlite_database: DatabaseManager, number: int) -> None:
+    """Texts, memories, notes, edits, bans, states, positions and entities before the position count."""
+    before, after = _version_before_and_after(sqlite_database, EARLIER[number])
+
+    assert before != after
+
+
+@pytest.mark.parametrize("number", range(len(LATER)))
+def test_the_mark_stays_with_what_comes_later(sqlite_database: DatabaseManager, number: int) -> None:
+    """Later scenes, later notes, the index and a repeated ingest do not count."""
+    before, after = _version_before_and_after(sqlite_database, LATER[number])
+
+    assert before == after
+
+
+def test_the_same_story_has_the_same_mark(database: DatabaseManager) -> None:
+    """In another project, written at another time, in another order."""
+    twin = [memory("M1", project_id="demo2")]
+    store(database, scene(1, 1, memory("M1")), scene(1, 2))
+    store(database, scene(1, 2, project_id="demo2"), scene(1, 1, *twin, project_id="demo2"))
+    with database.read() as unit:
+        first, second = (unit.story_version(name, END_OF_STORY) for name in ("demo", "demo2"))
+        empty = unit.story_version("demo", at(1, 1))
+
+    assert first != empty
+    assert first == second
