@@ -5,10 +5,9 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from novelgen.chains.context_settings import ContextSettings
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.deadlines import run_concurrently
-from novelgen.errors import InvalidFileError
+from novelgen.errors import ConfigurationError, InvalidFileError
 from novelgen.models.characters import Character, CharactersConfig
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.entity import Entity
@@ -16,12 +15,11 @@ from novelgen.models.plan import ChapterPlan, ScenePlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.request import MemoryContextRequest
 from novelgen.planning.scene_planning import known_story, language_of
+from runtime.context_chain import build_context_chain
 from runtime.memory_tools import StoryMemoryTools
 from runtime.projects.files import load_characters, load_settings_file
-from runtime.providers.chat_models import build_chat_model
-from runtime.settings import NovelgenSettings
+from runtime.providers.unavailable_chat_model import UnavailableChatModel
 from runtime.stores import MemoryStores
-from runtime.writer import JsonContextWriter
 
 logger = logging.getLogger(__name__)
 
@@ -33,32 +31,28 @@ class ContextBuilder:
         stores: The project's stores.
         project_id: The project.
         characters_file: The characters; None takes the project's own, else the stored entities.
+        must_have_model: Refuse to go on with rules alone when the chat model cannot be built.
 
     Raises:
         InvalidFileError: When settings.json or the characters cannot be read.
-        ConfigurationError: When the configured chat model cannot be built.
+        ConfigurationError: When the chat model cannot be built and must be had.
     """
 
-    def __init__(self, stores: MemoryStores, project_id: str, *, characters_file: Path | None) -> None:
-        settings = stores.settings
+    def __init__(
+        self,
+        stores: MemoryStores,
+        project_id: str,
+        *,
+        characters_file: Path | None,
+        must_have_model: bool = False,
+    ) -> None:
         paths = stores.paths(project_id)
         self._project_id = project_id
-        self._timeout_s = settings.memory.tool_timeout_s
+        self._timeout_s = stores.settings.memory.tool_timeout_s
         self._story_settings = load_settings_file(paths.settings_file)
         self._characters = _characters_of_files(characters_file, paths.characters_file)
         self._tools = StoryMemoryTools(stores)
-        self._chain = MemoryContextChain(
-            self._tools,
-            model=build_chat_model(
-                settings.model,
-                base_url=settings.model_base_url,
-                api_key=settings.model_api_key,
-                timeout_s=settings.model_timeout_s,
-                max_tokens=settings.model_max_tokens,
-            ),
-            writer=JsonContextWriter(settings.projects_dir),
-            settings=context_settings(settings),
-        )
+        self._chain = _chain(stores, must_have_model=must_have_model)
 
     def build(
         self,
@@ -107,21 +101,6 @@ class ContextBuilder:
         return characters_of_entities(outcome.value or [])
 
 
-def context_settings(settings: NovelgenSettings) -> ContextSettings:
-    """Return the budgets and deadlines of the chain that the settings of the program ask for."""
-    memory = settings.memory
-    return ContextSettings(
-        memory_budget=memory.memory_budget,
-        state_budget=memory.state_budget,
-        timeline_budget=memory.timeline_budget,
-        max_states=memory.max_states,
-        context_window=memory.context_window,
-        tool_timeout_s=memory.tool_timeout_s,
-        chain_timeout_s=memory.chain_timeout_s,
-        model_timeout_s=settings.model_timeout_s,
-    )
-
-
 def characters_of_entities(entities: list[Entity]) -> CharactersConfig:
     """Return the characters among entities, as the story has shown them, in their order.
 
@@ -149,6 +128,15 @@ _LEADS = {"protagonist": ("protagonist", "主角", "主人公"), "antagonist": (
 
 def _first_with(people: list[Character], words: tuple[str, ...]) -> Character | None:
     return next((each for each in people if each.role.strip().lower() in words), None)
+
+
+def _chain(stores: MemoryStores, *, must_have_model: bool) -> MemoryContextChain:
+    try:
+        return build_context_chain(stores)
+    except ConfigurationError as error:
+        if must_have_model:
+            raise
+        return build_context_chain(stores, model=UnavailableChatModel(reason=str(error)))
 
 
 def _characters_of_files(given: Path | None, own: Path) -> CharactersConfig | None:

@@ -74,8 +74,11 @@ def require_project_files(stores: MemoryStores, project_id: str) -> None:
         UnknownProjectError: When there is no such project.
         DatabaseError: When there is no folder and the database cannot say.
     """
-    if not has_project_files(stores.paths(project_id)):
+    paths = stores.paths(project_id)
+    if not has_project_files(paths):
         stores.database(project_id)
+    elif stores.settings.database_url is None and not paths.database.exists():
+        logger.warning("nothing of project %r is stored; run `novelgen ingest %s`", project_id, project_id)
 
 
 def warm_index(stores: MemoryStores, project_id: str) -> None:

@@ -46,7 +46,9 @@ def show_context(
             plan_file, paths, chapter_index=chapter_index, scene_index=scene_index
         )
         _warn_of_another_number(plan, scene_index)
-        builder = ContextBuilder(stores, project_id, characters_file=characters_file)
+        builder = ContextBuilder(
+            stores, project_id, characters_file=characters_file, must_have_model=model is not None
+        )
         warm_index(stores, project_id)
         context = builder.build(
             plan, chapter_index=chapter_index, scene_index=scene_index, chapter_plan=chapter_plan

@@ -40,7 +40,9 @@ def build_contexts(
     with opened_stores(session, project_id, model=model, memory=given_budgets(budgets)) as stores:
         require_project_files(stores, project_id)
         plans = read_plan_lines(plans_file)
-        builder = ContextBuilder(stores, project_id, characters_file=characters_file)
+        builder = ContextBuilder(
+            stores, project_id, characters_file=characters_file, must_have_model=model is not None
+        )
         warm_index(stores, project_id)
         out.mkdir(parents=True, exist_ok=True)
         failures: list[str] = []
