@@ -69,7 +69,7 @@ class MemorySettings(BaseModel):
     search_fallback: Literal["on", "off"] = Field(
         default="on", description="off: relevant_memories stays empty when Chroma fails."
     )
-    tool_timeout_s: float = Field(default=5.0, gt=0, le=600, description="Deadline of each retrieval tool.")
+    tool_timeout_s: float = Field(default=8.0, gt=0, le=600, description="Deadline of each retrieval tool.")
     chain_timeout_s: float = Field(default=10.0, gt=0, le=3600, description="Budget without the model.")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 from datetime import datetime
@@ -9,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from novelgen.errors import InvalidProjectIdError, UnknownProjectError
+from novelgen.errors import InvalidProjectIdError, UnknownProjectError, VectorIndexError
 from novelgen.models.project_id import require_project_id
 from novelgen.models.timestamps import utc_now
 from runtime.projects.paths import ProjectPaths
@@ -146,11 +147,7 @@ class MemoryStores:
         identity = self.embedding_identity
         with self._vectors_lock:
             if project_id not in self._vectors:
-                self._vectors[project_id] = VectorStoreManager(
-                    self._index_location(project_id),
-                    embedding_model=identity.model_name,
-                    dimension=identity.dimension,
-                )
+                self._vectors[project_id] = self._started_index(project_id, identity)
             return self._vectors[project_id]
 
     @property
@@ -207,6 +204,18 @@ class MemoryStores:
         if url not in self._databases:
             self._databases[url] = DatabaseManager.open(url, clock=self.clock)
         return self._databases[url]
+
+    def _started_index(self, project_id: str, identity: EmbeddingIdentity) -> VectorStoreManager:
+        """Open an index and let its process start while the caller goes on."""
+        index = VectorStoreManager(
+            self._index_location(project_id),
+            embedding_model=identity.model_name,
+            dimension=identity.dimension,
+        )
+        with contextlib.suppress(VectorIndexError):
+            # Whatever keeps it from starting is raised by the first call that needs it.
+            index.start()
+        return index
 
     def _require_traces(self, paths: ProjectPaths) -> None:
         """Refuse a project of which no file is there; in a shared database only a query could tell."""

@@ -46,7 +46,7 @@ def assemble_timeline(
         snapshots: Snapshots of the chapters around, in story order.
         names: Entity id to name, for the lines.
         entity_ids: Entities that the scene touches; threads and relationships of theirs come first.
-        shown_states: Snapshots already in the context; they are not repeated.
+        shown_states: Snapshots already in the context; of their entities no earlier state is told.
         labels: Words of the story's language.
         budget_tokens: Bound for all lines together.
         count_tokens: Token counter.
@@ -82,7 +82,7 @@ def _wanted_entries(
     shown_states: Sequence[EntityStateSnapshot],
 ) -> dict[str, list[dict[str, Any]]]:
     touched = set(entity_ids)
-    shown = {(state.entity_id, state.chapter_index, state.scene_index) for state in shown_states}
+    shown = {state.entity_id for state in shown_states}
     changes = [
         {
             "entity_id": each.entity_id,
@@ -91,7 +91,7 @@ def _wanted_entries(
             "state_data": {key: value for key, value in each.state_data.items() if key != "presence"},
         }
         for each in reversed(snapshots)
-        if (each.entity_id, each.chapter_index, each.scene_index) not in shown
+        if each.entity_id not in shown
     ]
     entries: dict[str, list[dict[str, Any]]] = {section: [] for section in FILL_ORDER}
     entries["snapshots"] = [change for change in changes if change["state_data"]]

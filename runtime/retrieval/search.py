@@ -28,7 +28,7 @@ from runtime.retrieval.semantic import query_vectors, search_exactly, search_ind
 from runtime.stores import MemoryStores
 
 # The index gets this share of the time, so that some is left for the exact search if it hangs.
-INDEX_SHARE = 0.6
+INDEX_SHARE = 0.75
 
 
 def search_memories(stores: MemoryStores, request: SearchRequest) -> SearchResult:
