@@ -1,0 +1,71 @@
+"""What the choice is made from: candidates found by the arms, and the planned scene they are judged against."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from novelgen.memory.search import ArmHit, Candidate, Vector
+from novelgen.models.loop import OpenLoop
+
+__all__ = ["LEXICAL_ARM", "SEMANTIC_ARM", "ArmHit", "Candidate", "QueryKind", "SceneFacts", "SceneKey"]
+__all__ += ["SceneQuery", "SelectionScene", "Vector"]
+
+SceneKey = tuple[int, int]
+QueryKind = Literal["plan", "purpose", "action", "place", "character", "pair", "model", "other"]
+
+SEMANTIC_ARM = "semantic"
+LEXICAL_ARM = "lexical"
+
+
+@dataclass(frozen=True, eq=False)
+class SceneQuery:
+    """A retrieval query of the planned scene, in the order that `ArmHit.query_index` counts."""
+
+    text: str
+    kind: QueryKind = "other"
+    vector: Vector | None = None
+
+
+@dataclass(frozen=True)
+class SceneFacts:
+    """What is known of a stored scene without reading it.
+
+    Args:
+        chapter_index: Chapter of the scene.
+        scene_index: Scene within the chapter.
+        ordinal: Its place among all stored scenes of the project in story order, from 0.
+        participants: Entity ids of those present.
+    """
+
+    chapter_index: int
+    scene_index: int
+    ordinal: int
+    participants: frozenset[str] = frozenset()
+
+    @property
+    def key(self) -> SceneKey:
+        """Chapter and scene."""
+        return (self.chapter_index, self.scene_index)
+
+
+@dataclass(frozen=True, eq=False)
+class SelectionScene:
+    """The planned scene as the choice sees it.
+
+    Args:
+        ordinal: Number of stored scenes before it.
+        queries: The plan's queries; those of the kinds that vote decide about relevance.
+        entity_ids: Everything that the plan names, characters included.
+        character_ids: The characters that the plan puts on stage.
+        scenes: Facts of the scenes that the candidates come from; a candidate whose scene is not among
+            them is judged by itself alone.
+        open_loops: The loops that are open at the position, wherever they were planted.
+    """
+
+    ordinal: int
+    queries: tuple[SceneQuery, ...] = ()
+    entity_ids: frozenset[str] = frozenset()
+    character_ids: frozenset[str] = frozenset()
+    scenes: tuple[SceneFacts, ...] = ()
+    open_loops: tuple[OpenLoop, ...] = field(default_factory=tuple)

@@ -1,0 +1,154 @@
+"""What each candidate is worth to the planned scene, part by part."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from novelgen.models.loop import LOOP_WEIGHTS
+from novelgen.selection.candidates import LEXICAL_ARM, SceneFacts, SelectionScene
+from novelgen.selection.fusion import Column, arm_scores, pool_best, semantic_scores, standardise
+from novelgen.selection.neighbours import similar_scenes, spread_evidence, surroundings
+from novelgen.selection.table import DISTILLED_TYPES, SUMMARY_TYPE, CandidateTable
+from novelgen.selection.weights import SelectionWeights
+
+SCENE_BEST = 2
+"""A scene's evidence is the mean of its two best memories: one hit may be chance, all would drown the hit."""
+
+OPEN_STATUSES = frozenset({"open", "advanced"})
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Scores of a table's candidates.
+
+    Args:
+        total: Sum of the parts per candidate.
+        parts: Points per part, in a fixed order.
+    """
+
+    total: Column
+    parts: dict[str, Column]
+
+    def of(self, row: int) -> dict[str, float]:
+        """Points of one candidate, parts that say nothing left out."""
+        return {name: round(float(points[row]), 3) for name, points in self.parts.items() if points[row]}
+
+
+def score_candidates(table: CandidateTable, scene: SelectionScene, weights: SelectionWeights) -> Scores:
+    """Score every candidate.
+
+    The score is a sum of standardised parts and of fixed points, which reads like log-odds: adding is
+    multiplying the odds, as tier x importance x recency x relevance would.
+
+    Args:
+        table: The candidates.
+        scene: The planned scene.
+        weights: What each part counts.
+
+    Returns:
+        The sums and their parts; empty for no candidates.
+    """
+    parts = {
+        name: weight * standardise(column, table.measure)
+        for name, weight, column in _weighted_columns(table, scene, weights)
+    }
+    parts |= _fixed_points(table, scene, weights)
+    total = np.sum(list(parts.values()), axis=0) if table.candidates else np.zeros(0)
+    return Scores(total=total, parts=parts)
+
+
+def entity_overlap(table: CandidateTable, entity_ids: frozenset[str]) -> Column:
+    """Sum the rarity of the entities that each candidate shares with the plan.
+
+    Rarity is ln((n + 1) / (df + 1/2)) over the candidates: one whom every memory names says nothing.
+    """
+    named = [frozenset(row.chunk.entities_mentioned) for row in table.candidates]
+    counts = Counter(
+        entity for row, counted in zip(named, table.measure, strict=True) if counted for entity in row
+    )
+    total = int(table.measure.sum())
+    rarity = {e: max(0.0, math.log((total + 1) / (counts[e] + 0.5))) for e in entity_ids}
+    return np.array([sum(rarity[e] for e in sorted(row & entity_ids)) for row in named], dtype=float)
+
+
+def loop_weights(table: CandidateTable, scene: SelectionScene) -> Column:
+    """Weight, per scene, the most important open loop that was planted in it; 0 without one."""
+    weights: dict[tuple[int | None, int | None], int] = {}
+    for loop in scene.open_loops:
+        if loop.status in OPEN_STATUSES:
+            key = (loop.chapter_index, loop.scene_index)
+            weights[key] = max(weights.get(key, 0), LOOP_WEIGHTS[loop.importance])
+    return np.array([weights.get(facts.key, 0) for facts in table.scenes], dtype=float)
+
+
+def shared_presence(scenes: tuple[SceneFacts, ...], character_ids: frozenset[str]) -> Column:
+    """Compare, per scene, who took part with whom the plan puts on stage (Jaccard, 0-1)."""
+    return np.array(
+        [len(s.participants & character_ids) / max(1, len(s.participants | character_ids)) for s in scenes],
+        dtype=float,
+    )
+
+
+def _weighted_columns(
+    table: CandidateTable, scene: SelectionScene, weights: SelectionWeights
+) -> list[tuple[str, float, Column]]:
+    voting = [(i, query) for i, query in enumerate(scene.queries) if query.kind in weights.voting_kinds]
+    meaning = standardise(semantic_scores(voting, table.candidates, table.measure), table.measure)
+    words = standardise(arm_scores(LEXICAL_ARM, voting, table.candidates), table.measure)
+    relevance = pool_best(meaning, weights.best_queries)
+    related = relevance + weights.lexical_share * pool_best(words, weights.best_queries)
+    flow, near = _scene_parts(table, scene, weights, related)
+    bullets = _lifted(table.best_of_scene(relevance, table.summaries, SCENE_BEST))
+    importance = np.array([row.chunk.importance for row in table.candidates], dtype=float)
+    return [
+        ("relevance", weights.relevance, relevance),
+        ("importance", weights.importance, importance),
+        ("entities", weights.entities, entity_overlap(table, scene.entity_ids)),
+        ("open_loops", weights.open_loops, table.spread(loop_weights(table, scene))),
+        ("spreading", weights.spreading, table.spread(flow)),
+        ("surroundings", weights.surroundings, table.spread(near)),
+        ("summaries", weights.summaries, table.spread(bullets)),
+    ]
+
+
+def _scene_parts(
+    table: CandidateTable, scene: SelectionScene, weights: SelectionWeights, related: Column
+) -> tuple[Column, Column]:
+    """What flows to each scene from sure scenes, and the evidence around it."""
+    everywhere = np.ones(len(table.scenes), dtype=bool)
+    evidence = _lifted(table.best_of_scene(related, table.measure, SCENE_BEST))
+    presence = shared_presence(table.scenes, scene.character_ids)
+    sure = standardise(evidence, everywhere) + weights.presence_share * standardise(presence, everywhere)
+    around = surroundings(table.ordinals, weights)
+    ties = (similar_scenes(table, weights) + around) / 2
+    return spread_evidence(sure, ties, weights), around @ sure
+
+
+def _lifted(evidence: Column) -> Column:
+    """Give scenes without evidence the least that was found: the arms looked, and passed them over."""
+    known = evidence[~np.isnan(evidence)]
+    return np.nan_to_num(evidence, nan=float(known.min()) if len(known) else 0.0)
+
+
+def _fixed_points(
+    table: CandidateTable, scene: SelectionScene, weights: SelectionWeights
+) -> dict[str, Column]:
+    chunks = [row.chunk for row in table.candidates]
+    border = scene.ordinal - weights.at_hand_scenes
+    at_hand = table.spread((table.ordinals >= border).astype(float)) == 1.0
+    beside_memories = not bool(table.measure.all()) or any(c.content_type in DISTILLED_TYPES for c in chunks)
+    kinds = {SUMMARY_TYPE: weights.summary_points} if beside_memories else {}
+    other = weights.passage_points if beside_memories else 0.0
+    kind_points = [
+        0.0 if c.content_type in DISTILLED_TYPES else kinds.get(c.content_type, other) for c in chunks
+    ]
+    return {
+        "at_hand": np.where(at_hand, weights.at_hand_points, 0.0),
+        "superseded": np.array([weights.superseded_points if c.superseded_by else 0.0 for c in chunks]),
+        "pinned": np.array([weights.pinned_points if c.tier == "pinned" else 0.0 for c in chunks]),
+        "kind": np.array(kind_points, dtype=float),
+    }

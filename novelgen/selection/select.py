@@ -1,0 +1,207 @@
+"""The one entry: candidates in, the memories of the planned scene out, each with its receipt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from novelgen.models.context import Form
+from novelgen.models.memory import StoryMemoryChunk
+from novelgen.selection.budget import Filling, Priced, fill, gain_per_token
+from novelgen.selection.candidates import ArmHit, Candidate, SelectionScene
+from novelgen.selection.duplicates import DuplicateFinder
+from novelgen.selection.forms import ChosenForm, calibrated_relevance, choose_form
+from novelgen.selection.scoring import Scores, score_candidates
+from novelgen.selection.table import CandidateTable, lay_out
+from novelgen.selection.weights import DEFAULT_WEIGHTS, SelectionWeights
+from novelgen.text.tokens import TokenCounter, estimate_tokens
+
+NOTABLE_POINTS = 0.2
+"""Points from which a part is named among an item's reasons."""
+
+
+@dataclass(frozen=True)
+class SelectedMemory:
+    """A memory that was taken, and its receipt.
+
+    Args:
+        chunk: The memory.
+        form: full or short.
+        text: The text to give.
+        tokens: Its cost.
+        reasons: The parts that speak for it, strongest first, and why this form where that needs saying.
+        arm_ranks: Best rank per arm, from 1.
+        score: Sum of the parts.
+        relevance: The score as 0-1, one half where the full form begins.
+        score_parts: Points per part.
+    """
+
+    chunk: StoryMemoryChunk
+    form: Form
+    text: str
+    tokens: int
+    reasons: tuple[str, ...]
+    arm_ranks: dict[str, int]
+    score: float
+    relevance: float
+    score_parts: dict[str, float]
+
+
+@dataclass(frozen=True)
+class LeftOutMemory:
+    """A candidate near the border that was not taken, and why."""
+
+    chunk: StoryMemoryChunk
+    tokens: int
+    score: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The choice: what was taken, best first, and what just missed."""
+
+    items: tuple[SelectedMemory, ...]
+    left_out: tuple[LeftOutMemory, ...]
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of all items together."""
+        return sum(item.tokens for item in self.items)
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranked:
+    """The scored table with the chosen forms and gains, by chunk id."""
+
+    table: CandidateTable
+    scores: Scores
+    rows: dict[str, int]
+    forms: dict[str, ChosenForm]
+    gains: dict[str, float]
+
+    def score(self, chunk_id: str) -> float:
+        return float(self.scores.total[self.rows[chunk_id]])
+
+
+def select_memories(
+    candidates: Iterable[Candidate],
+    scene: SelectionScene,
+    *,
+    weights: SelectionWeights = DEFAULT_WEIGHTS,
+    budget_tokens: int = 2000,
+    count_tokens: TokenCounter = estimate_tokens,
+) -> Selection:
+    """Choose what the planned scene must remember.
+
+    Args:
+        candidates: What the arms found, all strictly before the scene; a chunk found twice is merged.
+        scene: The planned scene.
+        weights: Settings of the choice.
+        budget_tokens: Most tokens that the chosen texts may cost together.
+        count_tokens: Counts the tokens of a text.
+
+    Returns:
+        The items, best gain per token first, and the nearest left-out candidates; both empty for no
+        candidates. The same input in any order gives the same output.
+    """
+    ranked = _rank(merge_candidates(candidates), scene, weights, count_tokens)
+    finder = DuplicateFinder(ranked.table.candidates, weights.near_duplicate_overlap)
+    priced = [
+        Priced(chunk_id, gain, ranked.forms[chunk_id].tokens) for chunk_id, gain in ranked.gains.items()
+    ]
+    filling = fill(priced, budget_tokens, finder.take)
+    return Selection(
+        items=tuple(_receipt(ranked, chunk_id, weights) for chunk_id in filling.taken),
+        left_out=_left_out(ranked, filling, weights),
+    )
+
+
+def merge_candidates(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Merge candidates of the same chunk: all hits, the first embedding.
+
+    Args:
+        candidates: In any order; the order of hits does not matter.
+
+    Returns:
+        Each chunk once, in order of chunk id.
+    """
+    merged: dict[str, Candidate] = {}
+    for candidate in candidates:
+        known = merged.get(candidate.chunk.chunk_id)
+        if known is not None:
+            vector = known.vector if known.vector is not None else candidate.vector
+            candidate = Candidate(known.chunk, known.hits + candidate.hits, vector)
+        merged[candidate.chunk.chunk_id] = candidate
+    return [merged[chunk_id] for chunk_id in sorted(merged)]
+
+
+def best_ranks(hits: Sequence[ArmHit]) -> dict[str, int]:
+    """Find the best rank per arm, arms in order of name."""
+    ranks: dict[str, int] = {}
+    for hit in hits:
+        ranks[hit.arm] = min(hit.rank, ranks.get(hit.arm, hit.rank))
+    return dict(sorted(ranks.items()))
+
+
+def _rank(
+    candidates: Sequence[Candidate],
+    scene: SelectionScene,
+    weights: SelectionWeights,
+    count_tokens: TokenCounter,
+) -> _Ranked:
+    table = lay_out(candidates, scene)
+    scores = score_candidates(table, scene, weights)
+    rows = {candidate.chunk.chunk_id: row for row, candidate in enumerate(table.candidates)}
+    forms: dict[str, ChosenForm] = {}
+    gains: dict[str, float] = {}
+    for chunk_id, row in rows.items():
+        score = float(scores.total[row])
+        forms[chunk_id] = choose_form(table.candidates[row].chunk, score, weights, count_tokens)
+        gains[chunk_id] = gain_per_token(score, forms[chunk_id], weights)
+    return _Ranked(table, scores, rows, forms, gains)
+
+
+def _receipt(ranked: _Ranked, chunk_id: str, weights: SelectionWeights) -> SelectedMemory:
+    candidate, chosen = ranked.table.candidates[ranked.rows[chunk_id]], ranked.forms[chunk_id]
+    parts, score = ranked.scores.of(ranked.rows[chunk_id]), ranked.score(chunk_id)
+    return SelectedMemory(
+        chunk=candidate.chunk,
+        form=chosen.form,
+        text=chosen.text,
+        tokens=chosen.tokens,
+        reasons=_reasons(parts, chosen),
+        arm_ranks=best_ranks(candidate.hits),
+        score=round(score, 3),
+        relevance=round(calibrated_relevance(score, weights), 3),
+        score_parts=parts,
+    )
+
+
+def _reasons(parts: dict[str, float], chosen: ChosenForm) -> tuple[str, ...]:
+    strong = sorted(
+        (name for name, points in parts.items() if points >= NOTABLE_POINTS), key=lambda n: (-parts[n], n)
+    )
+    return (*strong, f"full form: {chosen.why}") if chosen.why else tuple(strong)
+
+
+def _left_out(ranked: _Ranked, filling: Filling, weights: SelectionWeights) -> tuple[LeftOutMemory, ...]:
+    """The best of those not taken; a duplicate is worth telling only when its stand-in was taken."""
+    kept = frozenset(filling.taken)
+    told = {chunk_id: f"duplicate of {twin}" for chunk_id, twin in filling.duplicates.items() if twin in kept}
+    told |= dict.fromkeys(filling.no_room, "no room in the budget")
+    nearest = sorted(told, key=lambda chunk_id: (-ranked.gains[chunk_id], chunk_id))
+    return tuple(
+        LeftOutMemory(
+            chunk=ranked.table.candidates[ranked.rows[chunk_id]].chunk,
+            tokens=ranked.forms[chunk_id].tokens,
+            score=round(ranked.score(chunk_id), 3),
+            reason=_why_not(told[chunk_id], ranked.scores.of(ranked.rows[chunk_id])),
+        )
+        for chunk_id in nearest[: weights.left_out_receipts]
+    )
+
+
+def _why_not(reason: str, parts: dict[str, float]) -> str:
+    against = [name for name in ("superseded", "at_hand") if name in parts]
+    return f"{reason}; lowered as {' and '.join(against)}" if against else reason

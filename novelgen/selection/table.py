@@ -1,0 +1,90 @@
+"""Candidates laid out as columns, so that every part of the score is one line of arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novelgen.selection.candidates import Candidate, SceneFacts, SceneKey, SelectionScene
+from novelgen.selection.fusion import Column, Mask
+
+DISTILLED_TYPES = frozenset({"memory", "note"})
+SUMMARY_TYPE = "summary"
+LEAST_DISTILLED = 12
+"""Fewer distilled memories than this are no measure for the rest."""
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateTable:
+    """The candidates of one choice.
+
+    Args:
+        candidates: In order of chunk id.
+        measure: Those over which everything is standardised: the distilled memories, or all without them.
+        summaries: Which are summary bullets.
+        scenes: Facts of the candidates' scenes in story order.
+        scene_of: Index into `scenes` per candidate; -1 without a known scene.
+    """
+
+    candidates: tuple[Candidate, ...]
+    measure: Mask
+    summaries: Mask
+    scenes: tuple[SceneFacts, ...]
+    scene_of: NDArray[np.intp]
+
+    @property
+    def ordinals(self) -> NDArray[np.intp]:
+        """Ordinal of each scene."""
+        return np.array([scene.ordinal for scene in self.scenes], dtype=np.intp)
+
+    def spread(self, scene_values: Column) -> Column:
+        """Give each candidate its scene's value; NaN to one without a known scene."""
+        values = np.append(scene_values, np.nan)
+        return values[self.scene_of]
+
+    def best_of_scene(self, values: Column, counted: Mask, best: int) -> Column:
+        """Average the best values of each scene.
+
+        Args:
+            values: One number per candidate.
+            counted: The candidates that count.
+            best: How many to average.
+
+        Returns:
+            One number per scene; NaN for a scene none of whose candidates count.
+        """
+        result = np.full(len(self.scenes), np.nan)
+        rows = np.flatnonzero(counted & (self.scene_of >= 0))
+        order = rows[np.lexsort((-values[rows], self.scene_of[rows]))]
+        borders = np.flatnonzero(np.diff(self.scene_of[order])) + 1
+        for group in np.split(order, borders) if len(order) else ():
+            result[self.scene_of[group[0]]] = values[group[:best]].mean()
+        return result
+
+
+def lay_out(candidates: Sequence[Candidate], scene: SelectionScene) -> CandidateTable:
+    """Lay out candidates for scoring.
+
+    Args:
+        candidates: Each chunk once, in any order.
+        scene: The planned scene with the facts of the candidates' scenes.
+
+    Returns:
+        The table, its rows in order of chunk id: input order never matters.
+    """
+    rows = tuple(sorted(candidates, key=lambda candidate: candidate.chunk.chunk_id))
+    keys = {row.scene_key for row in rows}
+    scenes = tuple(sorted((s for s in scene.scenes if s.key in keys), key=lambda facts: facts.ordinal))
+    places: dict[SceneKey | None, int] = {facts.key: index for index, facts in enumerate(scenes)}
+    distilled = np.array([row.chunk.content_type in DISTILLED_TYPES for row in rows], dtype=bool)
+    everything = np.ones(len(rows), dtype=bool)
+    return CandidateTable(
+        candidates=rows,
+        measure=distilled if distilled.sum() >= LEAST_DISTILLED else everything,
+        summaries=np.array([row.chunk.content_type == SUMMARY_TYPE for row in rows], dtype=bool),
+        scenes=scenes,
+        scene_of=np.array([places.get(row.scene_key, -1) for row in rows], dtype=np.intp),
+    )

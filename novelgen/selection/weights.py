@@ -1,0 +1,77 @@
+"""The settings of the choice, each with what it does; measured values are the defaults."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from novelgen.selection.candidates import QueryKind
+
+
+class SelectionWeights(BaseModel):
+    """Weights of the parts of a memory's score, and the rules of form and filling.
+
+    Every part is standardised over the candidates (mean 0, deviation 1), so a weight says how many points one
+    deviation is worth. The sum reads like log-odds: a point is a factor of 2.7.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    relevance: float = Field(default=0.35, description="Closeness to the plan's queries.")
+    importance: float = Field(default=0.45, description="Importance, 1-10, as stored.")
+    entities: float = Field(
+        default=0.25, description="Entities shared with the plan, rare ones counting more."
+    )
+    open_loops: float = Field(default=0.35, description="Weight of the open loops planted in its scene.")
+    spreading: float = Field(
+        default=0.15, description="What flows to its scene from sure scenes of the same plot."
+    )
+    surroundings: float = Field(
+        default=0.25, description="Evidence of the scenes just before and after its own."
+    )
+    summaries: float = Field(
+        default=0.30, description="Closeness of its scene's summary bullets to the plan."
+    )
+
+    voting_kinds: frozenset[QueryKind] = Field(
+        default=frozenset({"plan", "purpose", "action", "place", "model", "other"}),
+        description="Queries that decide about relevance; those of names only find candidates.",
+    )
+    best_queries: int = Field(default=3, ge=1, description="How many of its best queries are averaged.")
+    lexical_share: float = Field(
+        default=0.5, ge=0, description="Weight of words beside meaning in scene evidence."
+    )
+
+    at_hand_scenes: int = Field(default=3, ge=0, description="Scenes back that the author still has at hand.")
+    at_hand_points: float = Field(default=-2.0, description="Added to memories of scenes at hand.")
+    superseded_points: float = Field(default=-1.0, description="Added to what a later memory replaced.")
+    pinned_points: float = Field(default=2.0, description="Added to what the author pinned.")
+    summary_points: float = Field(default=-2.0, description="Added to a summary bullet beside memories.")
+    passage_points: float = Field(default=-3.0, description="Added to a passage of the text beside memories.")
+
+    scene_neighbours: int = Field(
+        default=8, ge=0, description="Most similar scenes that each scene is tied to."
+    )
+    scene_reach: int = Field(
+        default=6, ge=0, description="Scenes before and after that count as surroundings."
+    )
+    scene_decay: float = Field(default=0.6, gt=0, lt=1, description="Weight lost per scene of distance.")
+    restart: float = Field(
+        default=0.3, gt=0, le=1, description="Share of spreading that returns to the sure scenes."
+    )
+    spreading_steps: int = Field(default=10, ge=0, description="Steps of spreading.")
+    presence_share: float = Field(
+        default=0.5, ge=0, description="Weight of shared participants in scene evidence."
+    )
+
+    full_form_score: float = Field(default=2.1, description="Score from which the full form is given.")
+    short_form_worth: float = Field(
+        default=0.9, gt=0, le=1, description="Worth of a good short form beside the full."
+    )
+    length_discount: float = Field(default=0.6, ge=0, description="Exponent of tokens in gain per token.")
+    near_duplicate_overlap: float = Field(
+        default=0.6, gt=0, le=1, description="Shared words that make a duplicate."
+    )
+    left_out_receipts: int = Field(default=12, ge=0, description="How many left-out candidates are reported.")
+
+
+DEFAULT_WEIGHTS = SelectionWeights()

@@ -1,0 +1,121 @@
+"""The arithmetic under the choice."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from novelgen.selection.budget import Priced, fill, gain_per_token
+from novelgen.selection.duplicates import content_words
+from novelgen.selection.forms import ChosenForm
+from novelgen.selection.fusion import CLIP, RANK_CONSTANT, arm_scores, pool_best, semantic_scores, standardise
+from novelgen.selection.neighbours import similar_scenes, spread_evidence, surroundings
+from novelgen.selection.table import lay_out
+from novelgen.selection.weights import SelectionWeights
+from tests.novelgen.selection.build import candidate, crowd, lexical, plan_scene, semantic
+
+ALL = np.ones(4, dtype=bool)
+
+
+def test_standardise_brings_to_mean_and_deviation():
+    """Known values get mean 0 and deviation 1, unknown ones the mean."""
+    scaled = standardise(np.array([1.0, 3.0, np.nan, 2.0]), ALL)
+    assert scaled[2] == 0
+    assert scaled[[0, 1, 3]].mean() == pytest.approx(0)
+    assert scaled[[0, 1, 3]].std() == pytest.approx(1)
+
+
+def test_standardise_without_spread_says_nothing():
+    """Equal values, and no value at all, give zeros."""
+    assert not standardise(np.array([5.0, 5.0, 5.0, 5.0]), ALL).any()
+    assert not standardise(np.full(4, np.nan), ALL).any()
+
+
+def test_standardise_holds_outliers_in():
+    """A value far out is clipped."""
+    assert standardise(np.array([0.0] * 99 + [1.0]), np.ones(100, dtype=bool)).max() == CLIP
+
+
+def test_pool_best_averages_the_best_queries():
+    """The best rows of each column are averaged; without queries there is nothing."""
+    assert pool_best(np.array([[1.0, 0.0], [3.0, 0.0], [2.0, 9.0]]), 2).tolist() == [2.5, 4.5]
+    assert pool_best(np.zeros((0, 2)), 3).tolist() == [0, 0]
+
+
+def test_truncated_answers_bound_what_they_leave_out():
+    """A candidate missing from the semantic answer gets its least score, from the lexical one nothing."""
+    rows = [
+        candidate("a", hits=(semantic(1, 0.9), lexical(1, 4.0))),
+        candidate("b", hits=(semantic(2, 0.7),)),
+    ]
+    queries = [(0, plan_scene().queries[0])]
+    missing = candidate("c")
+    assert arm_scores("semantic", queries, [*rows, missing]).tolist() == [[0.9, 0.7, 0.7]]
+    assert arm_scores("lexical", queries, [*rows, missing]).tolist() == [[4.0, 0.0, 0.0]]
+
+
+def test_rank_stands_for_an_unknown_score():
+    """A hit without a score counts by its reciprocal rank."""
+    scores = arm_scores("lexical", [(0, plan_scene().queries[0])], [candidate("a", hits=(lexical(3),))])
+    assert scores.tolist() == [[1 / (RANK_CONSTANT + 3)]]
+
+
+def test_candidate_without_embedding_is_unknown():
+    """Among embedded candidates one without an embedding has no semantic score."""
+    rows = [candidate("a", axis=0), candidate("b", axis=1), candidate("c")]
+    scores = semantic_scores([(0, plan_scene(axis=0).queries[0])], rows, np.ones(3, dtype=bool))
+    assert scores[0, 0] > scores[0, 1]
+    assert np.isnan(scores[0, 2])
+
+
+def test_surroundings_fade_with_distance_and_end():
+    """Near scenes weigh more than far ones, beyond the reach nothing; a lone scene has none."""
+    ties = surroundings(np.array([0, 1, 3, 50]), SelectionWeights())
+    assert ties[0, 1] > ties[0, 2] > 0
+    assert ties[0, 3] == 0
+    assert ties[3].sum() == 0
+    assert ties[0].sum() == pytest.approx(1)
+
+
+def test_similar_scenes_are_tied_by_meaning():
+    """Scenes whose memories point the same way are tied, and only they."""
+    rows = [candidate(f"m{i}", i, axis=i % 2) for i in range(1, 7)]
+    ties = similar_scenes(lay_out(rows, plan_scene()), SelectionWeights(scene_neighbours=2))
+    assert ties[0, 2] > 0
+    assert ties[0, 4] > 0
+    assert ties[0, 1] == 0
+
+
+def test_no_embeddings_no_ties():
+    """Without embeddings no scenes are tied by meaning."""
+    assert not similar_scenes(lay_out(crowd(5), plan_scene()), SelectionWeights()).any()
+
+
+def test_evidence_flows_along_ties():
+    """A scene tied to a sure scene gets a share, an untied one the least."""
+    ties = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    flow = spread_evidence(np.array([2.0, -1.0, -1.0]), ties, SelectionWeights())
+    assert flow[0] > flow[1] > flow[2]
+    assert not spread_evidence(np.array([-1.0, 0.0, 0.0]), ties, SelectionWeights()).any()
+
+
+def test_gain_counts_cost_and_form():
+    """Of equal scores the cheaper text gains more, and a full one more than a short one at the same cost."""
+    weights = SelectionWeights()
+    cheap, dear = ChosenForm("full", "x", 10), ChosenForm("full", "x", 30)
+    assert gain_per_token(1.0, cheap, weights) > gain_per_token(1.0, dear, weights)
+    assert gain_per_token(1.0, cheap, weights) > gain_per_token(1.0, ChosenForm("short", "x", 10), weights)
+
+
+def test_fill_asks_only_for_what_fits():
+    """What does not fit is passed over unasked, and what another stands for leaves its room to the next."""
+    priced = [Priced("a", 4, 5), Priced("b", 3, 100), Priced("c", 2, 5), Priced("d", 1, 5), Priced("e", 9, 0)]
+    filling = fill(priced, 10, {"c": "a"}.get)
+    assert filling.taken == ("a", "d")
+    assert filling.no_room == ("e", "b")
+    assert filling.duplicates == {"c": "a"}
+
+
+def test_content_words_of_both_languages():
+    """Latin words are lowered and short ones dropped, Chinese ones are pairs of characters."""
+    assert content_words("The Ring of 金箍棒 is ＨＩＤＤＥＮ") == {"the", "ring", "hidden", "金箍", "箍棒"}

@@ -1,0 +1,225 @@
+"""Behaviour of the choice as a whole."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+
+import pytest
+
+from novelgen.models.loop import OpenLoop
+from novelgen.selection.candidates import SceneFacts, SelectionScene
+from novelgen.selection.select import merge_candidates, select_memories
+from novelgen.selection.weights import SelectionWeights
+from tests.novelgen.selection.build import candidate, crowd, lexical, plan_scene, semantic
+
+
+def ids(selection) -> list[str]:
+    """Chunk ids of the items in order."""
+    return [item.chunk.chunk_id for item in selection.items]
+
+
+def test_nothing_in_nothing_out():
+    """No candidates give an empty choice, with and without facts of scenes."""
+    for scene in (plan_scene(), SelectionScene(ordinal=0)):
+        selection = select_memories([], scene)
+        assert (selection.items, selection.left_out, selection.tokens) == ((), (), 0)
+
+
+def test_order_of_input_never_matters():
+    """Shuffled candidates give the same items, receipts and left-outs."""
+    candidates = [
+        *crowd(30, importance=4),
+        candidate("star", 31, axis=0, importance=9, hits=(lexical(1, 3.0), semantic(2, 0.9))),
+    ]
+    scene = plan_scene(axis=0)
+    first = select_memories(candidates, scene, budget_tokens=120)
+    shuffled = random.Random(7).sample(candidates, len(candidates))
+    assert select_memories(shuffled, scene, budget_tokens=120) == first
+
+
+def test_ties_go_by_id():
+    """Candidates that nothing tells apart come in order of their ids."""
+    assert ids(select_memories(crowd(5), plan_scene())) == ["c01", "c02", "c03", "c04", "c05"]
+
+
+@pytest.mark.parametrize("budget", [0, 1, 9, 10, 33, 100, 1000])
+def test_budget_is_never_exceeded(budget):
+    """The chosen texts cost at most the budget, and each item says what it costs."""
+    selection = select_memories(crowd(40), plan_scene(), budget_tokens=budget, count_tokens=len)
+    assert selection.tokens <= budget
+    assert all(item.tokens == len(item.text) for item in selection.items)
+
+
+def test_what_does_not_fit_makes_room_for_what_does():
+    """A memory too long for the budget is left out with its reason, a shorter one is taken."""
+    long = candidate("long", 1, importance=10, content="A long tale. " * 40)
+    selection = select_memories([long, *crowd(15)], plan_scene(), budget_tokens=50)
+    assert "long" not in ids(selection)
+    assert selection.items
+    assert "no room in the budget" in {
+        left.reason for left in selection.left_out if left.chunk.chunk_id == "long"
+    }
+
+
+def test_relevant_memory_comes_first():
+    """A memory whose embedding points where the plan points leads equal others."""
+    candidates = [*crowd(20, axis=1), candidate("near", 30, axis=0)]
+    assert ids(select_memories(candidates, plan_scene(axis=0)))[0] == "near"
+
+
+def test_words_alone_decide_without_embeddings():
+    """With only the semantic arm's ranks or scores at hand, its best hit leads."""
+    for hit in (semantic(1), semantic(1, 0.9)):
+        candidates = [*crowd(20), candidate("found", 30, hits=(hit,))]
+        others = [candidate("late", 29, hits=(semantic(90, 0.1) if hit.score else semantic(90),))]
+        assert ids(select_memories([*candidates, *others], plan_scene()))[0] == "found"
+
+
+def test_importance_speaks_for_a_memory():
+    """Of memories that are otherwise alike the more important one leads."""
+    candidates = [*crowd(20, importance=4), candidate("vow", 30, importance=9)]
+    selection = select_memories(candidates, plan_scene())
+    assert ids(selection)[0] == "vow"
+    assert "importance" in selection.items[0].reasons
+
+
+def test_protagonist_does_not_fill_all_places():
+    """Sharing a rare thing with the plan counts, sharing the one whom all memories name does not."""
+    candidates = [
+        *(candidate(f"h{i:02d}", i, entities_mentioned=["hero"]) for i in range(1, 31)),
+        candidate("z-ring", 35, entities_mentioned=["ring"]),
+    ]
+    scene = plan_scene(entity_ids=frozenset({"hero", "ring"}))
+    selection = select_memories(candidates, scene)
+    assert ids(selection)[0] == "z-ring"
+    heroes = [item.score_parts.get("entities", 0) for item in selection.items[1:]]
+    assert max(heroes) <= 0
+
+
+def test_superseded_memory_is_lowered():
+    """Of two alike, the one that a later memory replaced comes after the other."""
+    candidates = [
+        *crowd(15),
+        candidate("a-old", 20, content="The ring lies in the well.", superseded_by="b-new"),
+        candidate("b-new", 20, content="Mara carries a ring now."),
+    ]
+    order = ids(select_memories(candidates, plan_scene()))
+    assert order.index("b-new") < order.index("a-old")
+
+
+def test_what_the_author_still_has_at_hand_is_lowered():
+    """Memories of the last scenes come after equal ones from further back."""
+    order = ids(select_memories(crowd(20), plan_scene(ordinal=21)))
+    assert order[-3:] == ["c18", "c19", "c20"]
+
+
+def test_pinned_memory_is_raised():
+    """What the author pinned leads equal others."""
+    assert ids(select_memories([*crowd(20), candidate("pin", 25, tier="pinned")], plan_scene()))[0] == "pin"
+
+
+def test_open_loop_raises_the_memories_of_its_scene():
+    """Memories of the scene that planted an open loop lead; a resolved loop raises nothing."""
+    loop = OpenLoop(
+        loop_id="L", description="Who took it?", importance="high", chapter_index=1, scene_index=15
+    )
+    resolved = loop.model_copy(update={"status": "resolved"})
+    assert ids(select_memories(crowd(20), plan_scene(open_loops=(loop,))))[0] == "c15"
+    assert ids(select_memories(crowd(20), plan_scene(open_loops=(resolved,))))[0] == "c01"
+
+
+def test_neighbours_of_a_sure_scene_are_raised():
+    """A memory beside the scene of sure hits leads one far from it."""
+    sure = [candidate(f"s{i}", 20, axis=0, content=f"Sure thing {i} of many words") for i in range(3)]
+    others = [*crowd(18, axis=1), candidate("far", 39, axis=1), candidate("beside", 21, axis=1)]
+    order = ids(select_memories([*sure, *others], plan_scene(axis=0)))
+    assert set(order[:3]) == {"s0", "s1", "s2"}
+    assert order.index("beside") < order.index("far")
+
+
+def test_who_took_part_is_evidence():
+    """Memories of scenes next to one that the plan's characters shared lead those next to others."""
+    facts = tuple(
+        SceneFacts(1, i, i, frozenset({"ann", "bo"}) if i == 11 else frozenset({"cy"})) for i in range(1, 21)
+    )
+    scene = dataclasses.replace(plan_scene(), scenes=facts, character_ids=frozenset({"ann", "bo"}))
+    assert ids(select_memories(crowd(20), scene))[0] in {"c10", "c12", "c11"}
+
+
+def test_memory_of_unknown_scene_is_judged_by_itself():
+    """A note without a scene and a memory of a scene without facts can be chosen."""
+    note = candidate("note", 1, content_type="note", importance=10)
+    placeless = dataclasses.replace(
+        note, chunk=note.chunk.model_copy(update={"chapter_index": None, "scene_index": None})
+    )
+    stray = candidate("stray", 999, importance=9)
+    order = ids(select_memories([*crowd(20, importance=3), placeless, stray], plan_scene()))
+    assert order[:2] == ["note", "stray"]
+
+
+def test_memory_stands_for_its_bullet_and_passage():
+    """A bullet and a passage with the words of a memory of their scene are left out as its duplicates."""
+    text = "Mara hides the silver ring under the third stone"
+    same = [
+        candidate("m", 25, content=text, importance=9),
+        candidate("b", 25, content=text + " at night", content_type="summary", importance=10),
+        candidate("p", 25, content="So it was that " + text + ", and nobody saw.", content_type="scene"),
+    ]
+    selection = select_memories(
+        [*crowd(20), *same], plan_scene(), weights=SelectionWeights(left_out_receipts=50)
+    )
+    assert "m" in ids(selection)
+    assert {"b", "p"}.isdisjoint(ids(selection))
+    reasons = {left.chunk.chunk_id: left.reason for left in selection.left_out}
+    assert reasons == {"b": "duplicate of m", "p": "duplicate of m"}
+
+
+def test_equal_texts_of_two_scenes_count_once():
+    """The same sentence stored twice is taken once, whatever its case and punctuation."""
+    twins = [
+        candidate("x1", 3, content="The gate is shut!"),
+        candidate("x2", 9, content="the gate is shut"),
+    ]
+    order = ids(select_memories([*crowd(15), *twins], plan_scene()))
+    assert len({"x1", "x2"} & set(order)) == 1
+
+
+def test_passages_alone_are_chosen_without_a_handicap():
+    """In a book without records passages are judged against each other only."""
+    selection = select_memories(crowd(20, content_type="scene"), plan_scene())
+    assert len(selection.items) == 20
+    assert all("kind" not in item.score_parts for item in selection.items)
+
+
+def test_receipts_hold_ranks_and_parts():
+    """An item names the best rank per arm, and its parts add up to its score."""
+    hits = (lexical(4, 2.0), lexical(2, 5.0), semantic(7, 0.8))
+    selection = select_memories([*crowd(20), candidate("hit", 30, axis=0, hits=hits)], plan_scene(axis=0))
+    item = next(item for item in selection.items if item.chunk.chunk_id == "hit")
+    assert item.arm_ranks == {"lexical": 2, "semantic": 7}
+    assert sum(item.score_parts.values()) == pytest.approx(item.score, abs=0.01)
+    assert 0 <= item.relevance <= 1
+
+
+def test_left_out_says_what_lowered_it():
+    """A left-out memory that was lowered says by what, and the list is as long as it was set."""
+    weights = SelectionWeights(left_out_receipts=2)
+    selection = select_memories(
+        [candidate(f"o{i}", i, superseded_by="n") for i in range(1, 6)],
+        plan_scene(),
+        weights=weights,
+        budget_tokens=0,
+    )
+    assert len(selection.left_out) == 2
+    assert {left.reason for left in selection.left_out} == {"no room in the budget; lowered as superseded"}
+
+
+def test_findings_of_one_chunk_are_merged():
+    """A chunk found by two arms is one candidate with both hits and the embedding of either."""
+    merged = merge_candidates(
+        [candidate("a", hits=(lexical(1),)), candidate("a", axis=2, hits=(semantic(3),)), candidate("0")]
+    )
+    assert [m.chunk.chunk_id for m in merged] == ["0", "a"]
+    assert merged[1].hits == (lexical(1), semantic(3))
+    assert merged[1].vector is not None
