@@ -70,8 +70,12 @@ def known_entities_text(
 
 def as_data(text: str) -> str:
     """Return a text on one line that cannot forge the prompt's dividing lines or a model's chat markers."""
-    one_line = " ".join(scrub_text(text).split())
-    return _CHAT_MARKER.sub(" ", _FENCE.sub("===", one_line))
+    return as_data_lines(" ".join(text.split()))
+
+
+def as_data_lines(text: str) -> str:
+    """Return a text line by line that cannot forge the prompt's dividing lines or a model's chat markers."""
+    return _CHAT_MARKER.sub(" ", _FENCE.sub("===", scrub_text(text)))
 
 
 def _entity_line(entity: Entity) -> str:

@@ -1,0 +1,242 @@
+"""From a model's answer about one window to a record in the story's own ids, with its evidence located."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from novelgen.extraction.model_record import (
+    ModelMemory,
+    ModelRelationshipChange,
+    ModelSceneRecord,
+    ModelStateChange,
+)
+from novelgen.extraction.references import References, looks_like_an_id
+from novelgen.extraction.request import ProposedEntity
+from novelgen.extraction.scene_so_far import SceneSoFar
+from novelgen.models.context import ReportIssue
+from novelgen.models.event_types import EVENT_TYPES, OTHER_EVENT
+from novelgen.models.record import (
+    SHORT_FORM_LIMIT,
+    RecordedLoop,
+    RecordedLoopAdvance,
+    RecordedLoopResolution,
+    RecordedMemory,
+    RecordedRelationshipChange,
+    RecordedStateChange,
+    SceneRecord,
+)
+from novelgen.models.state import PRESENCE_ATTRIBUTE
+from novelgen.records.relationship_bounds import clamp_deltas, dimensions_after
+from novelgen.records.slots import slot_of, split_slot
+from novelgen.text.extractive import short_form
+
+STAGE = "extract"
+TEMPORARY_LOOP_PREFIX = "new-loop-"
+ENTITY_VALUED_ATTRIBUTES: dict[str, tuple[str, ...]] = {
+    "location_id": ("location",),
+    "holder": ("character", "location", "faction"),
+}
+"""Attributes whose value is an entity, and of which type."""
+
+_ATTRIBUTE = re.compile(r"[^\W\d][\w-]{0,39}")
+
+
+@dataclass(frozen=True, slots=True)
+class WindowReading:
+    """What one window established: a record, the entities that it brings, and what was dropped."""
+
+    record: SceneRecord
+    proposed: list[ProposedEntity]
+    issues: list[ReportIssue]
+
+
+class AnswerReader:
+    """Reads one answer.
+
+    Ids and names that nobody bears are dropped and reported; what is proposed as new gets a temporary id.
+
+    Args:
+        references: Who may be meant.
+        so_far: What was known before the window.
+        text: What the model read.
+        text_id: Tells the scene's text from all others; goes into the ids of its memories.
+    """
+
+    def __init__(self, references: References, so_far: SceneSoFar, *, text: str, text_id: str) -> None:
+        self._references = references
+        self._so_far = so_far
+        self._text = text
+        self._text_id = text_id
+        self._unknown: dict[str, None] = {}
+        self._issues: list[ReportIssue] = []
+
+    def read(self, answer: ModelSceneRecord, *, chapter_index: int, scene_index: int) -> WindowReading:
+        """Turn an answer into a record.
+
+        Args:
+            answer: What the model said of the window.
+            chapter_index: Chapter of the scene.
+            scene_index: Scene within the chapter.
+        """
+        first_number = len(self._so_far.proposed) + 1
+        proposed, refused = self._references.propose(
+            answer.new_entities, text=self._text, first_number=first_number
+        )
+        self._references = self._references.with_proposals(proposed)
+        self._report("unresolved", "new names that the scene does not hold, or that several bear", refused)
+        record = SceneRecord(
+            chapter_index=chapter_index,
+            scene_index=scene_index,
+            title=answer.title,
+            pov_character_id=self._one(answer.pov, "character"),
+            location_id=self._one(answer.location, "location"),
+            story_time=answer.story_time or None,
+            characters_present=self._all(answer.characters_present, ("character",)),
+            summary=answer.summary,
+            key_events=answer.key_events,
+            emotional_beats=answer.emotional_beats,
+            state_changes=[change for each in answer.state_changes if (change := self._state(each))],
+            relationship_changes=self._relationships(answer.relationship_changes),
+            open_loops_created=self._loops_created(answer),
+            memories=[self._memory(each) for each in answer.memories if each.content],
+            **self._loops_moved(answer),
+        )
+        self._report("unresolved", "ids and names that nobody bears were dropped", list(self._unknown))
+        return WindowReading(record, proposed, self._issues)
+
+    def _state(self, change: ModelStateChange) -> RecordedStateChange | None:
+        entity_id = self._one(change.entity)
+        attribute = "_".join(change.attribute.casefold().split())
+        if entity_id is None:
+            return None
+        if attribute == PRESENCE_ATTRIBUTE or not _ATTRIBUTE.fullmatch(attribute):
+            self._report("degraded", "attributes that cannot be stored were dropped", [change.attribute])
+            return None
+        value: Any = change.value
+        if attribute in ENTITY_VALUED_ATTRIBUTES and isinstance(value, str):
+            meant = self._references.entity_id(value, entity_types=ENTITY_VALUED_ATTRIBUTES[attribute])
+            if meant is None and (attribute == "location_id" or looks_like_an_id(value)):
+                self._unknown[value] = None
+                return None
+            value = meant or value
+        return RecordedStateChange(
+            entity_id=entity_id, changes={attribute: value}, evidence=change.evidence or None
+        )
+
+    def _relationships(self, changes: Sequence[ModelRelationshipChange]) -> list[RecordedRelationshipChange]:
+        before = {
+            frozenset({each.character_a, each.character_b}): each for each in self._so_far.relationships
+        }
+        found = []
+        for change in changes:
+            a, b = self._one(change.character_a, "character"), self._one(change.character_b, "character")
+            if a is None or b is None or a == b:
+                continue
+            deltas = {each.dimension: each.change for each in change.dimensions}
+            if deltas != clamp_deltas(deltas):
+                self._report(
+                    "over_limit", "changes of a relationship were cut to a scene's bounds", [f"{a} {b}"]
+                )
+            known = before.get(frozenset({a, b}))
+            fields = change.model_dump(exclude={"character_a", "character_b", "dimensions"})
+            dimensions = dimensions_after(known.dimensions if known else {}, deltas)
+            found.append(
+                RecordedRelationshipChange(character_a=a, character_b=b, dimensions=dimensions, **fields)
+            )
+        return found
+
+    def _loops_created(self, answer: ModelSceneRecord) -> list[RecordedLoop]:
+        loops = [loop for loop in answer.open_loops_created if loop.description]
+        return [
+            RecordedLoop(
+                id=f"{TEMPORARY_LOOP_PREFIX}{number}",
+                category=loop.category,
+                description=loop.description,
+                importance=loop.importance,
+                **self._related(loop.entities),
+            )
+            for number, loop in enumerate(loops, start=self._so_far.loops_created + 1)
+        ]
+
+    def _related(self, said: Sequence[str]) -> dict[str, list[str]]:
+        ids = self._all(said)
+        types = {entity.entity_id: entity.entity_type for entity in self._references.entities}
+        return {
+            "related_characters": [each for each in ids if types[each] in ("character", "faction")],
+            "related_locations": [each for each in ids if types[each] == "location"],
+            "related_items": [each for each in ids if types[each] in ("item", "term")],
+        }
+
+    def _loops_moved(self, answer: ModelSceneRecord) -> dict[str, Any]:
+        known = {loop.loop_id.casefold(): loop.loop_id for loop in self._so_far.open_loops}
+        moves = [(known.get(move.id.strip().casefold()), move) for move in answer.open_loops_moved]
+        self._unknown.update(dict.fromkeys(move.id for loop_id, move in moves if loop_id is None))
+        return {
+            "open_loops_advanced": [
+                RecordedLoopAdvance(id=loop_id, note=move.note)
+                for loop_id, move in moves
+                if loop_id is not None and move.outcome == "advanced"
+            ],
+            "open_loops_resolved": [
+                RecordedLoopResolution(
+                    id=loop_id, resolution_summary=move.note, abandoned=move.outcome == "abandoned"
+                )
+                for loop_id, move in moves
+                if loop_id is not None and move.outcome != "advanced"
+            ],
+        }
+
+    def _memory(self, memory: ModelMemory) -> RecordedMemory:
+        event_type = memory.event_type.strip().casefold()
+        if event_type not in EVENT_TYPES:
+            self._report("degraded", f"unknown event types became {OTHER_EVENT!r}", [memory.event_type])
+            event_type = OTHER_EVENT
+        digest = sha256(f"{self._text_id}\x1f{memory.content}".encode()).hexdigest()
+        return RecordedMemory(
+            memory_id=f"x-{digest[:16]}",
+            event_type=event_type,
+            content=memory.content,
+            short=self._short(memory),
+            importance=memory.importance,
+            entities=self._all(memory.entities),
+            tags=memory.tags,
+            slot_type=self._slot(memory.slot),
+            evidence=memory.evidence or None,
+        )
+
+    def _short(self, memory: ModelMemory) -> str:
+        """The model's short form where it fits, else a whole sentence of the content, else none."""
+        for candidate in (memory.short, memory.content):
+            if 0 < len(candidate) <= SHORT_FORM_LIMIT:
+                return candidate
+        mentions = self._references.names.find_mentions(memory.content)
+        return short_form(memory.content, mentions, limit_characters=SHORT_FORM_LIMIT) or ""
+
+    def _slot(self, said: str) -> str | None:
+        parts = split_slot(said)
+        entity_id = self._one(parts[0]) if parts else None
+        if parts is None or entity_id is None:
+            return None
+        attribute = "_".join(parts[1].casefold().split())
+        return slot_of(entity_id, attribute) if _ATTRIBUTE.fullmatch(attribute) else None
+
+    def _one(self, said: str, *entity_types: str) -> str | None:
+        if not said:
+            return None
+        entity_id = self._references.entity_id(said, entity_types=entity_types)
+        if entity_id is None:
+            self._unknown[said] = None
+        return entity_id
+
+    def _all(self, said: Iterable[str], entity_types: tuple[str, ...] = ()) -> list[str]:
+        found = (self._one(each, *entity_types) for each in said)
+        return list(dict.fromkeys(each for each in found if each is not None))
+
+    def _report(self, kind: Any, message: str, names: Sequence[str]) -> None:
+        if names:
+            shown = ", ".join(repr(name[:60]) for name in names[:8])
+            self._issues.append(ReportIssue(stage=STAGE, kind=kind, message=f"{message}: {shown}"))

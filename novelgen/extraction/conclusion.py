@@ -1,0 +1,143 @@
+"""From the readings of a scene's windows to the result of its extraction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+
+from novelgen.errors import DeadlineExceededError, ModelError, ModelUnavailableError
+from novelgen.extraction.answer_reading import STAGE, WindowReading
+from novelgen.extraction.grounding import is_of_substance
+from novelgen.extraction.request import (
+    EvidenceSpan,
+    ExtractionFault,
+    SceneRecordRequest,
+    SceneRecordResult,
+    UnverifiedFact,
+)
+from novelgen.model_calls.json_model import issue_kind_of
+from novelgen.model_calls.parsing import UnusableAnswerError
+from novelgen.models.context import ReportIssue
+from novelgen.models.record import SceneRecord
+from novelgen.records.evidence import QuoteFinder
+from novelgen.records.importance import with_raised_importances
+from novelgen.records.merge import merge_records
+from novelgen.records.slots import slot_of
+
+
+def hash_of_text(text: str) -> str:
+    """Return the SHA-256 of a text, by which spans in it can be told to be out of date."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def concluded(
+    request: SceneRecordRequest, *, text: str, readings: Sequence[WindowReading]
+) -> SceneRecordResult:
+    """Merge what the windows established, locate its evidence and weigh it.
+
+    Args:
+        request: The extraction's input.
+        text: The scene as it was read.
+        readings: Of all windows, in order; none for a scene without content.
+
+    Returns:
+        A result that is done; failed with fault "empty" when a scene of substance yields no fact.
+    """
+    issues = [issue for reading in readings for issue in reading.issues]
+    record = _merged(request, readings)
+    if not has_facts(record):
+        message = f"no fact in a scene of {len(text)} characters"
+        if is_of_substance(text):
+            return _failed("empty", message, [*issues, _issue("malformed", message)])
+        issues.append(_issue("degraded", message))
+    evidence, unverified = _evidence(record, QuoteFinder(text))
+    if unverified:
+        issues.append(_issue("degraded", f"the quotes of {len(unverified)} facts are not in the scene"))
+    return SceneRecordResult(
+        status="done",
+        record=with_raised_importances(
+            record, made_by="extracted", relationships_before=request.relationships
+        ),
+        proposed_entities=[each for reading in readings for each in reading.proposed],
+        evidence=evidence,
+        text_hash=hash_of_text(text),
+        unverified=unverified,
+        issues=issues,
+    )
+
+
+def failed(
+    error: ModelError | DeadlineExceededError, *, window: int, windows: int, issues: Sequence[ReportIssue]
+) -> SceneRecordResult:
+    """Return the result of an extraction that an error ended.
+
+    Args:
+        error: What went wrong.
+        window: Which window could not be read, from 1.
+        windows: How many the scene has.
+        issues: What was reported before.
+    """
+    where = f"window {window} of {windows}: " if windows > 1 else ""
+    issue = ReportIssue(stage=STAGE, kind=issue_kind_of(error), message=f"{where}{error}")
+    return _failed(_fault(error), issue.message, [*issues, issue])
+
+
+def has_facts(record: SceneRecord) -> bool:
+    """Tell whether a record establishes anything that a later scene could contradict or pick up."""
+    return bool(
+        record.memories
+        or record.state_changes
+        or record.relationship_changes
+        or record.open_loops_created
+        or record.open_loops_advanced
+        or record.open_loops_resolved
+    )
+
+
+def _merged(request: SceneRecordRequest, readings: Sequence[WindowReading]) -> SceneRecord:
+    if not readings:
+        return SceneRecord(
+            chapter_index=request.chapter_index, scene_index=request.scene_index, title=request.title
+        )
+    record = merge_records([reading.record for reading in readings], max_bullets=request.max_bullets)
+    return record.model_copy(update={"title": request.title}) if request.title else record
+
+
+def _evidence(
+    record: SceneRecord, finder: QuoteFinder
+) -> tuple[dict[str, EvidenceSpan], list[UnverifiedFact]]:
+    facts = [
+        UnverifiedFact(kind="memory", id=memory.memory_id, says=memory.content, quote=memory.evidence)
+        for memory in record.memories
+    ]
+    facts += [
+        UnverifiedFact(
+            kind="state_change",
+            id=slot_of(change.entity_id, attribute),
+            says=str(value),
+            quote=change.evidence,
+        )
+        for change in record.state_changes
+        for attribute, value in change.changes.items()
+    ]
+    spans = {fact.id: finder.find(fact.quote) for fact in facts}
+    located = {
+        fact_id: EvidenceSpan(start=span.start, end=span.end) for fact_id, span in spans.items() if span
+    }
+    return located, [fact for fact in facts if fact.id not in located]
+
+
+def _failed(fault: ExtractionFault, reason: str, issues: list[ReportIssue]) -> SceneRecordResult:
+    return SceneRecordResult(status="failed", fault=fault, reason=reason, issues=issues)
+
+
+def _fault(error: ModelError | DeadlineExceededError) -> ExtractionFault:
+    if isinstance(error, UnusableAnswerError):
+        return error.fault
+    if isinstance(error, DeadlineExceededError):
+        return "timeout"
+    return "unavailable" if isinstance(error, ModelUnavailableError) else "schema"
+
+
+def _issue(kind: str, message: str) -> ReportIssue:
+    return ReportIssue.model_validate({"stage": STAGE, "kind": kind, "message": message})

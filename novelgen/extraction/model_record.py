@@ -1,0 +1,218 @@
+"""The scene record as a model fills it: flat, bounded, and without an id of its own making."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, model_validator
+
+from novelgen.models.entity import EntityType
+from novelgen.models.event_types import EVENT_TYPES
+from novelgen.models.loop import LoopImportance
+from novelgen.models.relationship import RelationshipDimension
+
+MAX_NEW_ENTITIES = 8
+MAX_PRESENT = 16
+MAX_BULLETS = 20
+MAX_EVENTS = 6
+MAX_BEATS = 4
+MAX_STATE_CHANGES = 16
+MAX_RELATIONSHIP_CHANGES = 6
+MAX_LOOPS = 6
+MAX_MEMORIES = 12
+MAX_NAMES = 8
+MAX_TEXT_CHARACTERS = 1000
+LOWEST_IMPORTANCE, HIGHEST_IMPORTANCE = 1, 10
+
+_ENTITY_TYPE_WORDS: Mapping[str, EntityType] = {
+    **dict.fromkeys(("person", "people", "人物", "角色"), "character"),
+    **dict.fromkeys(("place", "地点", "场所"), "location"),
+    **dict.fromkeys(("object", "thing", "物品", "物件"), "item"),
+    **dict.fromkeys(("group", "organization", "organisation", "组织", "势力"), "faction"),
+    **dict.fromkeys(("concept", "术语", "概念"), "term"),
+}
+_IMPORTANCE_WORDS: Mapping[str, LoopImportance] = {
+    "低": "low",
+    "中": "medium",
+    "高": "high",
+    "极高": "critical",
+}
+
+
+def _within(lowest: int, highest: int) -> AfterValidator:
+    return AfterValidator(lambda value: max(lowest, min(highest, value)))
+
+
+def _words(words: Mapping[str, str]) -> BeforeValidator:
+    def known_word(value: Any) -> Any:
+        folded = value.strip().casefold() if isinstance(value, str) else value
+        return words.get(folded, folded) if isinstance(folded, str) else value
+
+    return BeforeValidator(known_word)
+
+
+def _at_most(limit: int) -> BeforeValidator:
+    return BeforeValidator(lambda value: value[:limit] if isinstance(value, list) else value)
+
+
+def _as_text(value: Any) -> Any:
+    """Numbers and truth values, alone or in a list, as words; a blank is no value."""
+    if isinstance(value, bool | int | float):
+        return str(value).lower()
+    if isinstance(value, list):
+        return [_as_text(each) for each in value]
+    return None if isinstance(value, str) and not value.strip() else value
+
+
+Text = Annotated[str, AfterValidator(lambda value: " ".join(value.split())[:MAX_TEXT_CHARACTERS])]
+Texts = Annotated[list[Text], AfterValidator(lambda texts: [text for text in texts if text])]
+EntityTypeWord = Annotated[EntityType, _words(_ENTITY_TYPE_WORDS)]
+
+
+class ModelPart(BaseModel):
+    """A part of the model's answer; null stands for what is not said."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_nulls(cls, given: Any) -> Any:
+        return (
+            {key: value for key, value in given.items() if value is not None}
+            if isinstance(given, dict)
+            else given
+        )
+
+
+class ModelNewEntity(ModelPart):
+    """Somebody or something that is not in the list of known entities."""
+
+    name: Text = Field(description="as the scene calls it")
+    entity_type: EntityTypeWord
+    aliases: Annotated[Texts, _at_most(MAX_NAMES)] = Field(
+        default_factory=list, description="other names in the scene", max_length=MAX_NAMES
+    )
+    description: Text = Field(default="", description="one sentence")
+
+
+class ModelStateChange(ModelPart):
+    """One attribute of one entity that took a new value in the scene."""
+
+    entity: Text = Field(description="id of a known entity, or name of a new one")
+    attribute: Text = Field(
+        description="status, location_id, physical_state, emotional_state, goals, knowledge, inventory, holder, "
+        "disguise, identity or another short name"
+    )
+    value: Annotated[str | list[str] | None, BeforeValidator(_as_text)] = Field(
+        default=None,
+        description="what holds after the scene; goals, knowledge and inventory are whole lists; "
+        "location_id and holder are ids; null when it is over",
+    )
+    evidence: Text = Field(default="", description="words copied from the scene")
+
+
+class ModelDimensionChange(ModelPart):
+    """How far a feeling moved in the scene."""
+
+    dimension: RelationshipDimension
+    change: int = Field(description="from -15 to 15")
+
+
+class ModelRelationshipChange(ModelPart):
+    """How two characters stand after the scene."""
+
+    character_a: Text = Field(description="id")
+    character_b: Text = Field(description="id")
+    relationship_type: Text = ""
+    status: Text = "neutral"
+    perspective_a: Text = Field(default="", description="how a sees b")
+    perspective_b: Text = Field(default="", description="how b sees a")
+    intensity: Annotated[int, _within(0, 10)] = 5
+    event: Text = Field(default="", description="what changed it")
+    dimensions: Annotated[list[ModelDimensionChange], _at_most(5)] = Field(default_factory=list, max_length=5)
+
+
+class ModelLoop(ModelPart):
+    """A thread that the scene opens: a question, promise, threat or plan that is not yet paid."""
+
+    description: Text
+    category: Text = ""
+    importance: Annotated[LoopImportance, _words(_IMPORTANCE_WORDS)] = "medium"
+    entities: Annotated[Texts, _at_most(MAX_NAMES)] = Field(
+        default_factory=list, description="ids", max_length=MAX_NAMES
+    )
+
+
+class ModelLoopMove(ModelPart):
+    """A known open loop that the scene moves or ends."""
+
+    id: Text = Field(description="id from the list of open loops")
+    note: Text = ""
+    outcome: Literal["advanced", "resolved", "abandoned"] = "advanced"
+
+
+class ModelMemory(ModelPart):
+    """One fact that later scenes must not contradict."""
+
+    content: Text = Field(description="one or two whole sentences that stand alone, with names")
+    short: Text = Field(default="", description="the same in one whole sentence of at most 80 characters")
+    event_type: Text = Field(default="other", json_schema_extra={"enum": [*sorted(EVENT_TYPES)]})
+    importance: Annotated[int, _within(LOWEST_IMPORTANCE, HIGHEST_IMPORTANCE)] = Field(
+        default=5, description="1 trifle, 5 worth knowing, 8 turns the plot, 10 changes everything"
+    )
+    entities: Annotated[Texts, _at_most(MAX_NAMES)] = Field(
+        default_factory=list, description="ids of all it speaks of", max_length=MAX_NAMES
+    )
+    tags: Annotated[Texts, _at_most(4)] = Field(default_factory=list, max_length=4)
+    slot: Text = Field(
+        default="",
+        description="id.attribute where only one value can be true at a time: I1.holder; else empty",
+    )
+    evidence: Text = Field(default="", description="words copied from the scene")
+
+
+class ModelSceneRecord(ModelPart):
+    """Everything that the scene established.
+
+    More items than the bounds are cut off; items of a wrong type are errors.
+    """
+
+    title: Text = ""
+    pov: Text = Field(default="", description="id of who tells or sees the scene")
+    location: Text = Field(default="", description="id or name of the place where it plays")
+    story_time: Text = Field(default="", description="when it plays, in a few words")
+    characters_present: Annotated[Texts, _at_most(MAX_PRESENT)] = Field(
+        default_factory=list,
+        description="ids or names of who is on stage, not of who is only spoken of",
+        max_length=MAX_PRESENT,
+    )
+    new_entities: Annotated[list[ModelNewEntity], _at_most(MAX_NEW_ENTITIES)] = Field(
+        default_factory=list, max_length=MAX_NEW_ENTITIES
+    )
+    summary: Annotated[Texts, _at_most(MAX_BULLETS)] = Field(
+        description="bullets, whole sentences in the order of the scene", max_length=MAX_BULLETS
+    )
+    key_events: Annotated[Texts, _at_most(MAX_EVENTS)] = Field(default_factory=list, max_length=MAX_EVENTS)
+    emotional_beats: Annotated[Texts, _at_most(MAX_BEATS)] = Field(default_factory=list, max_length=MAX_BEATS)
+    state_changes: Annotated[list[ModelStateChange], _at_most(MAX_STATE_CHANGES)] = Field(
+        default_factory=list, max_length=MAX_STATE_CHANGES
+    )
+    relationship_changes: Annotated[list[ModelRelationshipChange], _at_most(MAX_RELATIONSHIP_CHANGES)] = (
+        Field(default_factory=list, max_length=MAX_RELATIONSHIP_CHANGES)
+    )
+    open_loops_created: Annotated[list[ModelLoop], _at_most(MAX_LOOPS)] = Field(
+        default_factory=list, max_length=MAX_LOOPS
+    )
+    open_loops_moved: Annotated[list[ModelLoopMove], _at_most(MAX_LOOPS)] = Field(
+        default_factory=list, max_length=MAX_LOOPS
+    )
+    memories: Annotated[list[ModelMemory], _at_most(MAX_MEMORIES)] = Field(max_length=MAX_MEMORIES)
+
+    def has_facts(self) -> bool:
+        """Tell whether anything is said that a later scene could contradict or pick up."""
+        return bool(
+            self.memories
+            or self.state_changes
+            or self.relationship_changes
+            or self.open_loops_created
+            or self.open_loops_moved
+        )
