@@ -33,7 +33,7 @@ def chat_model() -> Iterator[ChatOpenAI]:
             api_key="unused",
             temperature=0,
             max_tokens=600,
-            timeout=120,
+            timeout=DEADLINE_S,
             max_retries=0,
         )
 
