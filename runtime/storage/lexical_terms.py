@@ -1,4 +1,9 @@
-"""The words of a text as the lexical index and its queries see them, in English and Chinese."""
+"""The words of a text as the lexical index and its queries see them, in English and Chinese.
+
+The index holds what `index_tokens` gives and leaves it by the same tokens: a change of it needs a migration
+that rebuilds the index. Words are not stemmed: measured on sign_of_four, far@1000 by words alone was .519
+without, .518 with plural endings cut and .537 with Porter's stemmer, and .247, .240 and .221 on its long form.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +11,6 @@ import re
 import unicodedata
 
 from novelgen.text.cjk import CJK_RANGES, is_cjk
-
-LEXICAL_VERSION = 1
-"""Version of this analysis; a change needs a migration that rebuilds the lexical index."""
 
 LONGEST_CHINESE_TERM = 4
 _TOKEN = re.compile(rf"[{CJK_RANGES}]|[^\W_{CJK_RANGES}]+")
@@ -32,9 +34,9 @@ def index_tokens(text: str) -> list[str]:
         text: Any text.
 
     Returns:
-        Tokens without case, width, accents and English plural endings; empty for a text without words.
+        Tokens without case, width and accents; empty for a text without words.
     """
-    return [_stem(token) for token in _TOKEN.findall(_folded(text))]
+    return _TOKEN.findall(_folded(text))
 
 
 def lexical_terms(text: str) -> list[str]:
@@ -49,7 +51,7 @@ def lexical_terms(text: str) -> list[str]:
     """
     terms: dict[str, None] = {}
     for run in _RUN.findall(_folded(text)):
-        for term in _chinese_terms(run) if is_cjk(run[0]) else [_stem(run)]:
+        for term in _chinese_terms(run) if is_cjk(run[0]) else [run]:
             if term not in _STOP_WORDS:
                 terms[term] = None
     return list(terms)
@@ -71,15 +73,3 @@ def _folded(text: str) -> str:
 def _chinese_terms(run: str) -> list[str]:
     pairs = [run[start : start + 2] for start in range(len(run) - 1)]
     return [run, *pairs] if len(run) <= LONGEST_CHINESE_TERM else pairs
-
-
-def _stem(token: str) -> str:
-    """Strip the English plural: stories to story, boxes to boxe as box stays box, ships to ship."""
-    if (
-        len(token) <= 3
-        or not token.isascii()
-        or not token.endswith("s")
-        or token.endswith(("ss", "us", "is"))
-    ):
-        return token
-    return f"{token[:-3]}y" if token.endswith("ies") and len(token) > 4 else token[:-1]
