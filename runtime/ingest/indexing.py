@@ -18,6 +18,7 @@ from novelgen.errors import (
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import WORDS_ONLY, StoryMemoryChunk
 from runtime.ingest.embedding_batches import ChunkVectors, Progress, Vector
+from runtime.providers.embeddings import EmbeddingIdentity
 from runtime.storage.records import OutboxEntry, StoredProject
 from runtime.storage.session import batches
 from runtime.stores import MemoryStores
@@ -115,7 +116,7 @@ def reindex(stores: MemoryStores, project_id: str, *, progress: Progress | None 
     except VectorIndexDamagedError:
         logger.warning("project %r: the damaged vector index was removed; building it once more", project_id)
         indexed = index.rebuild(project_id, drain.rows(expected), expected_ids=expected)
-    drain.mark_done(entries)
+    drain.mark_done(entries, identity=stores.embedding_identity)
     return IndexingResult(indexed=indexed, embedded=drain.vectors.embedded, waiting=drain.waiting())
 
 
@@ -165,18 +166,19 @@ class _Drain:
     def follow(self, entries: Sequence[OutboxEntry]) -> ReportIssue | None:
         """Do what entries ask for and mark them; say what failed."""
         try:
-            self._apply(entries)
+            has_rows = self._apply(entries)
         except _FAILURES as error:
             with self._database.write() as unit:
                 unit.outbox.mark_failed(entries, str(error))
             return _issue(error)
-        self.mark_done(entries)
+        self.mark_done(entries, identity=self._stores.embedding_identity if has_rows else None)
         return None
 
-    def mark_done(self, entries: Sequence[OutboxEntry]) -> None:
-        model, dimension = self._stores.embedding_identity
+    def mark_done(self, entries: Sequence[OutboxEntry], *, identity: EmbeddingIdentity | None) -> None:
+        """Mark entries, and keep which model the index is built with where rows were written."""
         with self._database.write() as unit:
-            unit.projects.set_embedding_model(self._project_id, model, dimension)
+            if identity is not None:
+                unit.projects.set_embedding_model(self._project_id, identity.model_name, identity.dimension)
             unit.outbox.mark_done(entries)
 
     def rows(self, chunk_ids: Sequence[str]) -> Iterator[IndexRow]:
@@ -191,10 +193,11 @@ class _Drain:
             yield from ((chunk_id, stored.get(chunk_id)) for chunk_id in step)
 
     def _rows_of(self, chunks: Sequence[StoryMemoryChunk]) -> list[IndexRow]:
-        vectors = self.vectors.vectors_of(chunks)
+        vectors = self.vectors.vectors_of(chunks) if chunks else {}
         return [_row(each, vectors[each.chunk_id]) for each in chunks if each.chunk_id in vectors]
 
-    def _apply(self, entries: Sequence[OutboxEntry]) -> None:
+    def _apply(self, entries: Sequence[OutboxEntry]) -> bool:
+        """Do what entries ask for and tell whether rows were written."""
         chunks = self.chunks([entry.chunk_id for entry in entries])
         semantic = [chunk for chunk in chunks if is_semantic(chunk)]
         staying = {chunk.chunk_id for chunk in semantic}
@@ -212,6 +215,7 @@ class _Drain:
             self._stores.vectors(self._project_id).delete(self._project_id, sorted(gone))
         self.result.indexed += len(rows)
         self.result.removed += len(gone)
+        return bool(rows)
 
 
 def _row(chunk: StoryMemoryChunk, vector: Vector) -> IndexRow:

@@ -133,6 +133,21 @@ def test_a_failing_model_leaves_entries_waiting(
     assert verify_index(stores, project).is_sound
 
 
+def test_what_is_found_by_words_needs_no_model(
+    stores: MemoryStores, project: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a model that does not even tell its dimension, words-only memories are settled; others wait."""
+
+    def fail(embeddings: CheckedEmbeddings) -> int:
+        raise EmbeddingError("no dimension")
+
+    monkeypatch.setattr(CheckedEmbeddings, "dimension", property(fail))
+    by_words = record(1, 1, memories=[], summary=[])
+    assert ingest_scenes(stores, project, [scene(1, 1, record=by_words)]).indexing.waiting == 0
+    result = ingest_scenes(stores, project, [scene(1, 2)]).indexing
+    assert (result.waiting, ["no dimension" in each.message for each in result.issues]) == (1, [True])
+
+
 def test_a_database_that_fails_after_the_commit_undoes_nothing(
     stores: MemoryStores, project: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
