@@ -31,7 +31,7 @@ from novelgen.models.record import (
 )
 from novelgen.models.state import PRESENCE_ATTRIBUTE
 from novelgen.records.relationship_bounds import clamp_deltas, dimensions_after
-from novelgen.records.slots import slot_of, split_slot
+from novelgen.records.slots import slot_of
 from novelgen.text.extractive import short_form
 
 STAGE = "extract"
@@ -217,11 +217,11 @@ class AnswerReader:
         return short_form(memory.content, mentions, limit_characters=SHORT_FORM_LIMIT) or ""
 
     def _slot(self, said: str) -> str | None:
-        parts = split_slot(said)
-        entity_id = self._one(parts[0]) if parts else None
-        if parts is None or entity_id is None:
+        entity, _, attribute_said = said.rpartition(".")
+        entity_id = self._one(entity)
+        attribute = "_".join(attribute_said.casefold().split())
+        if entity_id is None:
             return None
-        attribute = "_".join(parts[1].casefold().split())
         return slot_of(entity_id, attribute) if _ATTRIBUTE.fullmatch(attribute) else None
 
     def _one(self, said: str, *entity_types: str) -> str | None:

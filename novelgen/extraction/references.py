@@ -9,13 +9,16 @@ from novelgen.extraction.model_record import ModelNewEntity
 from novelgen.extraction.request import ProposedEntity
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.names.matching import NameFinder
-from novelgen.names.resolver import NameResolver
+from novelgen.names.normalise import name_key, title_free_key
+from novelgen.names.resolver import NameResolver, Resolution
+from novelgen.text.cjk import has_cjk
 
 TEMPORARY_ENTITY_PREFIX = "new-"
 
 _LEADING_ID = re.compile(r"\s*([A-Za-z]{1,4}-?\d{1,9})\b")
 _LOOKS_LIKE_AN_ID = re.compile(r"(?:[CLIFTSR]|OL|new-)\d{1,9}", re.IGNORECASE)
 _MERELY_INSIDE = "known name inside"
+_PART = "part of a name"
 
 
 class References:
@@ -37,6 +40,10 @@ class References:
         self._present_ids = tuple(present_ids)
         self._shown = {each.casefold(): each for each in shown_ids}
         self._resolver = NameResolver(entities, present_ids=present_ids)
+        self._words = {
+            entity.entity_id: {word for name in entity.names() for word in name_key(name).split()}
+            for entity in entities
+        }
         self._types = {entity.entity_id: entity.entity_type for entity in entities}
 
     @property
@@ -84,11 +91,10 @@ class References:
         refused: list[str] = []
         for each in new_entities:
             known = self._resolver.resolve(each.name, entity_types=[each.entity_type])
-            is_known = known.entity_id is not None and not known.reason.startswith(_MERELY_INSIDE)
-            if is_known or each.name.casefold() in accepted:
+            is_borne = self._is_borne(known)
+            if (is_borne and known.entity_id is not None) or each.name.casefold() in accepted:
                 continue
-            is_ambiguous = bool(known.candidate_ids) and not known.reason.startswith(_MERELY_INSIDE)
-            if is_ambiguous or looks_like_an_id(each.name) or not _is_named(each.name, text):
+            if is_borne or looks_like_an_id(each.name) or not _is_named(each.name, text):
                 refused.append(each.name)
                 continue
             accepted[each.name.casefold()] = ProposedEntity(
@@ -108,7 +114,16 @@ class References:
         if looks_like_an_id(said):
             return None
         resolution = self._resolver.resolve(said, entity_types=entity_types)
-        return None if resolution.reason.startswith(_MERELY_INSIDE) else resolution.entity_id
+        return resolution.entity_id if self._is_borne(resolution) else None
+
+    def _is_borne(self, resolution: Resolution) -> bool:
+        """Tell whether all of a name belongs to those whom it may mean: "Ben's sister" is not Ben."""
+        if resolution.reason.startswith(_MERELY_INSIDE):
+            return False
+        if not resolution.reason.startswith(_PART) or has_cjk(resolution.name):
+            return bool(resolution.candidate_ids)
+        words = set(title_free_key(resolution.name).split())
+        return any(words <= self._words[each] for each in resolution.candidate_ids)
 
     def _own_aliases(self, new_entity: ModelNewEntity, text: str) -> list[str]:
         aliases = dict.fromkeys(alias for alias in new_entity.aliases if alias != new_entity.name)
