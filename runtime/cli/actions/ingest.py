@@ -18,6 +18,7 @@ from runtime.cli.opening import opened_stores
 from runtime.cli.output import print_pairs, report_line
 from runtime.cli.progress import ProgressCallback, progress_bars
 from runtime.cli.session import CliSession
+from runtime.ingest.absent_scenes import absent_scenes
 from runtime.ingest.entity_writes import store_entities
 from runtime.ingest.import_book import import_book
 from runtime.ingest.indexing import IndexingResult, drain_outbox
@@ -33,6 +34,7 @@ class _Tally:
 
     scenes: list[SceneIngestResult] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     @contextmanager
     def noting_failure(self) -> Iterator[None]:
@@ -134,6 +136,10 @@ def _take_in(
         with tally.noting_failure():
             tally.scenes += ingest_scenes(stores, project_id, [scene], index=False).scenes
         progress(number, len(scenes))
+    tally.notes = [
+        f"scene {place} is stored, but its chapter has it no more; `novelgen scene delete {project_id} {place}`"
+        for place in absent_scenes(stores, project_id, scenes)
+    ]
     return tally
 
 
@@ -141,6 +147,8 @@ def _print_summary(stores: MemoryStores, project_id: str, tally: _Tally, indexin
     for scene in tally.scenes:
         for issue in scene.issues:
             report_line(f"warning: {issue.message}")
+    for note in tally.notes:
+        report_line(f"warning: {note}")
     for failure in tally.failures:
         report_line(f"error: {failure}")
     outcomes = [scene.outcome for scene in tally.scenes]
