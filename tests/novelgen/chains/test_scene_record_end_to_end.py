@@ -1,0 +1,57 @@
+"""Extraction with a real small model; such a model extracts badly, so only structure is asserted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from langchain_openai import ChatOpenAI
+
+from novelgen.chains.scene_record_chain import SceneRecordChain, SceneRecordSettings
+from novelgen.extraction.conclusion import has_facts
+from tests.novelgen.extraction.keeper_scene import ENTITIES, TEXT, TEXT_ZH, request
+from tests.support.scripted_chat_model import ScriptedChatModel
+from tests.support.small_model_server import MISSING, is_installed, small_model_server
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.timeout(900),
+    pytest.mark.skipif(not is_installed(), reason=f"needs a small model: {MISSING}"),
+]
+
+DEADLINE_S = 240.0
+
+
+@pytest.fixture(scope="module")
+def chat_model() -> Iterator[ChatOpenAI]:
+    """Run SmolLM2-135M for the tests of this module."""
+    with small_model_server() as base_url:
+        yield ChatOpenAI(
+            model="smollm2",
+            base_url=base_url,
+            api_key="unused",
+            temperature=0,
+            max_tokens=600,
+            timeout=DEADLINE_S,
+            max_retries=0,
+        )
+
+
+@pytest.mark.parametrize(("text", "way"), [(TEXT, "json_schema"), (TEXT_ZH, "json_schema"), (TEXT, "prompt")])
+def test_a_scene_is_recorded_or_failed_aloud(chat_model: ChatOpenAI, text: str, way: str) -> None:
+    """Whatever the model writes, a record holds facts and known ids only, and a failure says why."""
+    model = chat_model if way == "json_schema" else ScriptedChatModel(answer=chat_model.invoke)
+    chain = SceneRecordChain(model, settings=SceneRecordSettings(timeout_s=DEADLINE_S))
+    result = chain.invoke(request(text))
+    assert 1 <= result.model_calls <= 6
+    if result.record is None:
+        assert (result.status, bool(result.reason), bool(result.issues)) == ("failed", True, True)
+        return
+    known = {entity.entity_id for entity in ENTITIES}
+    known |= {each.temporary_id for each in result.proposed_entities}
+    record = result.record
+    assert result.status == "done"
+    assert has_facts(record)
+    assert {each for memory in record.memories for each in memory.entities} <= known
+    assert {change.entity_id for change in record.state_changes} <= known
+    assert all(0 <= span.start < span.end <= len(text) for span in result.evidence.values())
