@@ -11,7 +11,7 @@ from typing import NamedTuple
 from sqlalchemy import select, text
 
 from runtime.storage.filters import filter_conditions
-from runtime.storage.lexical_index import LexicalIndex, scope_token, searchable_text
+from runtime.storage.lexical_index import scope_token
 from runtime.storage.lexical_terms import lexical_terms, term_tokens
 from runtime.storage.records import LexicalHit, MemoryFilter
 from runtime.storage.session import StorageSession
@@ -24,13 +24,13 @@ LENGTH_SHARE = 0.75
 TERMS_PER_QUERY = 200
 
 _SQLITE_MATCHES = text(
-    "SELECT wanted.key, memory_terms.rowid FROM json_each(:terms) AS wanted"
-    " CROSS JOIN memory_terms WHERE memory_terms MATCH wanted.value"
+    "SELECT wanted.key, json_group_array(memory_terms.rowid) FROM json_each(:terms) AS wanted"
+    " CROSS JOIN memory_terms WHERE memory_terms MATCH wanted.value GROUP BY wanted.key"
 )
 _POSTGRES_MATCHES = text(
-    "SELECT wanted.place - 1, memory_terms.chunk_row_id"
+    "SELECT wanted.place - 1, array_agg(memory_terms.chunk_row_id)"
     " FROM unnest(CAST(:terms AS text[])) WITH ORDINALITY AS wanted(phrase, place)"
-    " JOIN memory_terms ON memory_terms.terms @@ CAST(wanted.phrase AS tsquery)"
+    " JOIN memory_terms ON memory_terms.terms @@ CAST(wanted.phrase AS tsquery) GROUP BY wanted.place"
 )
 
 
@@ -94,19 +94,6 @@ class LexicalRepository:
         rows_by_term = self._matches(project_id, terms, places)
         return [_ranked(query, rows_by_term, places, weights, limit) for query in wanted]
 
-    def rebuild(self, project_id: str) -> int:
-        """Index the words of all memories of a project anew, into an index that holds none of them.
-
-        Returns:
-            How many memories were indexed.
-        """
-        rows = self._session.rows(
-            select(CHUNKS.c.row_id, CHUNKS.c.content, CHUNKS.c.short).where(CHUNKS.c.project_id == project_id)
-        )
-        index = LexicalIndex(self._session, self._project_number(project_id))
-        index.add([(row.row_id, searchable_text(row.content, row.short)) for row in rows])
-        return len(rows)
-
     def _places(self, project_id: str, memory_filter: MemoryFilter) -> dict[int, _Place]:
         cut_only = MemoryFilter(as_of=memory_filter.as_of, statuses=memory_filter.statuses)
         every = select(CHUNKS.c.row_id, CHUNKS.c.chunk_id, CHUNKS.c.term_count).where(
@@ -128,16 +115,16 @@ class LexicalRepository:
         scope = scope_token(self._project_number(project_id))
         if self._session.is_sqlite:
             phrases = json.dumps([_sqlite_phrase(term, scope) for term in terms])
-            rows = self._session.rows(_SQLITE_MATCHES, {"terms": phrases})
+            found = {
+                row[0]: json.loads(row[1]) for row in self._session.rows(_SQLITE_MATCHES, {"terms": phrases})
+            }
         else:
-            rows = self._session.rows(
-                _POSTGRES_MATCHES, {"terms": [_postgres_phrase(term, scope) for term in terms]}
-            )
-        found: dict[str, list[int]] = defaultdict(list)
-        for place, row_id in rows:
-            if row_id in places:
-                found[terms[place]].append(row_id)
-        return found
+            listed = [_postgres_phrase(term, scope) for term in terms]
+            found = {row[0]: row[1] for row in self._session.rows(_POSTGRES_MATCHES, {"terms": listed})}
+        return {
+            terms[place]: [row_id for row_id in row_ids if row_id in places]
+            for place, row_ids in found.items()
+        }
 
     def _project_number(self, project_id: str) -> int:
         statement = select(PROJECTS.c.project_number).where(PROJECTS.c.project_id == project_id)
