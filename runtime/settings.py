@@ -27,7 +27,6 @@ class VectorStoreSettings(BaseModel):
 
     provider: Literal["chroma"] = "chroma"
     url: str | None = Field(default=None, description="URL of a Chroma server; None: embedded, per project.")
-    call_timeout_s: float = Field(default=4.0, gt=0, le=600)
 
 
 class IngestSettings(BaseModel):
@@ -39,7 +38,7 @@ class IngestSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     embed_passages: bool = Field(default=False, description="Raw passages: nearly all the time of ingest.")
-    embed_key_events: bool = False
+    embed_key_events: bool = Field(default=False, description="Key events beside the summary's bullets.")
 
 
 class SummarizationSettings(BaseModel):

@@ -1,0 +1,44 @@
+"""The wheel holds what a user needs, away from the checkout."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built wheel."""
+    folder = tmp_path_factory.mktemp("wheel")
+    script = f"import hatchling.build, os; os.chdir({str(ROOT)!r}); print(hatchling.build.build_wheel({str(folder)!r}))"
+    built = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return folder / built.stdout.strip().splitlines()[-1]
+
+
+def test_prompts_and_types_are_in_the_wheel(wheel: Path) -> None:
+    """Every prompt file, both type markers and the migrations are shipped; no test is."""
+    names = zipfile.ZipFile(wheel).namelist()
+    for prompt in (ROOT / "prompts").iterdir():
+        assert f"novelgen/_prompts/{prompt.name}" in names
+    assert {"novelgen/py.typed", "runtime/py.typed"} <= set(names)
+    assert any(name.startswith("runtime/storage/migrations/versions/v0001") for name in names)
+    assert not [name for name in names if name.startswith(("tests/", "projects/"))]
+
+
+def test_prompts_are_found_without_the_checkout(wheel: Path, tmp_path: Path) -> None:
+    """Prompts are read out of the installed package, wherever the program runs."""
+    script = (
+        f"import sys; sys.path.insert(0, {str(wheel)!r}); import novelgen; assert {wheel.name!r} in novelgen.__file__; "
+        "from novelgen.prompting import read_prompt_file; print(len(read_prompt_file('plan_retrieval.zh.txt')))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-P", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    assert int(run.stdout) > 100
