@@ -72,7 +72,9 @@ class EntityRelinking:
         }
         for row in self._session.rows(select(MENTIONS).where(mine)):
             this = and_(
-                MENTIONS.c.scene_id == row.scene_id, MENTIONS.c.entity_id == self._old, MENTIONS.c.name == row.name
+                MENTIONS.c.scene_id == row.scene_id,
+                MENTIONS.c.entity_id == self._old,
+                MENTIONS.c.name == row.name,
             )
             if (row.scene_id, row.name) in theirs:
                 self._session.run(MENTIONS.delete().where(this))
@@ -84,13 +86,17 @@ class EntityRelinking:
             CHUNK_ENTITIES.c.project_id == self._project_id, CHUNK_ENTITIES.c.entity_id == self._old
         )
         has_slot = CHUNKS.c.slot_type.startswith(f"{self._old}.", autoescape=True)
-        columns = (CHUNKS.c.row_id, CHUNKS.c.chunk_id, CHUNKS.c.entities_mentioned, CHUNKS.c.slot_type, CHUNKS.c.status)
+        columns = (
+            CHUNKS.c.row_id,
+            CHUNKS.c.chunk_id,
+            CHUNKS.c.entities_mentioned,
+            CHUNKS.c.slot_type,
+            CHUNKS.c.status,
+        )
         statement = select(*columns).where(self._within(CHUNKS), or_(CHUNKS.c.row_id.in_(linked), has_slot))
         rows = self._session.rows(statement)
         for row in rows:
-            relink_memory(
-                self._session, self._project_id, row.row_id, self._old, [self._new]
-            )
+            relink_memory(self._session, self._project_id, row.row_id, self._old, [self._new])
             values = {
                 "entities_mentioned": self._replaced(row.entities_mentioned),
                 "slot_type": self._replaced(row.slot_type),
@@ -100,7 +106,9 @@ class EntityRelinking:
         OutboxRepository(self._session).queue(self._project_id, active, "upsert")
 
     def _relink_states(self) -> None:
-        for row in self._rows(STATES, STATES.c.row_id, STATES.c.entity_id, STATES.c.entity_type, STATES.c.value):
+        for row in self._rows(
+            STATES, STATES.c.row_id, STATES.c.entity_id, STATES.c.entity_type, STATES.c.value
+        ):
             values: dict[str, Any] = {"value": self._replaced(row.value)}
             if row.entity_id == self._old:
                 values |= {"entity_id": self._new, "entity_type": self._new_type}

@@ -42,6 +42,8 @@ def record_with_replaced_id(record: dict[str, Any] | None, old_id: str, new_id: 
         return None
     replaced: dict[str, Any] = replaced_id(record, old_id, new_id)
     changes = [
-        each for each in replaced.get("relationship_changes", ()) if each["character_a"] != each["character_b"]
+        each
+        for each in replaced.get("relationship_changes", ())
+        if each["character_a"] != each["character_b"]
     ]
     return {**replaced, **({"relationship_changes": changes} if "relationship_changes" in replaced else {})}

@@ -46,17 +46,24 @@ class RowChange(BaseModel):
     before: Image | None = None
     after: Image | None = None
 
+    @property
+    def image(self) -> Image:
+        """The row as the change left it, or as it was where the change took it away."""
+        return self.after or self.before or {}
+
 
 def _whole(table: Table, *key: str) -> _Imaged:
     return _Imaged(table, key, tuple(column.name for column in table.c))
 
 
-# Parents before children: rows are put back in this order and taken away in the reverse.
+# Parents before children.
 _IMAGED = (
     _whole(ENTITIES, "entity_id"),
     _whole(ALIASES, "entity_id", "alias"),
     _whole(MENTIONS, "scene_id", "entity_id", "name"),
-    _Imaged(SCENES, ("scene_id",), ("scene_id", "participants", "location_id", "pov", "record", "content_hash")),
+    _Imaged(
+        SCENES, ("scene_id",), ("scene_id", "participants", "location_id", "pov", "record", "content_hash")
+    ),
     _Imaged(CHUNKS, ("chunk_id",), ("chunk_id", "entities_mentioned", "slot_type")),
     _whole(CHUNK_ENTITIES, "chunk_row_id", "entity_id"),
     _Imaged(
@@ -67,6 +74,7 @@ _IMAGED = (
     _whole(RELATIONSHIP_CHANGES, "row_id"),
 )
 _BY_NAME = {imaged.table.name: imaged for imaged in _IMAGED}
+_PARENTS = (ENTITIES.name, RELATIONSHIPS.name)
 
 
 def row_images(session: StorageSession, project_id: str) -> Images:
@@ -99,41 +107,53 @@ def restore_rows(session: StorageSession, project_id: str, changes: Sequence[Row
     """
     _require_unchanged(row_images(session, project_id), changes)
     order = list(_BY_NAME)
-    for change in sorted(changes, key=lambda each: -order.index(each.table)):
-        if change.before is None and change.after is not None:
-            imaged = _BY_NAME[change.table]
-            session.run(imaged.table.delete().where(_is_row(imaged, project_id, change.after)))
-    for change in sorted(changes, key=lambda each: order.index(each.table)):
-        if change.before is not None:
-            _put_back(session, project_id, change.before, change)
+    forward = sorted(changes, key=lambda each: order.index(each.table))
+    returning = [change for change in forward if change.after is None]
+    # Parents come first, for what is to hang on them again; what was added goes before the rest comes, which
+    # may need its numbers.
+    _insert(session, [change for change in returning if change.table in _PARENTS])
+    _update(session, project_id, [change for change in forward if change.before and change.after])
+    _delete(session, project_id, [change for change in reversed(forward) if change.before is None])
+    _insert(session, [change for change in returning if change.table not in _PARENTS])
 
 
-def _put_back(session: StorageSession, project_id: str, before: Image, change: RowChange) -> None:
-    imaged = _BY_NAME[change.table]
-    if change.after is None:
-        session.insert(imaged.table, [_with_free_row_id(session, imaged.table, before)])
-        return
-    values = {name: value for name, value in before.items() if name not in imaged.key}
-    session.run(imaged.table.update().where(_is_row(imaged, project_id, before)).values(**values))
+def _insert(session: StorageSession, changes: Sequence[RowChange]) -> None:
+    for change in changes:
+        table = _BY_NAME[change.table].table
+        session.insert(table, [_with_free_row_id(session, table, change.image)])
+
+
+def _update(session: StorageSession, project_id: str, changes: Sequence[RowChange]) -> None:
+    for change in changes:
+        imaged, before = _BY_NAME[change.table], change.before or {}
+        values = {name: value for name, value in before.items() if name not in imaged.key}
+        session.run(imaged.table.update().where(_is_row(imaged, project_id, before)).values(**values))
+
+
+def _delete(session: StorageSession, project_id: str, changes: Sequence[RowChange]) -> None:
+    for change in changes:
+        imaged = _BY_NAME[change.table]
+        session.run(imaged.table.delete().where(_is_row(imaged, project_id, change.image)))
 
 
 def _with_free_row_id(session: StorageSession, table: Table, row: Image) -> Image:
     """Keep a row's number, which orders rows, unless somebody has it by now."""
     number = row.get("row_id")
-    if number is None or session.connection.scalar(select(table.c.row_id).where(table.c.row_id == number)) is None:
+    if (
+        number is None
+        or session.connection.scalar(select(table.c.row_id).where(table.c.row_id == number)) is None
+    ):
         return row
     return {name: value for name, value in row.items() if name != "row_id"}
 
 
 def _require_unchanged(now: Images, changes: Sequence[RowChange]) -> None:
     for change in changes:
-        image = change.before if change.after is None else change.after
-        assert image is not None  # noqa: S101 - a change has one side at least
-        current = now[change.table].get(_key(_BY_NAME[change.table], image))
+        current = now[change.table].get(_key(_BY_NAME[change.table], change.image))
         if _without_number(current) != _without_number(change.after):
             raise UserInputError(
-                f"a row of {change.table} changed since ({_shown(current, image)}); undo what was changed after it"
-                " first, or correct it by hand"
+                f"a row of {change.table} changed since ({_shown(current, change.image)}); undo what was changed"
+                " after it first, or correct it by hand"
             )
 
 

@@ -6,6 +6,7 @@ from sqlalchemy import Table
 
 from runtime.storage.table_base import METADATA
 from runtime.storage.tables_events import LOOP_EVENTS, RELATIONSHIP_CHANGES, RELATIONSHIPS, STATES
+from runtime.storage.tables_journal import ENTITY_CHANGES
 from runtime.storage.tables_memory import CHUNK_ENTITIES, CHUNK_TAGS, CHUNKS, EMBEDDINGS, OUTBOX
 from runtime.storage.tables_story import ALIASES, COUNTERS, ENTITIES, MENTIONS, PROJECTS, SCENES
 
@@ -17,6 +18,7 @@ __all__ = [
     "COUNTERS",
     "EMBEDDINGS",
     "ENTITIES",
+    "ENTITY_CHANGES",
     "LOOP_EVENTS",
     "MENTIONS",
     "METADATA",

@@ -13,6 +13,7 @@ from novelgen.models.position import StoryPosition
 from runtime.storage.counters import CounterRepository
 from runtime.storage.embeddings import EmbeddingRepository
 from runtime.storage.entities import EntityRepository
+from runtime.storage.entity_merges import EntityMergeRepository
 from runtime.storage.lexical import LexicalRepository
 from runtime.storage.loops import LoopRepository
 from runtime.storage.memories import MemoryRepository
@@ -51,6 +52,11 @@ class UnitOfWork:
     def entities(self) -> EntityRepository:
         """Entities and their names."""
         return EntityRepository(self._session)
+
+    @cached_property
+    def merges(self) -> EntityMergeRepository:
+        """Merging and splitting entities, with undo."""
+        return EntityMergeRepository(self._session)
 
     @cached_property
     def scenes(self) -> SceneRepository:
