@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import cached_property
 
 from novelgen.text.cjk import count_cjk
 from novelgen.text.sentences import Span
@@ -49,7 +50,6 @@ class QuoteFinder:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._folded = _folded(text)
 
     def find(self, quote: str | None, *, start: int = 0) -> Span | None:
         """Find a quote.
@@ -67,6 +67,10 @@ class QuoteFinder:
             return None
         found = self._find_from(bare, start)
         return found if found is not None or start == 0 else self._find_from(bare, 0)
+
+    @cached_property
+    def _folded(self) -> _FoldedText:
+        return _folded(self._text)
 
     def _find_from(self, quote: str, start: int) -> Span | None:
         exact = self._text.find(quote, start)

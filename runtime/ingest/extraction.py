@@ -1,0 +1,231 @@
+"""Extracting the records of stored scenes with a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from langchain_core.language_models import BaseChatModel
+from pydantic import BaseModel, Field
+
+from novelgen.chains.scene_record_chain import SceneRecordChain, SceneRecordSettings
+from novelgen.extraction.proposals import AllocatedKind, with_given_ids
+from novelgen.extraction.request import ExtractionFault, SceneRecordRequest, SceneRecordResult, UnverifiedFact
+from novelgen.models.context import ReportIssue
+from novelgen.models.entity import Entity
+from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.position import StoryPosition
+from novelgen.models.record import SceneRecord
+from novelgen.records.supersession import with_supersessions
+from novelgen.text.cjk import StoryLanguage
+from runtime.ingest.entity_writes import store_entities_in
+from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.ingest.scene_input import SceneInput
+from runtime.ingest.scene_replacing import read_surroundings, replace_scene
+from runtime.storage.records import ExtractionStatus, MemoryFilter, StoredScene
+from runtime.storage.unit import UnitOfWork
+from runtime.stores import MemoryStores
+
+OPEN_STATUSES: tuple[ExtractionStatus, ...] = ("none", "pending")
+
+Outcome = Literal["done", "failed", "overtaken"]
+
+
+class SceneExtraction(BaseModel):
+    """What became of one scene.
+
+    `overtaken` says that somebody changed the scene or gave it a record meanwhile; the answer was dropped.
+    """
+
+    chapter_index: int
+    scene_index: int
+    outcome: Outcome
+    fault: ExtractionFault | None = None
+    reason: str | None = None
+    memories: int = 0
+    state_changes: int = 0
+    new_entities: list[Entity] = Field(default_factory=list)
+    unverified: list[UnverifiedFact] = Field(default_factory=list)
+    issues: list[ReportIssue] = Field(default_factory=list)
+    model_calls: int = 0
+    elapsed_s: float = 0.0
+
+
+class ExtractionReport(BaseModel):
+    """What became of the scenes of one run, and of the vector index after them."""
+
+    scenes: list[SceneExtraction] = Field(default_factory=list)
+    indexing: IndexingResult = Field(default_factory=IndexingResult)
+
+    def count(self, outcome: Outcome) -> int:
+        """Return how many scenes had that outcome."""
+        return sum(scene.outcome == outcome for scene in self.scenes)
+
+
+def extract_scenes(
+    stores: MemoryStores,
+    project_id: str,
+    model: BaseChatModel,
+    *,
+    chapter_index: int | None = None,
+    retry_failed: bool = False,
+    settings: SceneRecordSettings | None = None,
+    progress: Callable[[int, int], Any] | None = None,
+) -> ExtractionReport:
+    """Extract the records of stored scenes that have none, in story order.
+
+    Each scene is stored in one transaction before the next is read, so that the next one knows its people and
+    threads, and a broken run goes on where it stopped. Scenes with a record, whoever made it, are left alone.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        model: Any LangChain chat model.
+        chapter_index: Only this chapter; None means all.
+        retry_failed: Whether to take up scenes whose extraction failed before.
+        settings: Deadline and windows of each scene.
+        progress: Called after each scene with the scenes done and the scenes in all.
+
+    Returns:
+        What became of each scene; a failed one keeps its text, its status is `failed` and says why.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        DatabaseError: When the database fails; the scenes before the failing one are stored.
+    """
+    chain = SceneRecordChain(model, settings=settings)
+    statuses: tuple[ExtractionStatus, ...] = (*OPEN_STATUSES, "failed") if retry_failed else OPEN_STATUSES
+    with stores.database(project_id).read() as unit:
+        waiting = [
+            scene.position
+            for scene in unit.scenes.list_as_of(project_id, statuses=statuses)
+            if chapter_index in (None, scene.chapter_index) and scene.record is None
+        ]
+    done: list[SceneExtraction] = []
+    for position in waiting:
+        done.append(_extracted(stores, project_id, position, chain))
+        if progress is not None:
+            progress(len(done), len(waiting))
+    return ExtractionReport(scenes=done, indexing=drain_outbox(stores, project_id))
+
+
+def _extracted(
+    stores: MemoryStores, project_id: str, position: StoryPosition, chain: SceneRecordChain
+) -> SceneExtraction:
+    with stores.database(project_id).read() as unit:
+        scene = unit.scenes.require(project_id, position)
+        request = _request(unit, scene, max_bullets=stores.settings.memory.summarization.max_bullets)
+    # The model takes its time; no transaction is open meanwhile.
+    result = chain.invoke(request)
+    with stores.database(project_id).write() as unit:
+        return _stored(stores, unit, scene, result)
+
+
+def _request(unit: UnitOfWork, scene: StoredScene, *, max_bullets: int) -> SceneRecordRequest:
+    """What the story knows on entering a scene; of entities also those that the scene itself names."""
+    project_id, position = scene.project_id, scene.position
+    after = StoryPosition(scene.chapter_index, scene.scene_index + 1)
+    entities = unit.entities.list_as_of(project_id, as_of=after)
+    language = unit.projects.require(project_id).language
+    return SceneRecordRequest(
+        project_id=project_id,
+        chapter_index=scene.chapter_index,
+        scene_index=scene.scene_index,
+        title=scene.title,
+        text=scene.text or "",
+        language=_known_language(language),
+        entities=entities,
+        present_ids=list(read_surroundings(unit, project_id, position).recent_ids),
+        open_loops=unit.outline(project_id, as_of=position).open_loops,
+        states=unit.states.snapshots(project_id, [entity.entity_id for entity in entities], as_of=position),
+        relationships=unit.relationships.list_as_of(project_id, as_of=position),
+        max_bullets=max_bullets,
+    )
+
+
+def _known_language(language: str) -> StoryLanguage | None:
+    if language.casefold().startswith("zh"):
+        return "zh"
+    return "en" if language.casefold().startswith("en") else None
+
+
+def _stored(
+    stores: MemoryStores, unit: UnitOfWork, read: StoredScene, result: SceneRecordResult
+) -> SceneExtraction:
+    stored = unit.scenes.get(read.project_id, read.position)
+    if stored is None or stored.text != read.text or stored.record is not None:
+        return _outcome(read, result, "overtaken")
+    record, entities = with_given_ids(result, _allocator(unit, read.project_id))
+    if entities:
+        store_entities_in(
+            unit,
+            read.project_id,
+            entities,
+            origin="extracted",
+            settings=stores.settings.memory.ingest,
+            created_at=stores.clock(),
+        )
+    if record is not None:
+        record = with_supersessions(record, _memories_still_true(unit, read))
+    scene = SceneInput(
+        chapter_index=read.chapter_index,
+        scene_index=read.scene_index,
+        title=read.title,
+        text=read.text or "",
+        record=record,
+        record_origin="extracted",
+        extraction_status=result.status,
+        failure_reason=result.reason,
+    )
+    replace_scene(
+        unit,
+        scene.scrubbed(),
+        read_surroundings(unit, read.project_id, read.position),
+        project_id=read.project_id,
+        stored=stored,
+        settings=stores.settings.memory.ingest,
+        created_at=stores.clock(),
+    )
+    return _outcome(read, result, result.status, record=record, entities=entities)
+
+
+def _allocator(unit: UnitOfWork, project_id: str) -> Callable[[AllocatedKind], str]:
+    def allocate(kind: AllocatedKind) -> str:
+        return (
+            unit.loops.next_id(project_id) if kind == "open_loop" else unit.entities.next_id(project_id, kind)
+        )
+
+    return allocate
+
+
+def _memories_still_true(unit: UnitOfWork, scene: StoredScene) -> list[StoryMemoryChunk]:
+    """The memories before a scene that none before it supersedes."""
+    found = unit.memories.list_matching(
+        scene.project_id, MemoryFilter(as_of=scene.position, content_types=["memory"])
+    )
+    over = {stored.chunk.supersedes for stored in found}
+    return [stored.chunk for stored in found if stored.chunk.source_id not in over]
+
+
+def _outcome(
+    scene: StoredScene,
+    result: SceneRecordResult,
+    outcome: Outcome,
+    *,
+    record: SceneRecord | None = None,
+    entities: Sequence[Entity] = (),
+) -> SceneExtraction:
+    return SceneExtraction(
+        chapter_index=scene.chapter_index,
+        scene_index=scene.scene_index,
+        outcome=outcome,
+        fault=result.fault,
+        reason=result.reason,
+        memories=len(record.memories) if record else 0,
+        state_changes=len(record.state_changes) if record else 0,
+        new_entities=list(entities),
+        unverified=result.unverified if record else [],
+        issues=result.issues,
+        model_calls=result.model_calls,
+        elapsed_s=result.elapsed_s,
+    )

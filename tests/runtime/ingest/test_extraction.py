@@ -1,0 +1,258 @@
+"""Extracting the records of stored scenes with a scripted model, in real stores."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from langchain_core.messages import BaseMessage
+
+from novelgen.errors import UnknownProjectError
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from runtime.ingest.entity_writes import store_entities
+from runtime.ingest.extraction import ExtractionReport, extract_scenes
+from runtime.ingest.ingest import ingest_scene, ingest_scenes
+from runtime.storage.records import MemoryFilter, StoredScene
+from runtime.stores import MemoryStores
+from tests.runtime.ingest.made_up_story import ENTITIES, record, scene
+from tests.support.scripted_chat_model import ScriptedChatModel
+
+PROMISE = (
+    "Tom Hale took the lamp from Mary Grey and promised to return it on Friday. Old Sexton Pike saw it from the gate "
+    "of the churchyard and said nothing to anybody, then or later. The rain began before Mary Grey was home."
+)
+BROKEN = (
+    "Friday came and Tom Hale had sold the lamp to a pedlar. He told Mary Grey so at her own door in Baker Street, and "
+    "she shut it. Pike went by with his spade and looked at neither of them."
+)
+TEXTS = {(1, 1): PROMISE, (1, 2): BROKEN}
+
+
+def answers(**changes: dict[str, Any]) -> Callable[[list[BaseMessage]], str]:
+    """Return what the model says of the two scenes; `promise` and `broken` change their answers."""
+    promise = {
+        "location": "",
+        "characters_present": ["C0", "C1"],
+        "new_entities": [{"name": "Sexton Pike", "entity_type": "character", "aliases": ["Pike"]}],
+        "summary": ["Tom takes the lamp.", "He promises to return it.", "Pike sees it."],
+        "state_changes": [
+            {"entity": "I0", "attribute": "holder", "value": "C1", "evidence": "Tom Hale took the lamp"}
+        ],
+        "relationship_changes": [
+            {"character_a": "C0", "character_b": "C1", "status": "trusting", "event": "the lamp is lent"}
+        ],
+        "open_loops_created": [{"description": "Will Tom return the lamp?", "entities": ["C1", "I0"]}],
+        "memories": [
+            {
+                "content": "Tom Hale promised Mary Grey to return the lamp on Friday; Sexton Pike saw it.",
+                "event_type": "promise_made",
+                "importance": 5,
+                "entities": ["C0", "C1", "Sexton Pike"],
+                "evidence": "promised to return it on Friday",
+            },
+            {
+                "content": "Sexton Pike keeps a secret.",
+                "entities": ["Pike"],
+                "evidence": "he never spoke of it",
+            },
+        ],
+        **changes.get("promise", {}),
+    }
+    broken = {
+        "characters_present": ["C0", "C1", "Pike"],
+        "summary": ["Tom has sold the lamp."],
+        "open_loops_moved": [{"id": "OL0", "note": "sold", "outcome": "resolved"}],
+        "memories": [
+            {
+                "content": "Tom Hale broke his promise to Mary Grey: he sold the lamp to a pedlar.",
+                "event_type": "promise_broken",
+                "entities": ["C0", "C1"],
+                "evidence": "had sold the lamp to a pedlar",
+            }
+        ],
+        **changes.get("broken", {}),
+    }
+    return lambda messages: json.dumps(promise if "promised to return it" in messages[1].text else broken)
+
+
+def extracted(
+    stores: MemoryStores, project: str, answer: Callable[..., str], **options: Any
+) -> ExtractionReport:
+    """Extract what waits with a model that answers so."""
+    return extract_scenes(stores, project, ScriptedChatModel(answer=answer), **options)
+
+
+def stored_scene(stores: MemoryStores, project: str, chapter: int, number: int) -> StoredScene:
+    """Return a stored scene with its text."""
+    with stores.database(project).read() as unit:
+        return unit.scenes.require(project, StoryPosition(chapter, number))
+
+
+@pytest.fixture
+def story(stores: MemoryStores, project: str) -> str:
+    """A project with two scenes that have no record."""
+    store_entities(stores, project, ENTITIES)
+    ingest_scenes(stores, project, [scene(*place, text) for place, text in TEXTS.items()])
+    return project
+
+
+def test_scenes_get_records_people_and_threads(stores: MemoryStores, story: str) -> None:
+    """What the model found is stored as extracted; new people and threads get ids from the counters."""
+    report = extracted(stores, story, answers())
+    assert [(each.outcome, each.memories, each.model_calls) for each in report.scenes] == [
+        ("done", 2, 1),
+        ("done", 1, 1),
+    ]
+    first = stored_scene(stores, story, 1, 1)
+    assert (first.extraction_status, first.record_origin, first.participants) == (
+        "done",
+        "extracted",
+        ["C0", "C1"],
+    )
+    with stores.database(story).read() as unit:
+        pike = unit.entities.get(story, "C2")
+        loop = unit.loops.get(story, "OL0")
+        relationships = unit.relationships.list_as_of(story)
+        [lamp] = unit.states.snapshots(story, ["I0"])
+    assert pike is not None
+    assert (pike.entity.name, pike.origin, pike.entity.first_chapter) == ("Sexton Pike", "extracted", 1)
+    assert loop is not None
+    assert (loop.status, loop.related_entities) == ("resolved", ["C1", "I0"])
+    assert [each.status for each in relationships] == ["trusting"]
+    assert lamp.state_data["holder"] == "C1"
+    assert report.indexing.waiting == 0
+
+
+def test_the_next_scene_knows_what_the_one_before_brought(stores: MemoryStores, story: str) -> None:
+    """People, threads and states of scene 1 stand in the prompt of scene 2, and scene 2 in no earlier prompt."""
+    model = ScriptedChatModel(answer=answers())
+    extract_scenes(stores, story, model)
+    first, second = (prompt[1].text for prompt in model.prompts)
+    assert "C2 | character | Sexton Pike; Pike" in second
+    assert "OL0 |  | Will Tom" in second or "OL0 | | Will Tom" in second
+    assert "I0 | holder: C1" in second
+    assert "pedlar" not in first
+    assert "OL0" not in first
+
+
+def test_memories_bear_their_evidence(stores: MemoryStores, story: str) -> None:
+    """A located quote is the memory's span, one that is not there makes it unverified; both are listed."""
+    report = extracted(stores, story, answers())
+    with stores.database(story).read() as unit:
+        found = unit.memories.list_matching(story, MemoryFilter(content_types=["memory"]))
+        unverified = unit.memories.list_matching(story, MemoryFilter(unverified_only=True))
+    spans = {stored.chunk.content[:9]: stored.chunk.source_span for stored in found}
+    start, end = spans["Tom Hale "] or (0, 0)
+    assert BROKEN[start:end] == "had sold the lamp to a pedlar"
+    assert [stored.chunk.content for stored in unverified] == ["Sexton Pike keeps a secret."]
+    assert [each.says for each in report.scenes[0].unverified] == ["Sexton Pike keeps a secret."]
+
+
+def test_a_broken_promise_supersedes_the_promise(stores: MemoryStores, story: str) -> None:
+    """The promise is kept, and marked as over from the scene on that broke it."""
+    extracted(stores, story, answers())
+    with stores.database(story).read() as unit:
+        before = unit.memories.by_entities(story, ["C0"], as_of=StoryPosition(1, 2), limit=10)
+        after = unit.memories.by_entities(story, ["C0"], as_of=END_OF_STORY, limit=10)
+    promise = [chunk for chunk in before if chunk.event_type == "promise_made"]
+    assert [chunk.superseded_by for chunk in promise] == [None]
+    [over] = [chunk for chunk in after if chunk.event_type == "promise_made"]
+    [broken] = [chunk for chunk in after if chunk.event_type == "promise_broken"]
+    assert over.superseded_by == broken.source_id
+
+
+def test_what_is_done_is_not_done_again(stores: MemoryStores, story: str) -> None:
+    """A second run asks nothing; a changed text is taken up again."""
+    extracted(stores, story, answers())
+    assert extracted(stores, story, answers()).scenes == []
+    ingest_scene(stores, story, scene(1, 2, f"{BROKEN} Nobody spoke."))
+    again = extracted(stores, story, answers())
+    assert [(each.chapter_index, each.scene_index, each.outcome) for each in again.scenes] == [(1, 2, "done")]
+
+
+def test_failed_scenes_keep_their_text_and_say_why(stores: MemoryStores, story: str) -> None:
+    """A failure is stored with its reason, the other scene is done, and only a retry takes it up again."""
+    report = extracted(stores, story, answers(promise={"memories": "none"}))
+    assert [(each.outcome, each.fault) for each in report.scenes] == [("failed", "schema"), ("done", None)]
+    failed = stored_scene(stores, story, 1, 1)
+    assert (failed.extraction_status, failed.text, failed.record) == ("failed", PROMISE, None)
+    assert "does not fit the schema" in str(failed.failure_reason)
+    assert extracted(stores, story, answers()).scenes == []
+    assert [each.outcome for each in extracted(stores, story, answers(), retry_failed=True).scenes] == [
+        "done"
+    ]
+    assert stored_scene(stores, story, 1, 1).failure_reason is None
+
+
+def test_zero_facts_are_a_failure(stores: MemoryStores, story: str) -> None:
+    """A model that finds nothing in a scene leaves it failed, never done."""
+    report = extracted(stores, story, lambda _: '{"summary": ["Things happen."], "memories": []}')
+    assert [(each.outcome, each.fault) for each in report.scenes] == [("failed", "empty")] * 2
+    assert stored_scene(stores, story, 1, 2).extraction_status == "failed"
+
+
+def test_a_failed_scene_is_still_found_by_its_passages(stores: MemoryStores, story: str) -> None:
+    """Without a record the passages and presence that the text gives stay."""
+
+    def outage(_: list[BaseMessage]) -> str:
+        raise ConnectionError("refused")
+
+    report = extracted(stores, story, outage)
+    assert [each.fault for each in report.scenes] == ["unavailable"] * 2
+    with stores.database(story).read() as unit:
+        assert unit.memories.count(story, MemoryFilter(content_types=["scene"])) == 2
+    assert stored_scene(stores, story, 1, 1).participants == ["C0", "C1"]
+
+
+def test_human_records_are_left_alone(stores: MemoryStores, project: str) -> None:
+    """Scenes with an author's or a supplied record are not sent to the model at all."""
+    store_entities(stores, project, ENTITIES)
+    ingest_scene(stores, project, scene(1, 1, PROMISE, record=record(1, 1), record_origin="author"))
+    ingest_scene(stores, project, scene(1, 2, BROKEN, record=record(1, 2)))
+    model = ScriptedChatModel(answer=answers())
+    assert extract_scenes(stores, project, model, retry_failed=True).scenes == []
+    assert model.prompts == []
+    assert stored_scene(stores, project, 1, 1).record_origin == "author"
+
+
+def test_what_the_author_writes_meanwhile_wins(stores: MemoryStores, story: str) -> None:
+    """A record that arrives while the model reads stays; the model's answer is dropped and says so."""
+
+    def slow(messages: list[BaseMessage]) -> str:
+        if "promised to return it" in messages[1].text:
+            ingest_scene(stores, story, scene(1, 1, PROMISE, record=record(1, 1), record_origin="author"))
+        return answers()(messages)
+
+    report = extracted(stores, story, slow)
+    assert [each.outcome for each in report.scenes] == ["overtaken", "done"]
+    stored = stored_scene(stores, story, 1, 1)
+    assert stored.record is not None
+    assert (stored.record_origin, stored.record.memories[0].memory_id) == ("author", "M11")
+
+
+def test_one_chapter_alone_and_progress(stores: MemoryStores, story: str) -> None:
+    """Only the chapter that is asked for is extracted, and progress is told."""
+    ingest_scene(stores, story, scene(2, 1, BROKEN.replace("Friday", "Monday")))
+    seen: list[tuple[int, int]] = []
+    report = extracted(
+        stores, story, answers(), chapter_index=1, progress=lambda done, total: seen.append((done, total))
+    )
+    assert {each.chapter_index for each in report.scenes} == {1}
+    assert seen == [(1, 2), (2, 2)]
+    assert report.count("done") == 2
+
+
+def test_the_number_of_bullets_is_a_setting(stores: MemoryStores, story: str) -> None:
+    """The stored summary has at most as many bullets as the setting says."""
+    extracted(stores, story, answers(promise={"summary": [f"Bullet {number}." for number in range(20)]}))
+    stored = stored_scene(stores, story, 1, 1)
+    assert stored.record is not None
+    assert len(stored.record.summary) == stores.settings.memory.summarization.max_bullets
+
+
+def test_an_unknown_project_is_refused(stores: MemoryStores) -> None:
+    """Nothing is created for a project that is not stored."""
+    with pytest.raises(UnknownProjectError, match="no-such-story"):
+        extracted(stores, "no-such-story", answers())
