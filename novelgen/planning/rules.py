@@ -7,7 +7,7 @@ from itertools import combinations, islice
 
 from novelgen.models.characters import CharactersConfig
 from novelgen.models.context import PlannerReport, ReportIssue
-from novelgen.models.entity import Entity
+from novelgen.models.entity import Entity, EntityType
 from novelgen.models.plan import ScenePlan
 from novelgen.names.resolver import NameResolver, Resolution
 from novelgen.planning.retrieval_plan import PlannedQuery, RetrievalPlan
@@ -44,14 +44,15 @@ def plan_by_rules(
         are unresolved and stay query words.
     """
     resolutions = [
-        _decided_by_cast(names.resolve(name), entities, characters)
+        _decided_by_cast(_resolved(name, names, ("character",)), entities, characters)
         for name in scene_plan.characters
         if name.strip()
     ]
     texts = [scene_plan.location, scene_plan.purpose, *scene_plan.key_actions, *hints]
     cast_ids = [each.entity_id for each in resolutions if each.entity_id]
     mentioned = [each for text in texts for each in names.entity_ids_in(text, also_present=cast_ids)]
-    place = names.resolve(scene_plan.location).entity_id if scene_plan.location.strip() else None
+    location = scene_plan.location.strip()
+    place = _resolved(location, names, ("location",)).entity_id if location else None
     display_names = {entity.entity_id: entity.name for entity in entities}
     labels = [display_names.get(each.entity_id or "", each.name) for each in resolutions]
     return RetrievalPlan(
@@ -61,6 +62,12 @@ def plan_by_rules(
         planner=PlannerReport(used="rules", reason="no model is configured"),
         issues=[_ambiguity(each) for each in resolutions if each.entity_id is None and each.candidate_ids],
     )
+
+
+def _resolved(name: str, names: NameResolver, entity_types: Sequence[EntityType]) -> Resolution:
+    """Resolve a name among entities of the expected types, and among all where none of those bears it."""
+    expected = names.resolve(name, entity_types=entity_types)
+    return expected if expected.candidate_ids else names.resolve(name)
 
 
 def _decided_by_cast(

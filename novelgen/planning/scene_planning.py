@@ -15,6 +15,9 @@ from novelgen.planning.rules import plan_by_rules
 from novelgen.planning.stage import recently_on_stage
 from novelgen.text.cjk import StoryLanguage, story_language
 
+PRESENT_SCENES = 8
+"""Who was on stage in so many last scenes decides whom an ambiguous name means."""
+
 
 class PlannedScene(BaseModel):
     """The plan, and the seconds that the model took for its part."""
@@ -48,7 +51,7 @@ def plan_scene(
         planner: The model's planner, or None.
     """
     story = known_story(request, outline)
-    names = NameResolver(story.entities, present_ids=recently_on_stage(story))
+    names = NameResolver(story.entities, present_ids=recently_on_stage(story, scenes=PRESENT_SCENES))
     rules = plan_by_rules(
         request.scene_plan,
         entities=story.entities,
