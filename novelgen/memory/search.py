@@ -33,7 +33,7 @@ class SearchRequest(BaseModel):
     queries: list[SearchQuery] = Field(default_factory=list)
     entity_ids: list[str] = Field(default_factory=list, description="Entities that the scene touches.")
     as_of: StoryPosition = END_OF_STORY
-    candidates_per_query: int = Field(default=150, ge=1, le=1000)
+    candidates_per_query: int = Field(default=100, ge=1, le=1000)
     timeout_s: float = Field(default=5.0, gt=0, description="For every arm on its own.")
 
 

@@ -14,7 +14,8 @@ from novelgen.models.memory import WORDS_ONLY, ContentType, MemoryOrigin, StoryM
 from novelgen.models.record import RecordedMemory, SceneRecord
 from novelgen.names.resolver import Mention
 from novelgen.records.evidence import QuoteFinder
-from novelgen.text.chunks import chunk_text
+from novelgen.text.chunks import TARGET_CHARACTERS, chunk_text
+from novelgen.text.cjk import StoryLanguage, story_language
 from novelgen.text.extractive import short_form
 from runtime.ingest.scene_input import RecordOrigin, SceneInput
 
@@ -25,6 +26,9 @@ _MEMORY_ORIGINS: dict[RecordOrigin, MemoryOrigin] = {
     "extracted": "extracted",
 }
 KEY_EVENT_TAG = "key_event"
+PASSAGE_CHARACTERS: dict[StoryLanguage, int] = {"en": 240, "zh": 90}
+"""Passages that speak for themselves are windows of few sentences: measured, in 2,000 tokens they bring 1.4 times
+(Chinese) the far-back facts that chunks of 500 characters bring, and about as much in English."""
 
 MentionsIn = Callable[[str], Sequence[Mention]]
 """Finds the entities that a text names."""
@@ -64,7 +68,8 @@ def passage_chunks(
     maker = _ChunkMaker(scene, scope)
     is_semantic = scope.embed_passages or scene.record is None
     chunks = []
-    for span in chunk_text(scene.text):
+    target = TARGET_CHARACTERS if scene.record else PASSAGE_CHARACTERS[story_language(scene.text)]
+    for span in chunk_text(scene.text, target_characters=target):
         passage = scene.text[span.start : span.end]
         mentions = mentions_in(passage)
         chunks.append(

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from novelgen.memory.search import SearchRequest
+from novelgen.models.memory import ContentType
 from runtime.retrieval.answers import ArmAnswer, merged, ranked_answer
 from runtime.retrieval.filters import same_filters
+from runtime.storage.records import MemoryFilter
+from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 
 ARM = "lexical"
+DISTILLED: tuple[ContentType, ...] = ("memory", "note", "summary", "dialogue", "description")
+PASSAGES: tuple[ContentType, ...] = ("scene",)
+PASSAGES_BESIDE_MEMORIES = 20
+"""Where distilled memories are found, so many passages per query are enough: they would crowd them out."""
 
 
 def search_words(stores: MemoryStores, request: SearchRequest) -> ArmAnswer:
@@ -19,14 +28,28 @@ def search_words(stores: MemoryStores, request: SearchRequest) -> ArmAnswer:
     answers: list[ArmAnswer] = []
     with stores.database(request.project_id).read() as unit:
         for memory_filter, numbers in same_filters(request):
-            found = unit.lexical.search_many(
-                request.project_id,
-                [request.queries[number].text for number in numbers],
-                memory_filter=memory_filter,
-                limit=request.candidates_per_query,
-            )
-            answers += [
-                ranked_answer(ARM, ((hit.chunk_id, hit.score) for hit in hits), number)
-                for number, hits in zip(numbers, found, strict=True)
-            ]
+            if memory_filter.content_types:
+                answers += _found(unit, request, memory_filter, numbers, request.candidates_per_query)
+                continue
+            distilled = memory_filter.model_copy(update={"content_types": list(DISTILLED)})
+            facts = _found(unit, request, distilled, numbers, request.candidates_per_query)
+            has_facts = any(answer.hits for answer in facts)
+            limit = PASSAGES_BESIDE_MEMORIES if has_facts else request.candidates_per_query
+            passages = memory_filter.model_copy(update={"content_types": list(PASSAGES)})
+            answers += [*facts, *_found(unit, request, passages, numbers, limit)]
     return merged(answers)
+
+
+def _found(
+    unit: UnitOfWork,
+    request: SearchRequest,
+    memory_filter: MemoryFilter,
+    numbers: Sequence[int],
+    limit: int,
+) -> list[ArmAnswer]:
+    texts = [request.queries[number].text for number in numbers]
+    found = unit.lexical.search_many(request.project_id, texts, memory_filter=memory_filter, limit=limit)
+    return [
+        ranked_answer(ARM, ((hit.chunk_id, hit.score) for hit in hits), number)
+        for number, hits in zip(numbers, found, strict=True)
+    ]
