@@ -18,6 +18,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 
 from novelgen.assembly.context import assemble_context
+from novelgen.chains.arm_tracing import trace_arms
 from novelgen.chains.context_run import ContextRun
 from novelgen.chains.context_settings import ContextSettings
 from novelgen.chains.context_writer import ContextWriter
@@ -38,6 +39,7 @@ from novelgen.text.tokens import TokenCounter, estimate_tokens
 
 logger = logging.getLogger(__name__)
 
+TRACE_TAG = "novelgen"
 ContextInput = MemoryContextRequest | Mapping[str, Any]
 
 
@@ -47,6 +49,9 @@ class MemoryContextChain(Runnable[ContextInput, SceneMemoryContext]):
     Works as any LangChain Runnable (`invoke`, `ainvoke`, `batch`, `stream`, `with_retry`, `|`). Nothing
     that fails in the model, the memory or the writer reaches the caller: the context says what is missing
     in `report.issues`.
+
+    A callback handler sees the run with the tag "novelgen" and, as metadata, its project and place; under it
+    the runs read_outline, plan (with the model's call), retrieve (with one run per arm), select and write.
 
     Args:
         memory: The memory tools, `runtime`'s or a double; a search alone is enough.
@@ -97,17 +102,23 @@ class MemoryContextChain(Runnable[ContextInput, SceneMemoryContext]):
             ValidationError: When the request lacks a field or has a wrong type.
             InvalidProjectIdError: When the project id is not a plain, path-free string.
         """
-        return self._steps.invoke(input, self._named(config), **kwargs)
+        return self._steps.invoke(input, self._traced(config, input), **kwargs)
 
     async def ainvoke(
         self, input: ContextInput, config: RunnableConfig | None = None, **kwargs: Any
     ) -> SceneMemoryContext:
         """Build the context without blocking the event loop; the same body runs in worker threads."""
-        return await self._steps.ainvoke(input, self._named(config), **kwargs)
+        return await self._steps.ainvoke(input, self._traced(config, input), **kwargs)
 
-    def _named(self, config: RunnableConfig | None) -> RunnableConfig:
+    def _traced(self, config: RunnableConfig | None, asked: ContextInput) -> RunnableConfig:
+        """Give the run its name, tag and metadata; what the caller set stays."""
         given = config or {}
-        return {**given, "run_name": given.get("run_name") or self.get_name()}
+        return {
+            **given,
+            "run_name": given.get("run_name") or self.get_name(),
+            "tags": [*(given.get("tags") or ()), TRACE_TAG],
+            "metadata": {**_place_of(asked), **(given.get("metadata") or {})},
+        }
 
     def _begin(self, given: ContextInput) -> ContextRun:
         request = MemoryContextRequest.model_validate(given)
@@ -130,10 +141,11 @@ class MemoryContextChain(Runnable[ContextInput, SceneMemoryContext]):
         request, settings = run.request, self._settings
         story = known_story(request, run.outline)
         state_ids = entities_for_states(run.plan.entity_ids, story, limit=settings.max_states)
+        asked = self._search_request(run)
         outcomes = self._call(
             run,
             {
-                "search": partial(self._memory.search, self._search_request(run)),
+                "search": partial(self._memory.search, asked),
                 "states": partial(
                     self._memory.get_entity_states, request.project_id, state_ids, as_of=request.position
                 ),
@@ -150,6 +162,7 @@ class MemoryContextChain(Runnable[ContextInput, SceneMemoryContext]):
         issues = (self._issue(stage, outcome) for stage, outcome in outcomes.items())
         run = run.with_issues(*(issue for issue in issues if issue is not None))
         search = outcomes["search"].value or run.search
+        trace_arms(asked, search)
         return replace(
             run.with_issues(*search.issues).with_timings(dict(search.timings_s)),
             search=search,
@@ -206,6 +219,12 @@ class MemoryContextChain(Runnable[ContextInput, SceneMemoryContext]):
 
     def _issue(self, stage: str, outcome: CallOutcome[Any]) -> ReportIssue | None:
         return issue_of(stage, outcome, propagate_bugs=self._propagate_bugs)
+
+
+def _place_of(asked: object) -> dict[str, Any]:
+    """The project and place of a request as metadata, as far as it has them: it is not validated yet."""
+    given = dict(asked) if isinstance(asked, MemoryContextRequest | Mapping) else {}
+    return {name: given[name] for name in ("project_id", "chapter_index", "scene_index") if name in given}
 
 
 def _with_report(context: SceneMemoryContext, **changes: Any) -> SceneMemoryContext:

@@ -1,0 +1,164 @@
+"""The memory context chain as a citizen of LangChain: tracing, batches, retries, fallbacks."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from langchain_core.runnables import RunnableLambda
+
+from novelgen.chains.arm_tracing import arm_summaries
+from novelgen.chains.memory_context_chain import MemoryContextChain
+from novelgen.errors import DatabaseError, InvalidProjectIdError, VectorIndexError
+from novelgen.memory.search import ArmHit, Candidate, SearchResult
+from novelgen.models.context import ReportIssue, SceneMemoryContext
+from novelgen.models.request import MemoryContextRequest
+from tests.support.scripted_chat_model import answering
+from tests.support.stories import MEMORIES, NOW, PROJECT, lighthouse_memory, lighthouse_request
+from tests.support.tracing import RecordingHandler
+
+STEPS = ["read_outline", "plan", "retrieve", "select", "write"]
+
+
+def chain(**arguments: Any) -> MemoryContextChain:
+    """Return a chain over the lighthouse story with a fixed clock."""
+    return MemoryContextChain(lighthouse_memory(), clock=lambda: NOW, propagate_bugs=True, **arguments)
+
+
+def traced(asked: Any = None, config: dict[str, Any] | None = None, **arguments: Any) -> RecordingHandler:
+    """Run the chain with a recording handler and return it."""
+    handler = RecordingHandler()
+    chain(**arguments).invoke(asked or lighthouse_request(), {**(config or {}), "callbacks": [handler]})
+    return handler
+
+
+def test_a_handler_sees_the_steps_under_one_run() -> None:
+    """Plan, retrieval and selection are named runs of their own, in order."""
+    handler = traced()
+    assert handler.children_of(None) == ["MemoryContextChain"]
+    assert handler.children_of("MemoryContextChain") == STEPS
+
+
+def test_the_run_is_tagged_and_says_its_place() -> None:
+    """Traces can be searched by project and scene, and the caller's own tags and metadata stay."""
+    handler = traced(config={"tags": ["draft"], "metadata": {"author": "Eve"}, "run_name": "context of 2:2"})
+    run = handler.named("context of 2:2")
+    assert run.tags == ["draft", "novelgen"]
+    assert run.metadata == {"author": "Eve", "project_id": PROJECT, "chapter_index": 2, "scene_index": 2}
+
+
+def test_plan_arms_and_selection_are_in_the_trace() -> None:
+    """The queries, what each arm found for them, and the receipts can be read from the runs."""
+    handler = traced()
+    planned = handler.named("plan").outputs.plan
+    (arm,) = handler.children_of("retrieve")
+    assert arm == "arm_lexical"
+    run = handler.named(arm)
+    assert "arm" in run.tags
+    assert run.inputs["queries"] == [query.text for query in planned.queries]
+    assert run.inputs["as_of"] == "2:2"
+    assert {"k-M1", "k-M2"} <= set(run.outputs["best"])
+    assert [item.source_id for item in handler.named("select").outputs.report.items][:1]
+
+
+def test_the_model_is_called_under_the_plan() -> None:
+    """A model's call belongs to the step that made it, although it runs in a thread of its own."""
+    handler = traced(model=answering(*['{"queries": ["where is the brass key"]}'] * 2))
+    assert set(handler.children_of("plan")) == {"ScriptedChatModel"}
+
+
+def test_async_runs_are_traced_alike() -> None:
+    """ainvoke shows the same runs as invoke."""
+    handler = RecordingHandler()
+    asyncio.run(chain().ainvoke(lighthouse_request(), {"callbacks": [handler]}))
+    assert [(run.name, run.parent) for run in handler.runs] == [
+        (run.name, run.parent) for run in traced().runs
+    ]
+
+
+def test_a_refused_request_is_an_error_in_the_trace() -> None:
+    """Whoever looks at the trace sees why nothing was built, whatever the request lacked."""
+    handler = RecordingHandler()
+    asked = {**dict(lighthouse_request()), "project_id": "../etc"}
+    with pytest.raises(InvalidProjectIdError, match="etc"):
+        chain().invoke(asked, {"callbacks": [handler]})
+    assert isinstance(handler.named("read_outline").error, InvalidProjectIdError)
+
+
+def test_the_summary_of_an_arm_counts_each_memory_once_and_names_its_failures() -> None:
+    """Best rank first; an arm that found nothing is there with its issue."""
+    search = SearchResult(
+        candidates=(
+            Candidate(MEMORIES[0], (ArmHit("semantic", 3, 0), ArmHit("semantic", 2, 1))),
+            Candidate(MEMORIES[1], (ArmHit("semantic", 1, 0),)),
+        ),
+        issues=(ReportIssue(stage="lexical", kind="timeout", message="too slow"),),
+        timings_s={"arm_semantic": 0.2, "arm_lexical": 5.0, "outline": 1.0},
+    )
+    assert arm_summaries(search) == {
+        "lexical": {"candidates": 0, "best": [], "elapsed_s": 5.0, "issues": ["timeout: too slow"]},
+        "semantic": {"candidates": 2, "best": ["k-M2", "k-M1"], "elapsed_s": 0.2, "issues": []},
+    }
+
+
+def test_a_batch_keeps_its_order_and_its_failures_apart() -> None:
+    """A wrong request fails alone; the contexts of the others come at their places."""
+    wrong = {**dict(lighthouse_request()), "project_id": "a/b"}
+    first, refused, last = chain().batch(
+        [lighthouse_request(2, 1), wrong, lighthouse_request(2, 2)], return_exceptions=True
+    )
+    assert isinstance(refused, InvalidProjectIdError)
+    assert (first.scene_index, last.scene_index) == (1, 2)
+
+
+def test_an_async_batch_gives_the_same_contexts() -> None:
+    """abatch and batch choose the same memories."""
+    requests = [lighthouse_request(2, 1), lighthouse_request(2, 2)]
+    chosen = asyncio.run(chain().abatch(requests))
+    assert [each.relevant_memories for each in chosen] == [
+        each.relevant_memories for each in chain().batch(requests)
+    ]
+
+
+def test_a_retry_around_a_longer_chain_runs_the_chain_again() -> None:
+    """What fails before the chain may fail for a moment; with_retry gets past it."""
+    failures = iter([DatabaseError("locked for a moment")])
+
+    def load(place: tuple[int, int]) -> MemoryContextRequest:
+        for failure in failures:
+            raise failure
+        return lighthouse_request(*place)
+
+    retried = (RunnableLambda(load) | chain()).with_retry(
+        retry_if_exception_type=(DatabaseError,), wait_exponential_jitter=False, stop_after_attempt=2
+    )
+    assert retried.invoke((2, 2)).scene_index == 2
+
+
+def test_a_fallback_answers_what_the_chain_refuses() -> None:
+    """with_fallbacks hands a refused request to whoever can still answer it."""
+
+    def bare(asked: dict[str, Any]) -> SceneMemoryContext:
+        return SceneMemoryContext(project_id="none", chapter_index=0, scene_index=0, retrieval_timestamp=NOW)
+
+    safe = chain().with_fallbacks([RunnableLambda(bare)], exceptions_to_handle=(InvalidProjectIdError,))
+    refused = {**dict(lighthouse_request()), "project_id": ".."}
+    assert safe.invoke(refused).project_id == "none"
+    assert safe.invoke(lighthouse_request()).project_id == PROJECT
+
+
+def test_a_failing_memory_needs_no_fallback() -> None:
+    """The chain degrades by itself: a fallback is not asked, and the report says what is missing."""
+
+    class Broken(type(lighthouse_memory())):  # type: ignore[misc]
+        def search(self, request: Any) -> SearchResult:
+            raise VectorIndexError("the index is gone")
+
+    broken = Broken(PROJECT)
+    safe = MemoryContextChain(broken, clock=lambda: NOW).with_fallbacks([chain()])
+    report = safe.invoke(lighthouse_request()).report
+    assert report is not None
+    assert [(issue.stage, issue.kind) for issue in report.issues if issue.stage == "search"] == [
+        ("search", "unavailable")
+    ]

@@ -1,0 +1,162 @@
+"""The story memory as a LangChain retriever, over the in-memory double."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import RunnableLambda
+from langchain_tests.integration_tests import RetrieversIntegrationTests
+from pydantic import ValidationError
+
+from novelgen.chains.story_memory_retriever import StoryMemoryRetriever
+from novelgen.errors import DatabaseError
+from novelgen.memory.in_memory import InMemoryStoryMemory
+from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.position import StoryPosition
+from tests.support.stories import PROJECT, lighthouse_memory
+from tests.support.tracing import RecordingHandler
+
+BEFORE_CHAPTER_3 = StoryPosition(3)
+
+
+@pytest.mark.anyio
+class TestStandardSuite(RetrieversIntegrationTests):
+    """LangChain's own suite for retrievers."""
+
+    @pytest.fixture
+    def anyio_backend(self) -> str:
+        """Run the suite's coroutines on asyncio."""
+        return "asyncio"
+
+    @property
+    def retriever_constructor(self) -> type[BaseRetriever]:
+        """The class under test."""
+        return StoryMemoryRetriever
+
+    @property
+    def retriever_constructor_params(self) -> dict[str, Any]:
+        """A retriever over the lighthouse story."""
+        return {"memory": lighthouse_memory(), "project_id": PROJECT}
+
+    @property
+    def retriever_query_example(self) -> str:
+        """A query that every memory shares a word with."""
+        return "the brass key of Ada in this story"
+
+
+def retriever(**fields: Any) -> StoryMemoryRetriever:
+    """Return a retriever over the lighthouse story."""
+    return StoryMemoryRetriever(**{"memory": lighthouse_memory(), "project_id": PROJECT, **fields})
+
+
+def sources(documents: list[Document]) -> list[str]:
+    """Return the source ids of documents in their order."""
+    return [document.metadata["source_id"] for document in documents]
+
+
+def test_a_document_carries_what_is_known_of_its_memory() -> None:
+    """Id, place, weight, entities and kind are at hand without another look-up."""
+    document = retriever(as_of=BEFORE_CHAPTER_3).invoke("hid the brass key under the stair")[0]
+    assert document.id == "k-M1"
+    assert document.page_content.startswith("Ada hid the brass key")
+    assert document.metadata == {
+        "chunk_id": "k-M1",
+        "source_id": "M1",
+        "project_id": PROJECT,
+        "chapter_index": 1,
+        "scene_index": 1,
+        "importance": 5,
+        "entities": ["C0", "I0", "L0"],
+        "tags": [],
+        "content_type": "memory",
+    }
+
+
+def test_nothing_of_the_position_or_later_is_retrieved() -> None:
+    """The sale of chapter 3 is found at the end of the story and not on entering that chapter."""
+    query = "Ben sold the brass key to the harbour master"
+    assert "M4" in sources(retriever().invoke(query))
+    assert "M4" not in sources(retriever(as_of=BEFORE_CHAPTER_3).invoke(query))
+    assert "M4" not in sources(retriever().invoke(query, as_of=BEFORE_CHAPTER_3))
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ({"entities": ["I1"]}, ["M3"]),
+        ({"content_type": "note"}, []),
+        ({"memory_tags": ["sea"]}, []),
+        ({"k": 1}, ["M1"]),
+    ],
+)
+def test_filters_hold(filters: dict[str, Any], expected: list[str]) -> None:
+    """Entities, kind, tags and number bound what is retrieved."""
+    query = "Ada hid the brass key under the third stair of the keeper's lighthouse"
+    assert sources(retriever(as_of=BEFORE_CHAPTER_3, **filters).invoke(query)) == expected
+
+
+def test_async_calls_give_the_same_and_take_the_same_arguments() -> None:
+    """ainvoke runs the same body, the number of documents of one call included."""
+    asked = retriever()
+    assert asyncio.run(asked.ainvoke("the brass key")) == asked.invoke("the brass key")
+    assert len(asyncio.run(asked.ainvoke("the brass key", k=1))) == 1
+
+
+def test_a_blank_query_finds_nothing() -> None:
+    """A chain may hand over an empty question; that is no failure."""
+    assert retriever().invoke("  ") == []
+
+
+@pytest.mark.parametrize("fields", [{"k": 0}, {"project_id": ""}, {"content_type": "poem"}])
+def test_fields_out_of_bounds_are_refused(fields: dict[str, Any]) -> None:
+    """A wrong field is refused when the retriever is built, by its name."""
+    with pytest.raises(ValidationError, match=next(iter(fields))):
+        retriever(**fields)
+
+
+def test_it_is_a_link_of_any_chain() -> None:
+    """Documents flow into the next step of an LCEL chain."""
+    chain = retriever(k=2) | RunnableLambda(sources)
+    assert chain.batch(["Nobody can swim", "the logbook of the keeper"]) == [
+        sources(retriever(k=2).invoke("Nobody can swim")),
+        sources(retriever(k=2).invoke("the logbook of the keeper")),
+    ]
+
+
+class BrokenSearch(InMemoryStoryMemory):
+    """A memory whose search fails a given number of times."""
+
+    failures = 1
+
+    def search_story_memory(self, *arguments: Any, **keywords: Any) -> list[StoryMemoryChunk]:
+        """Fail, then answer nothing."""
+        self.failures -= 1
+        if self.failures >= 0:
+            raise DatabaseError("the database is down")
+        return []
+
+
+def test_an_outage_raises_so_that_fallbacks_and_retries_see_it() -> None:
+    """with_retry asks again, with_fallbacks asks elsewhere."""
+    broken = StoryMemoryRetriever(memory=BrokenSearch(PROJECT), project_id=PROJECT)
+    with pytest.raises(DatabaseError, match="down"):
+        broken.invoke("the key")
+    retried = StoryMemoryRetriever(memory=BrokenSearch(PROJECT), project_id=PROJECT).with_retry(
+        retry_if_exception_type=(DatabaseError,), wait_exponential_jitter=False, stop_after_attempt=2
+    )
+    assert retried.invoke("the key") == []
+    other = StoryMemoryRetriever(memory=BrokenSearch(PROJECT), project_id=PROJECT)
+    assert sources(other.with_fallbacks([retriever(k=1)]).invoke("the brass key")) == ["M1"]
+
+
+def test_a_callback_handler_sees_the_retrieval() -> None:
+    """The run has the retriever's name and tags, the query and the documents."""
+    handler = RecordingHandler()
+    retriever(k=1, tags=["canon"]).invoke("the brass key", {"callbacks": [handler]})
+    (run,) = handler.runs
+    assert (run.name, run.tags, run.inputs) == ("StoryMemoryRetriever", ["canon"], "the brass key")
+    assert sources(run.outputs) == ["M1"]
