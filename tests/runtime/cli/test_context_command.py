@@ -204,13 +204,20 @@ def test_characters_of_a_file_must_be_there(run: Run, ingested: Path) -> None:
     assert "gone.json" in result.stderr
 
 
-def test_a_bad_config_file_is_bad_input(run: Run, ingested: Path) -> None:
-    """A setting of the wrong type names itself and its value."""
-    (ingested / "config.yaml").write_text("memory:\n  state_budget: lots\n", encoding="utf-8")
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"memory:\n  state_budget: lots\n", "setting 'memory.state_budget' cannot be 'lots'"),
+        (b"memory: [1\n", "is not YAML"),
+        (b"\xff\xfe", "is not YAML in UTF-8"),
+    ],
+)
+def test_a_bad_config_file_is_bad_input(run: Run, ingested: Path, content: bytes, told: str) -> None:
+    """A setting of the wrong type names itself and its value; a file that is no YAML names itself."""
+    (ingested / "config.yaml").write_bytes(content)
     result = run("context", *SCENE)
     assert result.exit_code == 2
-    assert "memory.state_budget" in result.stderr
-    assert "'lots'" in result.stderr
+    assert told in result.stderr
 
 
 def test_settings_of_the_project_hold(run: Run, ingested: Path) -> None:

@@ -1,0 +1,101 @@
+"""`novelgen extract`, with a model server on loopback."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.runtime.cli.conftest import Run
+from tests.runtime.cli.small_project import PROJECT, write_project
+from tests.support.openai_stub import StubCall, openai_stub
+
+ANSWER = {
+    "summary": ["Something happens at the lighthouse."],
+    "memories": [
+        {"content": "The brass key matters to Ada and Ben.", "entities": ["Ada"], "evidence": "the brass key"}
+    ],
+}
+
+
+@pytest.fixture
+def unrecorded(run: Run, projects_dir: Path) -> Path:
+    """The small project, taken in without records."""
+    folder = write_project(projects_dir, records=False)
+    assert run("ingest", PROJECT).exit_code == 0
+    return folder
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """The settings name a model behind an OpenAI-compatible server."""
+    monkeypatch.setenv("NOVELGEN_MODEL", "openai:stub")
+    return monkeypatch
+
+
+def statuses(run: Run) -> list[str]:
+    """Return the extraction status of every stored scene."""
+    return [
+        scene["extraction_status"] for scene in json.loads(run("scene", "list", PROJECT, "--json").stdout)
+    ]
+
+
+def test_scenes_without_records_are_extracted(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
+    """Every scene gets a record; the summary tells what was found and what it cost."""
+    with openai_stub(lambda call: call.say(json.dumps(ANSWER))) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        result = run("extract", PROJECT)
+    assert result.exit_code == 0
+    assert "4 done, 0 failed" in result.stdout
+    assert statuses(run) == ["done"] * 4
+    assert len(stub.calls) == 4
+
+
+def test_json_is_all_there_is_on_stdout(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
+    """`--json` prints the report, with the facts that have no quote."""
+    with openai_stub(lambda call: call.say(json.dumps(ANSWER))) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        report = json.loads(run("extract", PROJECT, "--chapter", "1", "--json").stdout)
+    assert [(scene["scene_index"], scene["outcome"], scene["memories"]) for scene in report["scenes"]] == [
+        (1, "done", 1),
+        (2, "done", 1),
+    ]
+    assert report["scenes"][0]["unverified"] == []
+    assert report["scenes"][1]["unverified"][0]["quote"] == "the brass key"
+
+
+def test_failures_are_told_and_taken_up_again(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
+    """A failed scene ends the command with code 1 and its reason; `--retry` reads it again."""
+
+    def refuse_ben(call: StubCall) -> None:
+        scene = call.payload["messages"][1]["content"]
+        call.say("I cannot." if "Ben sold" in scene else json.dumps(ANSWER))
+
+    with openai_stub(refuse_ben) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        result = run("extract", PROJECT)
+        assert run("extract", PROJECT).exit_code == 0
+    assert result.exit_code == 1
+    assert "scene 2:2: no readable JSON object" in result.stderr
+    assert f"novelgen extract {PROJECT} --retry" in result.stderr
+    assert statuses(run) == ["done", "done", "done", "failed"]
+    with openai_stub(lambda call: call.say(json.dumps(ANSWER))) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        assert run("extract", PROJECT, "--retry").exit_code == 0
+    assert len(stub.calls) == 1
+    assert statuses(run) == ["done"] * 4
+
+
+def test_without_a_model_nothing_is_done(run: Run, unrecorded: Path) -> None:
+    """The message says where a model is named."""
+    result = run("extract", PROJECT)
+    assert result.exit_code == 2
+    assert "memory.summarization.model" in str(result.exception)
+
+
+def test_an_option_names_another_model(run: Run, unrecorded: Path) -> None:
+    """`--model` outranks the settings, and a model that cannot be built is refused."""
+    result = run("extract", PROJECT, "--model", "no-such-provider:x")
+    assert result.exit_code == 2
+    assert "no-such-provider" in str(result.exception)
