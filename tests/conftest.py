@@ -11,6 +11,8 @@ import pytest
 from runtime.stores import MemoryStores
 from tests.support.demo_project import DEMOS, copy_shipped_demos, ingest_demo, settings_for
 
+pytest_plugins = ["tests.faults.results"]
+
 
 @pytest.fixture(scope="session")
 def ingested_demos(tmp_path_factory: pytest.TempPathFactory) -> Path:

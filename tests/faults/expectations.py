@@ -1,0 +1,101 @@
+"""What a context must be while something is down: the letters of the fault matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from novelgen.models.context import SceneMemoryContext
+from novelgen.models.request import MemoryContextRequest
+from runtime.context_chain import build_context_chain
+from runtime.ingest.indexing import reindex, verify_index
+from runtime.stores import MemoryStores
+from tests.support.demo_project import settings_for
+
+HANG_GUARD_S = 120.0
+"""No test may take so long; by far more than any deadline in it, so that load alone never fails a test."""
+
+TIGHT = {"tool_timeout_s": 8.0, "chain_timeout_s": 30.0}
+"""For faults that hang: the deadline of a tool as shipped."""
+
+
+@dataclass(frozen=True)
+class BothFallbacks:
+    """The same project twice, sharing the process of its index: `search_fallback` on and off."""
+
+    on: MemoryStores
+    off: MemoryStores
+
+
+@contextmanager
+def both_fallbacks(folder: Path, **memory: Any) -> Iterator[BothFallbacks]:
+    """Open the stores of a projects folder with either setting."""
+    with (
+        MemoryStores(settings_for(folder, search_fallback="on", **memory)) as on,
+        MemoryStores(settings_for(folder, search_fallback="off", **memory)) as off,
+    ):
+        yield BothFallbacks(on, off)
+
+
+def context_of(stores: MemoryStores, request: MemoryContextRequest) -> SceneMemoryContext:
+    """Build a context without writing it."""
+    return build_context_chain(stores, write_files=False).invoke(request)
+
+
+def stages(context: SceneMemoryContext) -> set[str]:
+    """Return the stages that reported an issue."""
+    assert context.report is not None
+    return {issue.stage for issue in context.report.issues}
+
+
+def awake(stores: MemoryStores, project_id: str) -> int:
+    """Wait until the process of the index answers and return its id."""
+    index = stores.vectors(project_id)
+    index.count(project_id, timeout_s=HANG_GUARD_S)
+    pid = index._process.pid
+    assert pid is not None
+    return pid
+
+
+def require_without_index(
+    stores: BothFallbacks, request: MemoryContextRequest, healthy: SceneMemoryContext
+) -> None:
+    """V: no memories without the fallback, memories with it, an issue in either case, all else as it was."""
+    without, fallen_back = context_of(stores.off, request), context_of(stores.on, request)
+    assert without.relevant_memories == []
+    assert fallen_back.relevant_memories
+    for context in (without, fallen_back):
+        assert "semantic" in stages(context)
+        require_same_entities(context, healthy)
+
+
+def require_same_entities(context: SceneMemoryContext, healthy: SceneMemoryContext) -> None:
+    """Entity states and the timeline are those of the healthy context."""
+    assert context.entity_states == healthy.entity_states
+    assert context.timeline_context == healthy.timeline_context
+
+
+def require_without_database(context: SceneMemoryContext) -> None:
+    """D: no states, memories from the index alone, and both said aloud."""
+    assert context.entity_states == []
+    assert context.relevant_memories
+    assert {"outline", "states"} <= stages(context)
+
+
+def require_healthy(stores: MemoryStores, request: MemoryContextRequest, healthy: SceneMemoryContext) -> None:
+    """The context is as it was before the fault, and the index agrees with SQL."""
+    context = context_of(stores, request)
+    assert stages(context) == set()
+    assert [each.chunk_id for each in context.relevant_memories] == [
+        each.chunk_id for each in healthy.relevant_memories
+    ]
+    require_same_entities(context, healthy)
+    assert verify_index(stores, request.project_id).is_sound
+
+
+def rebuild(stores: MemoryStores, project_id: str) -> None:
+    """Rebuild the index from SQL alone: nothing may have to be embedded again."""
+    assert reindex(stores, project_id).embedded == 0
