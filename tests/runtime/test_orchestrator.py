@@ -1,0 +1,91 @@
+"""One scene end to end: context, the caller's writer, ingest."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from langchain_core.runnables import RunnableLambda
+
+from novelgen.models.plan import GeneratedScene, ScenePlan
+from novelgen.models.position import StoryPosition
+from novelgen.models.request import MemoryContextRequest
+from runtime.context_chain import build_context_chain
+from runtime.orchestrator import SceneBrief, WrittenScene, build_scene_pipeline
+from runtime.stores import MemoryStores
+from tests.acceptance.test_memory_context_retrieval import damage_database, damage_index
+from tests.support.demo_project import demo_request, settings_for
+
+SENTENCE = "Ines counted the steps to the iron door and said the number 6-0-2 aloud."
+
+
+def write_scene(brief: SceneBrief) -> WrittenScene:
+    """Write a scene that names how many memories it was given."""
+    text = f"{SENTENCE} She remembered {len(brief.context.relevant_memories)} things."
+    return WrittenScene(scene=GeneratedScene(scene_number=brief.request.scene_index, content=text))
+
+
+def test_a_scene_is_remembered_written_and_taken_in(demo_stores: MemoryStores) -> None:
+    """The writer gets the context, and what it wrote is memory for the scenes after it."""
+    pipeline = build_scene_pipeline(demo_stores, build_context_chain(demo_stores), write_scene)
+    outcome = pipeline.invoke(demo_request("demo", 7, 1))
+    assert outcome.context.relevant_memories
+    assert outcome.ingest is not None
+    assert outcome.issues == []
+    with demo_stores.database("demo").read() as unit:
+        assert unit.scenes.require("demo", StoryPosition(7, 1)).text is not None
+        after = unit.lexical.search("demo", "counted the steps")
+    assert after
+
+
+def test_a_first_scene_creates_its_project(tmp_path: Path) -> None:
+    """A new story needs no set-up: its first scene makes the project."""
+    request = MemoryContextRequest(
+        project_id="new",
+        chapter_index=1,
+        scene_index=1,
+        scene_plan=ScenePlan(scene_number=1, purpose="Begin."),
+    )
+    with MemoryStores(settings_for(tmp_path)) as stores:
+        pipeline = build_scene_pipeline(stores, build_context_chain(stores, write_files=False), write_scene)
+        outcome = pipeline.invoke(request)
+        assert outcome.context.relevant_memories == []
+        assert outcome.ingest is not None
+        assert stores.project_ids() == ["new"]
+
+
+def test_memory_that_is_down_never_breaks_the_writing(demo_folder: Path) -> None:
+    """With both stores damaged the scene is still written and returned, with the reason why it was not stored."""
+    damage_index(demo_folder / "demo")
+    damage_database(demo_folder / "demo")
+    with MemoryStores(settings_for(demo_folder)) as stores:
+        pipeline = build_scene_pipeline(stores, build_context_chain(stores), write_scene)
+        outcome = pipeline.invoke(demo_request("demo", 7, 1))
+    assert SENTENCE in outcome.scene.content
+    assert outcome.ingest is None
+    assert [issue.stage for issue in outcome.issues] == ["ingest"]
+
+
+def test_what_the_writer_raises_is_the_callers_own(demo_stores: MemoryStores) -> None:
+    """An error of the scene writer is raised on, and nothing is stored."""
+
+    def fail(brief: SceneBrief) -> WrittenScene:
+        raise RuntimeError("the writer's model is down")
+
+    pipeline = build_scene_pipeline(demo_stores, build_context_chain(demo_stores), fail)
+    with pytest.raises(RuntimeError, match="the writer's model is down"):
+        pipeline.invoke(demo_request("demo", 7, 1))
+    with demo_stores.database("demo").read() as unit:
+        assert unit.scenes.get("demo", StoryPosition(7, 1)) is None
+
+
+def test_it_is_a_step_of_any_chain_and_takes_a_runnable_as_writer(demo_stores: MemoryStores) -> None:
+    """The pipeline works with ainvoke, behind another step, and with a Runnable as writer."""
+    pipeline = build_scene_pipeline(
+        demo_stores, build_context_chain(demo_stores), RunnableLambda(write_scene)
+    )
+    chain = RunnableLambda(lambda scene_index: demo_request("demo", 7, scene_index)) | pipeline
+    outcome = asyncio.run(chain.ainvoke(2))
+    assert outcome.scene.scene_number == 2
+    assert outcome.ingest is not None
