@@ -81,20 +81,19 @@ def require_project_files(stores: MemoryStores, project_id: str) -> None:
         logger.warning("nothing of project %r is stored; run `novelgen ingest %s`", project_id, project_id)
 
 
-def warm_index(stores: MemoryStores, project_id: str) -> None:
-    """Let the vector index start and load before a search with a short deadline asks it.
+def await_index(stores: MemoryStores, project_id: str) -> None:
+    """Let the vector index load its libraries before a search with a short deadline asks it.
 
     Waits for as long as one retrieval tool may take. What fails here is left to the search to report.
     """
     timeout_s = stores.settings.memory.tool_timeout_s
 
-    def ask() -> None:
-        any_vector = [1.0] + [0.0] * (stores.embedding_identity.dimension - 1)
-        stores.vectors(project_id).query(project_id, [any_vector], top_k=1, timeout_s=timeout_s)
+    def start() -> None:
+        stores.vectors(project_id).wait_started(timeout_s=timeout_s)
 
-    outcome = run_concurrently({"warm_up": ask}, timeouts_s={"warm_up": timeout_s})["warm_up"]
+    outcome = run_concurrently({"start": start}, timeouts_s={"start": timeout_s})["start"]
     if outcome.error is not None:
-        logger.info("the vector index is not ready: %s", outcome.error)
+        logger.info("the vector index has not started: %s", outcome.error)
 
 
 def story_language(stores: MemoryStores, project_id: str) -> str:

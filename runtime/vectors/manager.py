@@ -81,6 +81,21 @@ class VectorStoreManager:
         """
         self._process.start()
 
+    def wait_started(self, *, timeout_s: float = QUERY_TIMEOUT_S) -> None:
+        """Start the process of the index and wait until it has loaded its libraries.
+
+        A program that asks one question calls this first, so that the short deadline of the question is not
+        spent on the start. The index itself is not touched, so that one that hangs costs nothing here.
+
+        Args:
+            timeout_s: Seconds to wait.
+
+        Raises:
+            DeadlineExceededError: It is not ready in time.
+            VectorIndexOwnedError: Another process owns the index.
+        """
+        self._process.wait_started(timeout_s=timeout_s)
+
     def upsert(self, rows: Iterable[IndexRow], *, timeout_s: float = WRITE_TIMEOUT_S) -> None:
         """Store rows, in place of those with the same project and id; the same call twice changes nothing.
 

@@ -81,6 +81,27 @@ class IndexProcess:
             finally:
                 self._turn.release()
 
+    def wait_started(self, *, timeout_s: float) -> None:
+        """Start the process and wait until it has loaded its libraries; the index itself is not touched.
+
+        Args:
+            timeout_s: Seconds to wait.
+
+        Raises:
+            DeadlineExceededError: It is not ready in time.
+            VectorIndexOwnedError: Another process owns the index.
+            VectorIndexError: The process cannot be started, or the breaker is open.
+        """
+        deadline = time.monotonic() + timeout_s
+        self._refuse_after_fork()
+        self._breaker.refuse_if_open()
+        with self._my_turn(deadline):
+            self._breaker.admit()
+            try:
+                self._await_start(self._ensure_worker(), deadline)
+            finally:
+                self._breaker.abandoned()
+
     def call(self, operation: str, payload: Head, *, timeout_s: float, body: bytes = b"") -> Head:
         """Ask the process for one operation, and return within the time whatever happens.
 

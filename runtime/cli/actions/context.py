@@ -9,7 +9,7 @@ from pathlib import Path
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.plan import ScenePlan
 from runtime.cli.context_building import ContextBuilder
-from runtime.cli.opening import opened_stores, require_project_files, warm_index
+from runtime.cli.opening import await_index, opened_stores, require_project_files
 from runtime.cli.output import print_json
 from runtime.cli.plan_files import find_scene_plan
 from runtime.cli.session import CliSession
@@ -49,7 +49,7 @@ def show_context(
         builder = ContextBuilder(
             stores, project_id, characters_file=characters_file, must_have_model=model is not None
         )
-        warm_index(stores, project_id)
+        await_index(stores, project_id)
         context = builder.build(
             plan, chapter_index=chapter_index, scene_index=scene_index, chapter_plan=chapter_plan
         )

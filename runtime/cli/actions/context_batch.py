@@ -12,7 +12,7 @@ from runtime.atomic_files import write_text_atomically
 from runtime.cli.actions.context import given_budgets
 from runtime.cli.context_building import ContextBuilder
 from runtime.cli.exit_codes import ExitCode
-from runtime.cli.opening import opened_stores, require_project_files, warm_index
+from runtime.cli.opening import await_index, opened_stores, require_project_files
 from runtime.cli.output import report_line
 from runtime.cli.plan_files import NumberedPlan, PlanLine, read_plan_lines
 from runtime.cli.progress import progress_bars
@@ -43,7 +43,7 @@ def build_contexts(
         builder = ContextBuilder(
             stores, project_id, characters_file=characters_file, must_have_model=model is not None
         )
-        warm_index(stores, project_id)
+        await_index(stores, project_id)
         out.mkdir(parents=True, exist_ok=True)
         failures: list[str] = []
         with progress_bars("contexts") as (progress,):

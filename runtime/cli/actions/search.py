@@ -8,7 +8,7 @@ from typing import cast
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from runtime.cli.labels import ViewLabels, place_text, view_labels_for
-from runtime.cli.opening import opened_project, story_language, warm_index
+from runtime.cli.opening import await_index, opened_project, story_language
 from runtime.cli.output import print_json, print_table, print_text
 from runtime.cli.session import CliSession
 from runtime.memory_tools import search_story_memory_tool
@@ -28,7 +28,7 @@ def search_project(
 ) -> None:
     """Search and show what was found, best first."""
     with opened_project(session, project_id) as stores:
-        warm_index(stores, project_id)
+        await_index(stores, project_id)
         found = search_story_memory_tool(
             project_id,
             query,
