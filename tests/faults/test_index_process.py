@@ -1,0 +1,206 @@
+"""Rows 9-14: the process of the index is locked out, frozen, killed, crashing, or not alone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from novelgen.models.context import SceneMemoryContext
+from novelgen.models.request import MemoryContextRequest
+from runtime.ingest.indexing import drain_outbox, reindex, verify_index
+from runtime.ingest.ingest import ingest_scene
+from runtime.ingest.scene_input import SceneInput
+from runtime.stores import MemoryStores
+from tests.faults.expectations import (
+    HANG_GUARD_S,
+    TIGHT,
+    BothFallbacks,
+    awake,
+    both_fallbacks,
+    context_of,
+    require_healthy,
+    require_same_entities,
+    require_without_index,
+    stages,
+)
+from tests.faults.matrix import covers
+from tests.support.demo_project import settings_for
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+@contextmanager
+def locked(folder: Path, mode: str) -> Iterator[None]:
+    """Hold the database of the demo's index from outside."""
+    file = folder / "demo" / "data" / "vectors" / "chroma.sqlite3"
+    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        connection.execute(f"BEGIN {mode}")
+        yield
+
+
+@pytest.fixture
+def demo(demo_folder: Path) -> Iterator[BothFallbacks]:
+    """The demo's stores with a running index, and deadlines as shipped."""
+    with both_fallbacks(demo_folder, **TIGHT) as stores:
+        awake(stores.on, "demo")
+        yield stores
+
+
+@covers(9)
+def test_an_index_locked_for_writing_is_read_and_written_later(
+    demo: BothFallbacks, demo_folder: Path, request_in_demo: MemoryContextRequest
+) -> None:
+    """Reads pass; a scene is acknowledged by SQL, and the index follows when the lock is gone."""
+    scene = SceneInput(chapter_index=40, scene_index=1, text="Ines found the heron key in the salt.")
+    with locked(demo_folder, "IMMEDIATE"):
+        context = context_of(demo.on, request_in_demo)
+        result = ingest_scene(demo.on, "demo", scene)
+    assert context.relevant_memories
+    assert result.count("added") == 1
+    assert result.indexing.waiting > 0
+    assert [issue.stage for issue in result.issues] == ["index"]
+    with MemoryStores(settings_for(demo_folder)) as later:
+        awake(later, "demo")
+        assert drain_outbox(later, "demo").waiting == 0
+        assert verify_index(later, "demo").is_sound
+
+
+@covers(9)
+def test_an_index_locked_altogether_costs_memories_only(
+    demo_folder: Path, request_in_demo: MemoryContextRequest, healthy_demo: SceneMemoryContext
+) -> None:
+    """Opening it would freeze the interpreter; every context comes back while the lock stands."""
+    started_s = time.monotonic()
+    with both_fallbacks(demo_folder, **TIGHT) as stores:
+        stores.on.vectors("demo")
+        with locked(demo_folder, "EXCLUSIVE"):
+            require_without_index(stores, request_in_demo, healthy_demo)
+    assert time.monotonic() - started_s < HANG_GUARD_S
+
+
+@covers(10)
+def test_a_frozen_index_process_costs_memories_only(
+    demo: BothFallbacks, request_in_demo: MemoryContextRequest, healthy_demo: SceneMemoryContext
+) -> None:
+    """The context comes back while the process is stopped; a new one answers afterwards."""
+    started_s = time.monotonic()
+    for stores, has_memories in ((demo.off, False), (demo.on, True)):
+        pid = awake(stores, "demo")
+        os.kill(pid, signal.SIGSTOP)
+        context = context_of(stores, request_in_demo)
+        assert bool(context.relevant_memories) == has_memories
+        assert "semantic" in stages(context)
+        require_same_entities(context, healthy_demo)
+    assert time.monotonic() - started_s < HANG_GUARD_S
+    assert awake(demo.on, "demo") != pid
+    require_healthy(demo.on, request_in_demo, healthy_demo)
+
+
+@covers(11)
+def test_a_process_killed_in_a_query_costs_one_context_its_memories(
+    demo: BothFallbacks, request_in_demo: MemoryContextRequest, healthy_demo: SceneMemoryContext
+) -> None:
+    """The running query fails aloud, and the next context is whole."""
+    pid = awake(demo.off, "demo")
+    os.kill(pid, signal.SIGSTOP)
+    killer = threading.Timer(1.0, os.kill, (pid, signal.SIGKILL))
+    killer.start()
+    context = context_of(demo.off, request_in_demo)
+    killer.join()
+    assert context.relevant_memories == []
+    assert "semantic" in stages(context)
+    require_same_entities(context, healthy_demo)
+    awake(demo.off, "demo")
+    require_healthy(demo.off, request_in_demo, healthy_demo)
+
+
+@covers(12)
+def test_a_crash_loop_opens_the_breaker(
+    demo_folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request_in_demo: MemoryContextRequest,
+    healthy_demo: SceneMemoryContext,
+) -> None:
+    """An index process that aborts at every start is left alone after three times; contexts go on."""
+    stub = tmp_path / "aborting-python"
+    stub.write_text("#!/bin/sh\nkill -ABRT $$\n", encoding="utf-8")
+    stub.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(stub))
+    with both_fallbacks(demo_folder) as stores:
+        for _ in range(3):
+            require_without_index(stores, request_in_demo, healthy_demo)
+        assert stores.on.vectors("demo").is_refusing
+        report = context_of(stores.off, request_in_demo).report
+    assert report is not None
+    assert any("times in a row and is left alone" in issue.message for issue in report.issues)
+
+
+SECOND_PROGRAM = """
+import sys
+from pathlib import Path
+from tests.faults.expectations import context_of
+from runtime.ingest.ingest import ingest_scene
+from runtime.ingest.scene_input import SceneInput
+from runtime.stores import MemoryStores
+from tests.support.demo_project import demo_request, settings_for
+with MemoryStores(settings_for(Path(sys.argv[1]))) as stores:
+    context = context_of(stores, demo_request("demo", 5, 4))
+    scene = SceneInput(chapter_index=41, scene_index=1, text="Ines left the salt house at dawn.")
+    result = ingest_scene(stores, "demo", scene)
+    print(bool(context.relevant_memories), bool(context.entity_states), result.count("added"), result.indexing.waiting)
+    for issue in [*context.report.issues, *result.issues]:
+        print(issue.stage, issue.message)
+"""
+
+
+@covers(13)
+def test_a_second_program_is_refused_the_index_and_told_how_to_share(
+    demo: BothFallbacks, demo_folder: Path
+) -> None:
+    """Its scenes are stored and its contexts go on without the index; the owner is unharmed and catches up."""
+    pid = awake(demo.on, "demo")
+    finished = subprocess.run(
+        [sys.executable, "-c", SECOND_PROGRAM, str(demo_folder)],
+        capture_output=True,
+        text=True,
+        timeout=HANG_GUARD_S,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+    )
+    assert finished.returncode == 0, finished.stderr
+    first, *issues = finished.stdout.splitlines()
+    assert first.split()[:3] == ["True", "True", "1"]
+    assert int(first.split()[3]) > 0
+    assert [line.split()[0] for line in issues] == ["semantic", "index"]
+    assert all(f"owned by process {os.getpid()}" in line and "chroma run" in line for line in issues)
+    assert awake(demo.on, "demo") == pid
+    assert drain_outbox(demo.on, "demo").waiting == 0
+    assert verify_index(demo.on, "demo").is_sound
+
+
+@covers(14)
+def test_another_dimension_is_refused_until_the_index_is_rebuilt(
+    demo_folder: Path, request_in_demo: MemoryContextRequest, healthy_demo: SceneMemoryContext
+) -> None:
+    """Vectors of two lengths are never mixed: the context says so, and a rebuild embeds everything anew."""
+    with both_fallbacks(demo_folder, embedding_model="fake:16") as stores:
+        without, fallen_back = (context_of(each, request_in_demo) for each in (stores.off, stores.on))
+        assert without.relevant_memories == []
+        assert fallen_back.relevant_memories
+        for context in (without, fallen_back):
+            require_same_entities(context, healthy_demo)
+            assert context.report is not None
+            assert any("novelgen reindex" in issue.message for issue in context.report.issues)
+        assert reindex(stores.on, "demo").embedded > 0
+        assert stages(context_of(stores.off, request_in_demo)) == set()
+        assert verify_index(stores.off, "demo").is_sound

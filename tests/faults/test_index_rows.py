@@ -1,0 +1,109 @@
+"""Rows 18-20: rows in the index that SQL does not know, has lost, or that belong to somebody else."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from novelgen.memory.search import SearchQuery, SearchRequest
+from novelgen.models.context import SceneMemoryContext
+from novelgen.models.request import MemoryContextRequest
+from runtime.ingest.indexing import verify_index
+from runtime.retrieval.search import search_memories
+from runtime.stores import MemoryStores
+from tests.faults.expectations import HANG_GUARD_S, rebuild, require_healthy
+from tests.faults.matrix import covers
+from tests.support.demo_project import settings_for
+
+QUERY = "the heron key"
+
+CHROMA_PROGRAM = """
+import json, sys
+import chromadb
+(collection,) = chromadb.PersistentClient(sys.argv[1]).list_collections()
+work = json.load(sys.stdin)
+if work["delete"]:
+    collection.delete(ids=work["delete"])
+if work["upsert"]:
+    rows = work["upsert"]
+    collection.upsert(ids=[row["id"] for row in rows], metadatas=[row["metadata"] for row in rows],
+                      documents=[row["document"] for row in rows], embeddings=[row["vector"] for row in rows])
+"""
+
+
+def _change_index(folder: Path, *, upsert: list[dict[str, Any]] = [], delete: list[str] = []) -> None:  # noqa: B006
+    """Write to the closed index of the demo behind novelgen's back."""
+    work = json.dumps({"upsert": upsert, "delete": delete})
+    command = [sys.executable, "-c", CHROMA_PROGRAM, str(folder / "demo" / "data" / "vectors")]
+    finished = subprocess.run(
+        command, input=work, capture_output=True, text=True, timeout=HANG_GUARD_S, env=dict(os.environ)
+    )
+    assert finished.returncode == 0, finished.stderr
+
+
+def _row(stores: MemoryStores, chunk_id: str, project_id: str) -> dict[str, Any]:
+    """Return a row that lies exactly where the query asks."""
+    metadata = {"project_id": project_id, "chapter_index": 1, "scene_index": 1, "source_id": chunk_id}
+    return {
+        "id": chunk_id,
+        "metadata": metadata | {"content_type": "memory", "story_key": 2_000_001},
+        "document": f"planted {QUERY}",
+        "vector": stores.embeddings.embed_query(QUERY),
+    }
+
+
+def _found(stores: MemoryStores) -> set[str]:
+    request = SearchRequest(project_id="demo", queries=[SearchQuery(text=QUERY)], timeout_s=HANG_GUARD_S)
+    result = search_memories(stores, request)
+    assert result.issues == ()
+    assert result.candidates
+    return {candidate.chunk.chunk_id for candidate in result.candidates}
+
+
+@covers(18)
+def test_a_row_that_sql_does_not_have_is_never_returned(
+    demo_folder: Path, request_in_demo: MemoryContextRequest, healthy_demo: SceneMemoryContext
+) -> None:
+    """An orphan at the very place of the query is dropped; verification names it and a rebuild removes it."""
+    with MemoryStores(settings_for(demo_folder)) as stores:
+        row = _row(stores, "orphan", "demo")
+    _change_index(demo_folder, upsert=[row])
+    with MemoryStores(settings_for(demo_folder)) as stores:
+        assert "orphan" not in _found(stores)
+        assert verify_index(stores, "demo").unexpected_ids == ("orphan",)
+        rebuild(stores, "demo")
+        require_healthy(stores, request_in_demo, healthy_demo)
+
+
+@covers(19)
+def test_rows_that_the_index_has_lost_are_named_and_brought_back(
+    demo_folder: Path, request_in_demo: MemoryContextRequest, healthy_demo: SceneMemoryContext
+) -> None:
+    """Nothing but the comparison with SQL can tell that rows are missing."""
+    with MemoryStores(settings_for(demo_folder)) as stores:
+        lost = sorted(stores.vectors("demo").list_ids("demo", timeout_s=HANG_GUARD_S))[:7]
+    _change_index(demo_folder, delete=lost)
+    with MemoryStores(settings_for(demo_folder)) as stores:
+        assert verify_index(stores, "demo").missing_ids == tuple(lost)
+        rebuild(stores, "demo")
+        require_healthy(stores, request_in_demo, healthy_demo)
+
+
+@covers(20)
+def test_rows_of_another_project_are_never_returned(demo_folder: Path) -> None:
+    """Planted into this project's collection with the query's own vector, a foreign row stays inside."""
+    with MemoryStores(settings_for(demo_folder)) as stores:
+        rows = [_row(stores, f"foreign-{name}", name) for name in ("demo-zh", "Demo", "demo ", "", "dem")]
+        rows += [_row(stores, "nobody", "demo") | {"metadata": {"content_type": "memory"}}]
+    _change_index(demo_folder, upsert=rows)
+    with MemoryStores(settings_for(demo_folder)) as stores:
+        planted = {row["id"] for row in rows}
+        assert _found(stores) & planted == set()
+        vector = stores.embeddings.embed_query(QUERY)
+        (hits,) = stores.vectors("demo").query("demo", [vector], top_k=200)
+        assert hits
+        assert {hit.chunk_id for hit in hits} & planted == set()
