@@ -10,10 +10,12 @@ from sqlalchemy import Connection
 
 from novelgen.memory.outline import StoryOutline
 from novelgen.models.position import StoryPosition
+from runtime.storage.attachments import AttachmentRepository
 from runtime.storage.counters import CounterRepository
 from runtime.storage.embeddings import EmbeddingRepository
 from runtime.storage.entities import EntityRepository
 from runtime.storage.entity_merges import EntityMergeRepository
+from runtime.storage.exchange import ExchangeRepository
 from runtime.storage.lexical import LexicalRepository
 from runtime.storage.loops import LoopRepository
 from runtime.storage.memories import MemoryRepository
@@ -59,6 +61,11 @@ class UnitOfWork:
         return EntityMergeRepository(self._session)
 
     @cached_property
+    def exchange(self) -> ExchangeRepository:
+        """Contents of a project as a whole, out and in."""
+        return ExchangeRepository(self._session)
+
+    @cached_property
     def scenes(self) -> SceneRepository:
         """Scenes and everything that comes with them."""
         return SceneRepository(self._session)
@@ -67,6 +74,11 @@ class UnitOfWork:
     def memories(self) -> MemoryRepository:
         """Memories."""
         return MemoryRepository(self._session)
+
+    @cached_property
+    def attachments(self) -> AttachmentRepository:
+        """What memories are attached to."""
+        return AttachmentRepository(self._session)
 
     @cached_property
     def states(self) -> StateRepository:

@@ -1,0 +1,253 @@
+"""Importing contents into a project: nothing that is there is changed, and a repeated import changes nothing."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from novelgen.errors import UnknownProjectError, UserInputError
+from novelgen.models.context import ReportIssue
+from runtime.ingest.indexing import drain_outbox
+from runtime.ingest.ingest import ingest_scenes
+from runtime.projects.memory_folder_reading import IncomingStory
+from runtime.storage.exchange_records import ExchangedEntity, ExchangedScene, ProjectContents, SceneBundle
+from runtime.stores import MemoryStores
+
+
+class ImportPreview(BaseModel):
+    """What an import adds (`new`), finds stored already (`same`) and leaves as it is here (`kept`)."""
+
+    new_entities: list[str] = Field(default_factory=list)
+    same_entities: list[str] = Field(default_factory=list)
+    kept_entities: list[str] = Field(default_factory=list, description="Stored otherwise; not overwritten.")
+    clashing_entities: list[str] = Field(
+        default_factory=list, description="Ids that mean somebody else here; nothing can be imported then."
+    )
+    new_scenes: list[str] = Field(default_factory=list, description="Places such as 3:2.")
+    same_scenes: list[str] = Field(default_factory=list)
+    kept_scenes: list[str] = Field(default_factory=list, description="Another scene stands there.")
+    new_memories: int = Field(default=0, description="Notes and memories that go with no new scene.")
+    new_events: int = Field(default=0, description="States, loop events and relationship changes, likewise.")
+    is_new_project: bool = False
+
+
+class ImportResult(BaseModel):
+    """What an import did; with `dry_run` what it would do."""
+
+    preview: ImportPreview
+    dry_run: bool = False
+    issues: list[ReportIssue] = Field(default_factory=list)
+
+
+def import_story(
+    stores: MemoryStores,
+    project_id: str,
+    incoming: IncomingStory,
+    *,
+    dry_run: bool = False,
+    index: bool = True,
+    progress: Callable[[int, int], Any] | None = None,
+) -> ImportResult:
+    """Add a story to a project, which is created when there is none.
+
+    Each scene is one transaction with all that goes with it, so an import that was interrupted goes on where
+    it stopped when it is run again.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        incoming: What to import.
+        dry_run: Only tell what would happen; nothing is created or stored.
+        index: False leaves the vector index to a later `drain_outbox`.
+        progress: Called after each scene with the scenes done and the scenes in all.
+
+    Raises:
+        InvalidProjectIdError: When the id is not a plain, path-free string.
+        UserInputError: When ids mean somebody else in the project; nothing is stored then.
+        DatabaseError: When the database fails; what was stored before stays stored.
+    """
+    stored = _stored_contents(stores, project_id)
+    plan = _ImportPlan(stored or ProjectContents(), incoming)
+    preview = plan.preview.model_copy(update={"is_new_project": stored is None})
+    if dry_run:
+        return ImportResult(preview=preview, dry_run=True)
+    if preview.clashing_entities:
+        raise UserInputError(
+            f"ids mean somebody else in project {project_id!r}: {preview.clashing_entities!r}; import into another"
+            " project"
+        )
+    if stored is None:
+        contents = incoming.contents
+        stores.create_project(project_id, name=contents.name, language=contents.language)
+    _store(stores, project_id, plan, progress)
+    told = ingest_scenes(stores, project_id, plan.told_scenes, index=False) if plan.told_scenes else None
+    issues = told.issues if told else []
+    if index:
+        issues = [*issues, *drain_outbox(stores, project_id).issues]
+    return ImportResult(preview=preview, issues=issues)
+
+
+class _ImportPlan:
+    """What of incoming contents is new beside stored ones."""
+
+    def __init__(self, stored: ProjectContents, incoming: IncomingStory) -> None:
+        self._stored = stored
+        self.contents = incoming.contents
+        here = {(each.scene.chapter_index, each.scene.scene_index): each for each in stored.scenes}
+        self.scenes = [each for each in self.contents.scenes if _place(each) not in here]
+        self.told_scenes = [
+            each for each in incoming.scenes if (each.chapter_index, each.scene_index) not in here
+        ]
+        known = {each.entity.entity_id: each for each in stored.entities}
+        self.entities = [each for each in self.contents.entities if each.entity.entity_id not in known]
+        self.rest = self._rest()
+        self.preview = self._preview(known, here, incoming)
+
+    def bundle(self, scene: ExchangedScene) -> SceneBundle:
+        """Return a new scene with all that goes with it."""
+        label, contents = scene.scene.label, self.contents
+        return SceneBundle(
+            scene=scene,
+            memories=[each for each in self._new_memories() if each.scene_label == label],
+            states=[each for each in contents.states if each.scene_label == label],
+            loop_events=[each for each in contents.loop_events if each.scene_label == label],
+            relationship_changes=[
+                each for each in contents.relationship_changes if each.scene_label == label
+            ],
+        )
+
+    def _new_memories(self) -> list[Any]:
+        taken = {each.chunk.chunk_id for each in self._stored.memories}
+        return [each for each in self.contents.memories if each.chunk.chunk_id not in taken]
+
+    def _rest(self) -> ProjectContents:
+        """What goes with no new scene: notes and what the author said, but for what is stored already."""
+        bundled = {each.scene.label for each in self.scenes}
+        stored_scenes = {each.scene.label for each in self.contents.scenes} - bundled
+        loose = [each for each in self._new_memories() if each.scene_label not in bundled]
+
+        def new(name: str) -> list[Any]:
+            events = [each for each in getattr(self.contents, name) if each.scene_label not in bundled]
+            said = [
+                each for each in events if each.origin == "author" or each.scene_label not in stored_scenes
+            ]
+            return _beyond(said, getattr(self._stored, name), self._pair_of)
+
+        return ProjectContents(
+            memories=[each for each in loose if not each.from_scene or each.scene_label not in stored_scenes],
+            states=new("states"),
+            loop_events=new("loop_events"),
+            relationship_changes=new("relationship_changes"),
+        )
+
+    def _pair_of(self, contents_is_stored: bool, relationship_id: str) -> str:
+        pairs = (self._stored if contents_is_stored else self.contents).pairs
+        found = next((each for each in pairs if each.relationship_id == relationship_id), None)
+        return relationship_id if found is None else f"{found.character_a}\x1f{found.character_b}"
+
+    def _preview(
+        self,
+        known: dict[str, ExchangedEntity],
+        here: dict[tuple[int, int], ExchangedScene],
+        incoming: IncomingStory,
+    ) -> ImportPreview:
+        preview = ImportPreview(
+            new_entities=[each.entity.entity_id for each in self.entities],
+            new_scenes=[str(each.scene.position) for each in self.scenes]
+            + [f"{each.chapter_index}:{each.scene_index}" for each in self.told_scenes],
+            new_memories=len(self.rest.memories),
+            new_events=len(self.rest.states)
+            + len(self.rest.loop_events)
+            + len(self.rest.relationship_changes),
+        )
+        for given in self.contents.entities:
+            old = known.get(given.entity.entity_id)
+            if old is not None:
+                _sort_entity(preview, old, given)
+        for scene in self.contents.scenes:
+            stored = here.get(_place(scene))
+            if stored is not None:
+                same = _same_scene(stored, scene)
+                (preview.same_scenes if same else preview.kept_scenes).append(str(scene.scene.position))
+        for told in incoming.scenes:
+            stored = here.get((told.chapter_index, told.scene_index))
+            if stored is not None:
+                same = stored.scene.text == told.text
+                place = f"{told.chapter_index}:{told.scene_index}"
+                (preview.same_scenes if same else preview.kept_scenes).append(place)
+        return preview
+
+
+def _store(
+    stores: MemoryStores, project_id: str, plan: _ImportPlan, progress: Callable[[int, int], Any] | None
+) -> None:
+    database = stores.database(project_id)
+    with database.write() as unit:
+        for entity in plan.entities:
+            unit.exchange.add_entity(project_id, entity)
+        relationship_ids = unit.exchange.add_pairs(project_id, plan.contents.pairs)
+    for done, scene in enumerate(plan.scenes, start=1):
+        with database.write() as unit:
+            unit.exchange.add_scene(project_id, plan.bundle(scene), relationship_ids)
+        if progress is not None:
+            progress(done, len(plan.scenes))
+    with database.write() as unit:
+        unit.exchange.add_rest(project_id, plan.rest, relationship_ids)
+        unit.exchange.raise_counters(project_id, plan.contents.counters)
+
+
+def _stored_contents(stores: MemoryStores, project_id: str) -> ProjectContents | None:
+    stores.paths(project_id)
+    try:
+        database = stores.database(project_id)
+    except UnknownProjectError:
+        return None
+    with database.read() as unit:
+        return unit.exchange.contents(project_id)
+
+
+def _sort_entity(preview: ImportPreview, old: ExchangedEntity, given: ExchangedEntity) -> None:
+    entity_id = given.entity.entity_id
+    share_a_name = set(old.entity.names()) & set(given.entity.names())
+    if old == given:
+        preview.same_entities.append(entity_id)
+    elif share_a_name and old.entity.entity_type == given.entity.entity_type:
+        preview.kept_entities.append(entity_id)
+    else:
+        preview.clashing_entities.append(entity_id)
+
+
+def _beyond(given: Sequence[Any], stored: Iterable[Any], pair_of: Callable[[bool, str], str]) -> list[Any]:
+    """What is given beyond what is stored; of equal ones as many as there are more."""
+    left = Counter(_event_key(each, pair_of, True) for each in stored)
+    new = []
+    for each in given:
+        key = _event_key(each, pair_of, False)
+        if left[key] > 0:
+            left[key] -= 1
+        else:
+            new.append(each)
+    return new
+
+
+def _event_key(event: Any, pair_of: Callable[[bool, str], str], is_stored: bool) -> str:
+    values = event.model_dump(mode="json", exclude={"scene_label", "created_at"})
+    if "relationship_id" in values:
+        values["relationship_id"] = pair_of(is_stored, values["relationship_id"])
+    return json.dumps(values, sort_keys=True, ensure_ascii=False)
+
+
+def _same_scene(stored: ExchangedScene, given: ExchangedScene) -> bool:
+    return (stored.scene.text, stored.scene.title, stored.scene.record) == (
+        given.scene.text,
+        given.scene.title,
+        given.scene.record,
+    )
+
+
+def _place(scene: ExchangedScene) -> tuple[int, int]:
+    return scene.scene.chapter_index, scene.scene.scene_index

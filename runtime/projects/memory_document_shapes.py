@@ -1,0 +1,185 @@
+"""Shapes of the JSON documents of a memory folder, as this program or a person wrote them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from novelgen.models.entity import EntityType
+from novelgen.models.loop import LoopImportance
+from novelgen.models.record import SceneRecord
+from novelgen.models.relationship import RelationshipDimensions
+from novelgen.models.timestamps import UtcDatetime
+from runtime.storage.exchange_records import LoopEventKind
+from runtime.storage.records import EntityOrigin, EventOrigin, ExtractionStatus
+
+
+class _Document(BaseModel):
+    """What a document holds beside its fields is kept in `model_extra`."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class HistoryEntry(_Document):
+    """State changes of an entity at one place; without `origin` a person or another program wrote it."""
+
+    order: int | None = None
+    scene_id: str | None = None
+    chapter_index: int | None = Field(default=None, ge=0)
+    scene_index: int | None = Field(default=None, ge=0)
+    entity_type: EntityType | None = None
+    kind: Literal["explicit", "presence"] = "explicit"
+    origin: EventOrigin | None = None
+    created_at: UtcDatetime | None = None
+    changes: dict[str, JsonValue] = Field(default_factory=dict)
+
+
+class EntityDocument(_Document):
+    """characters/C0.json and the like; all other fields are the entity's profile."""
+
+    id: str = Field(min_length=1)
+    type: EntityType
+    created_at: str = ""
+    updated_at: str = ""
+    name: str = Field(min_length=1)
+    aliases: list[str | dict[str, JsonValue]] = Field(default_factory=list)
+    role: str = ""
+    description: str = ""
+    profile: dict[str, JsonValue] = Field(default_factory=dict)
+    relationships: list[JsonValue] = Field(default_factory=list, description="For reading only.")
+    current_state: dict[str, JsonValue] = Field(default_factory=dict)
+    history: list[HistoryEntry] = Field(default_factory=list)
+    metadata: dict[str, JsonValue] = Field(default_factory=dict)
+    origin: EntityOrigin = "author"
+    first_chapter: int | None = Field(default=None, ge=0)
+    first_scene: int | None = Field(default=None, ge=0)
+    name_first_chapter: int | None = Field(default=None, ge=0)
+    name_first_scene: int | None = Field(default=None, ge=0)
+
+
+class MemoryDocument(_Document):
+    """A memory of a scene, or a note; its other fields are those of StoryMemoryChunk."""
+
+    chunk_id: str = Field(min_length=1)
+    status: Literal["active", "banned", "deleted"] = "active"
+    pinned: bool = False
+    from_scene: bool = True
+
+
+class SceneDocument(_Document):
+    """scenes/S001.json; with `content_hash` this program wrote it, and it is stored as it was."""
+
+    id: str = Field(min_length=1)
+    created_at: UtcDatetime | None = None
+    updated_at: UtcDatetime | None = None
+    tick: int = Field(default=0, ge=0)
+    chapter_index: int | None = Field(default=None, ge=0)
+    scene_index: int | None = Field(default=None, ge=0)
+    title: str = ""
+    pov_character_id: str | None = None
+    location_id: str | None = None
+    story_time: str | None = None
+    markdown_file: str = ""
+    summary: list[str] = Field(default_factory=list)
+    characters_present: list[str] = Field(default_factory=list)
+    key_events: list[str] = Field(default_factory=list)
+    emotional_beats: list[str] = Field(default_factory=list)
+    text: str = ""
+    record: SceneRecord | None = None
+    record_origin: EntityOrigin = "rules"
+    extraction_status: ExtractionStatus = "none"
+    failure_reason: str | None = None
+    key: str = ""
+    content_hash: str = ""
+    mentions: list[tuple[str, str]] = Field(default_factory=list)
+    memories: list[MemoryDocument] = Field(default_factory=list)
+
+
+class LoopHistoryEntry(_Document):
+    """An event of a loop."""
+
+    order: int | None = None
+    scene_id: str | None = None
+    kind: LoopEventKind
+    note: str = ""
+    detail: dict[str, JsonValue] = Field(default_factory=dict)
+    chapter_index: int | None = Field(default=None, ge=0)
+    scene_index: int | None = Field(default=None, ge=0)
+    origin: EventOrigin = "author"
+
+
+class LoopDocument(_Document):
+    """An entry of open_loops.json; without `history` its events are made from its other fields."""
+
+    id: str = Field(min_length=1)
+    status: Literal["open", "advanced", "resolved", "abandoned", "expired"] = "open"
+    created_in_scene: str | None = None
+    category: str = ""
+    description: str = ""
+    importance: LoopImportance = "medium"
+    related_characters: list[str] = Field(default_factory=list)
+    related_locations: list[str] = Field(default_factory=list)
+    related_items: list[str] = Field(default_factory=list)
+    notes: str = ""
+    resolved_in_scene: str | None = None
+    resolution_summary: str | None = None
+    history: list[LoopHistoryEntry] = Field(default_factory=list)
+
+
+class RelationshipHistoryEntry(_Document):
+    """A change of a relationship; without `origin` a person or another program wrote it."""
+
+    order: int | None = None
+    scene_id: str | None = None
+    event: str = ""
+    status_change: str | None = None
+    relationship_type: str | None = None
+    status: str | None = None
+    perspective_a: str | None = None
+    perspective_b: str | None = None
+    intensity: int | None = Field(default=None, ge=0, le=10)
+    dimensions: RelationshipDimensions = Field(default_factory=dict)
+    chapter_index: int | None = Field(default=None, ge=0)
+    scene_index: int | None = Field(default=None, ge=0)
+    origin: EventOrigin | None = None
+
+
+class RelationshipDocument(_Document):
+    """An entry of relationships.json."""
+
+    id: str = Field(min_length=1)
+    character_a: str = Field(min_length=1)
+    character_b: str = Field(min_length=1)
+    relationship_type: str = ""
+    status: str = "neutral"
+    perspective_a: str = ""
+    perspective_b: str = ""
+    intensity: int = Field(default=5, ge=0, le=10)
+    dimensions: RelationshipDimensions = Field(default_factory=dict)
+    history: list[RelationshipHistoryEntry] = Field(default_factory=list)
+
+
+class LoopsFile(_Document):
+    """open_loops.json."""
+
+    loops: list[LoopDocument] = Field(default_factory=list)
+
+
+class RelationshipsFile(_Document):
+    """relationships.json."""
+
+    relationships: list[RelationshipDocument] = Field(default_factory=list)
+
+
+class NotesFile(_Document):
+    """notes.json."""
+
+    notes: list[MemoryDocument] = Field(default_factory=list)
+
+
+class ProjectFile(_Document):
+    """project.json."""
+
+    name: str = ""
+    language: str = ""
