@@ -48,6 +48,9 @@ class SummarizationSettings(BaseModel):
 
     max_bullets: int = Field(default=5, ge=1, le=20)
     model: str | None = Field(default=None, description="Chat model for extraction; None: the planner's.")
+    timeout_s: float = Field(default=180.0, gt=0, le=3600, description="For one scene, all calls together.")
+    max_tokens: int = Field(default=4000, ge=16, le=200_000, description="Longest answer of the model.")
+    window_characters: int = Field(default=6000, ge=200, description="Longest piece that is read at once.")
 
 
 class MemorySettings(BaseModel):

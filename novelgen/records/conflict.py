@@ -32,6 +32,9 @@ class ConflictSource(BaseModel):
     chapter_index: int
     scene_index: int
     says: str
+    value: Any = Field(
+        default=None, description="The value that it gives to the slot, where it is about one."
+    )
 
 
 class Conflict(BaseModel):
@@ -45,10 +48,14 @@ class Conflict(BaseModel):
     second: ConflictSource
 
 
-def source_in(scene: SceneFacts, says: str) -> ConflictSource:
+def source_in(scene: SceneFacts, says: str, *, value: Any = None) -> ConflictSource:
     """Return what a scene says as one side of a conflict."""
     return ConflictSource(
-        scene_id=scene.scene_id, chapter_index=scene.chapter_index, scene_index=scene.scene_index, says=says
+        scene_id=scene.scene_id,
+        chapter_index=scene.chapter_index,
+        scene_index=scene.scene_index,
+        says=says,
+        value=value,
     )
 
 

@@ -17,6 +17,7 @@ from novelgen.text.significant import significant_words
 MAX_KEY_EVENTS = 8
 MAX_EMOTIONAL_BEATS = 6
 SHARED_WORDS_OF_A_DUPLICATE = 0.7
+FEWEST_SHARED_WORDS = 3
 """Share of the significant words, of the memory that has fewer, that two tellings of one fact have in common."""
 
 Item = TypeVar("Item")
@@ -58,7 +59,7 @@ def merge_records(records: Sequence[SceneRecord], *, max_bullets: int) -> SceneR
         open_loops_created=_distinct_loops(_all(records, "open_loops_created")),
         open_loops_advanced=[loop for loop in advanced if loop.id not in resolved_ids],
         open_loops_resolved=resolved,
-        memories=_distinct_memories(_all(records, "memories")),
+        memories=_distinct_memories(records),
     )
 
 
@@ -75,18 +76,20 @@ def spread(items: Sequence[Item], limit: int) -> list[Item]:
 def is_same_fact(one: RecordedMemory, other: RecordedMemory) -> bool:
     """Tell whether two memories of a scene tell the same.
 
-    They do when their contents are equal but for case and spacing, or when they share an entity (where both
-    name any), the event type and `SHARED_WORDS_OF_A_DUPLICATE` of their words.
+    They do when their contents are equal but for case and spacing, or when they are of one event type, the
+    entities of one are among those of the other, and they share `SHARED_WORDS_OF_A_DUPLICATE` of their words,
+    `FEWEST_SHARED_WORDS` at least.
     """
     if _folded(one.content) == _folded(other.content):
         return True
     if one.event_type != other.event_type:
         return False
-    if one.entities and other.entities and not set(one.entities) & set(other.entities):
+    fewer_entities, more_entities = sorted((set(one.entities), set(other.entities)), key=len)
+    if not fewer_entities <= more_entities:
         return False
     words, other_words = significant_words(one.content), significant_words(other.content)
-    fewer = min(len(words), len(other_words))
-    return fewer > 0 and len(words & other_words) >= SHARED_WORDS_OF_A_DUPLICATE * fewer
+    needed = SHARED_WORDS_OF_A_DUPLICATE * min(len(words), len(other_words))
+    return len(words & other_words) >= max(FEWEST_SHARED_WORDS, needed)
 
 
 def _all(records: Sequence[SceneRecord], field: str) -> list:
@@ -116,14 +119,18 @@ def _distinct_loops(loops: Iterable[RecordedLoop]) -> list[RecordedLoop]:
     return _first_by_key(loops, lambda loop: _folded(loop.description))
 
 
-def _distinct_memories(memories: Iterable[RecordedMemory]) -> list[RecordedMemory]:
+def _distinct_memories(records: Sequence[SceneRecord]) -> list[RecordedMemory]:
+    """Two windows may tell one fact in other words; within one window only an equal content is a repeat."""
     kept: list[RecordedMemory] = []
-    for memory in memories:
-        at = next((index for index, earlier in enumerate(kept) if is_same_fact(earlier, memory)), None)
-        if at is None:
-            kept.append(memory)
-        elif memory.importance > kept[at].importance:
-            kept[at] = memory
+    for record in records:
+        before = len(kept)
+        for memory in _first_by_key(record.memories, lambda each: _folded(each.content)):
+            earlier = (index for index in range(before) if is_same_fact(kept[index], memory))
+            at = next(earlier, None)
+            if at is None:
+                kept.append(memory)
+            elif memory.importance > kept[at].importance:
+                kept[at] = memory
     return kept
 
 

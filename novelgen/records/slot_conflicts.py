@@ -9,7 +9,7 @@ from itertools import combinations, pairwise
 
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.state import StateChange
-from novelgen.records.conflict import Conflict, SceneFacts, conflict_between, said, source_in
+from novelgen.records.conflict import Conflict, ConflictSource, SceneFacts, conflict_between, said, source_in
 from novelgen.records.slots import Place, slot_of
 
 FIXED_ATTRIBUTES = frozenset(
@@ -63,11 +63,12 @@ def slot_conflicts(
 def _by_slot(
     changes: Sequence[StateChange], places: Collection[Place]
 ) -> Mapping[tuple[str, str], list[StateChange]]:
-    grouped: defaultdict[tuple[str, str], list[StateChange]] = defaultdict(list)
+    """The values of each slot in story order; within one scene the last one stands."""
+    grouped: defaultdict[tuple[str, str], dict[Place, StateChange]] = defaultdict(dict)
     for change in changes:
         if change.kind == "explicit" and change.value is not None and _place(change) in places:
-            grouped[change.entity_id, change.attribute].append(change)
-    return grouped
+            grouped[change.entity_id, change.attribute][_place(change)] = change
+    return {slot: [stated[place] for place in sorted(stated)] for slot, stated in grouped.items()}
 
 
 def _unexplained(
@@ -102,9 +103,13 @@ def _between(
         "slot_value",
         slot_of(entity_id, later.attribute),
         [entity_id],
-        first=source_in(scenes[_place(earlier)], said(earlier.attribute, earlier.value)),
-        second=source_in(scenes[_place(later)], said(later.attribute, later.value)),
+        first=_side(earlier, scenes),
+        second=_side(later, scenes),
     )
+
+
+def _side(change: StateChange, scenes: Mapping[Place, SceneFacts]) -> ConflictSource:
+    return source_in(scenes[_place(change)], said(change.attribute, change.value), value=change.value)
 
 
 def _revealed(memories: Sequence[StoryMemoryChunk]) -> set[tuple[Place, str]]:

@@ -13,6 +13,7 @@ COMMAND_SECTIONS: dict[str, dict[str, str]] = {
         "init": f"{_COMMANDS}.init:init",
         "ingest": f"{_COMMANDS}.ingest:ingest",
         "import-book": f"{_COMMANDS}.import_book:import_book",
+        "extract": f"{_COMMANDS}.extract:extract",
         "note": f"{_COMMANDS}.note:note",
     },
     "Write the next scene": {
@@ -26,6 +27,8 @@ COMMAND_SECTIONS: dict[str, dict[str, str]] = {
     },
     "Put things right": {
         "memory": f"{_COMMANDS}.memory:memory",
+        "record": f"{_COMMANDS}.record:record",
+        "conflicts": f"{_COMMANDS}.conflicts:conflicts",
         "scene": f"{_COMMANDS}.scene:scene",
         "reindex": f"{_COMMANDS}.reindex:reindex",
         "doctor": f"{_COMMANDS}.doctor:doctor",

@@ -233,3 +233,15 @@ def test_another_statement_is_another_conflict() -> None:
 def test_a_story_without_facts_has_no_conflicts() -> None:
     """Nothing stated, nothing contradicted."""
     assert find_conflicts([], []) == []
+
+
+def test_the_last_word_of_a_scene_counts() -> None:
+    """An author's value in the scene of a contradiction, applied after the record's, resolves it."""
+    changes = [
+        stated("C1", "identity", "a tinker", (1, 1)),
+        stated("C1", "identity", "the auditor", (2, 1)),
+        stated("C1", "identity", "a tinker", (2, 1)),
+    ]
+    scenes = [scene(1, 1), scene(2, 1)]
+    assert [each.second.value for each in slot_conflicts(scenes, changes[:2])] == ["the auditor"]
+    assert slot_conflicts(scenes, changes) == []

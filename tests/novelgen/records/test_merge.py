@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from novelgen.models.record import RecordedRelationshipChange
+from novelgen.models.record import RecordedMemory, RecordedRelationshipChange
 from novelgen.records.merge import MAX_KEY_EVENTS, merge_records, spread
 from tests.novelgen.records.record_parts import changed, memory, record
 
@@ -18,30 +18,50 @@ def test_the_scene_is_what_the_first_window_that_knows_says() -> None:
     assert merged.characters_present == ["C0", "C1"]
 
 
-def test_a_fact_told_twice_is_kept_once_the_weightier() -> None:
-    """The overlap of windows does not double memories, whether told alike or in other words."""
-    first = record(
-        memories=[memory("a", "Ada gave the brass key to Ben.", entities=["C0", "C1"], importance=5)]
-    )
-    second = record(
-        memories=[
-            memory("b", "Ada gave Ben the brass key.", entities=["C0"], importance=8),
-            memory("c", "ada gave the brass  key to ben.", event_type="gift"),
-            memory("d", "Ben sold the lamp.", entities=["C1"]),
-        ]
-    )
-    merged = merge_records([first, second], max_bullets=5)
-    assert [each.memory_id for each in merged.memories] == ["b", "c", "d"]
+LANTERN = "Ada gave the brass lantern to Cornelius."
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        memory("b", "Ada gave Cornelius the brass lantern.", entities=["C0"], importance=8),
+        memory("b", "ada gave the brass  lantern to cornelius.", event_type="gift", importance=8),
+    ],
+)
+def test_a_fact_told_twice_is_kept_once_the_weightier(again: RecordedMemory) -> None:
+    """The overlap of windows does not double memories, whether told in other words or alike."""
+    first = record(memories=[memory("a", LANTERN, entities=["C0", "C1"], importance=5)])
+    second = record(memories=[again, memory("d", "Ben sold the lamp.", entities=["C1"])])
+    assert [each.memory_id for each in merge_records([first, second], max_bullets=5).memories] == ["b", "d"]
+    assert [each.memory_id for each in merge_records([second, first], max_bullets=5).memories] == ["b", "d"]
+
+
+def test_within_a_window_likeness_is_no_repeat() -> None:
+    """What one answer tells apart stays apart; only an equal content is a repeat."""
+    alike = [
+        memory("a", LANTERN, entities=["C0"]),
+        memory("b", "Ada gave Cornelius the brass lantern key.", entities=["C0"]),
+        memory("c", LANTERN.upper(), entities=["C0"]),
+    ]
+    merged = merge_records([record(memories=alike)], max_bullets=5)
+    assert [each.memory_id for each in merged.memories] == ["a", "b"]
 
 
 @pytest.mark.parametrize(
     ("one", "other"),
     [
         (
-            memory("a", "Ada gave the brass key to Ben."),
-            memory("b", "Ada gave the key to Ben.", event_type="gift"),
+            memory("a", "Ada gave the brass lantern to Cornelius."),
+            memory("b", "Ada gave Cornelius the brass lantern.", event_type="gift"),
         ),
-        (memory("a", "Ada hid the key.", entities=["C0"]), memory("b", "Ben hid the key.", entities=["C1"])),
+        (
+            memory("a", "Ada hid the brass lantern below deck.", entities=["C0"]),
+            memory("b", "Ben hid the brass lantern below deck.", entities=["C1"]),
+        ),
+        (
+            memory("a", "Ada trusts Ben.", entities=["C0"]),
+            memory("b", "Ada trusts Cornelius.", entities=["C0"]),
+        ),
         (memory("a", "阿黛把钥匙交给阿本。"), memory("b", "阿本把灯卖给了索恩。")),
     ],
 )

@@ -11,12 +11,18 @@ from tests.runtime.cli.conftest import Run
 from tests.runtime.cli.small_project import PROJECT, write_project
 from tests.support.openai_stub import StubCall, openai_stub
 
-ANSWER = {
-    "summary": ["Something happens at the lighthouse."],
-    "memories": [
-        {"content": "The brass key matters to Ada and Ben.", "entities": ["Ada"], "evidence": "the brass key"}
-    ],
-}
+
+def answer_to(call: StubCall) -> str:
+    """Return two memories: one with the scene's first words for a quote, one with a quote of another scene."""
+    scene = call.payload["messages"][1]["content"].split("===== the scene =====\n")[1]
+    quoted = {"content": "Something is known.", "entities": ["Ada"], "evidence": scene[:30]}
+    unquoted = {"content": "Something else is known.", "evidence": "the cat sat on the mat"}
+    return json.dumps({"summary": ["Something happens."], "memories": [quoted, unquoted]})
+
+
+def answer_well(call: StubCall) -> None:
+    """Answer about the scene that is asked for."""
+    call.say(answer_to(call))
 
 
 @pytest.fixture
@@ -43,7 +49,7 @@ def statuses(run: Run) -> list[str]:
 
 def test_scenes_without_records_are_extracted(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
     """Every scene gets a record; the summary tells what was found and what it cost."""
-    with openai_stub(lambda call: call.say(json.dumps(ANSWER))) as stub:
+    with openai_stub(answer_well) as stub:
         model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
         result = run("extract", PROJECT)
     assert result.exit_code == 0
@@ -54,15 +60,15 @@ def test_scenes_without_records_are_extracted(run: Run, unrecorded: Path, model:
 
 def test_json_is_all_there_is_on_stdout(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
     """`--json` prints the report, with the facts that have no quote."""
-    with openai_stub(lambda call: call.say(json.dumps(ANSWER))) as stub:
+    with openai_stub(answer_well) as stub:
         model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
         report = json.loads(run("extract", PROJECT, "--chapter", "1", "--json").stdout)
     assert [(scene["scene_index"], scene["outcome"], scene["memories"]) for scene in report["scenes"]] == [
-        (1, "done", 1),
-        (2, "done", 1),
+        (1, "done", 2),
+        (2, "done", 2),
     ]
-    assert report["scenes"][0]["unverified"] == []
-    assert report["scenes"][1]["unverified"][0]["quote"] == "the brass key"
+    for scene in report["scenes"]:
+        assert [fact["quote"] for fact in scene["unverified"]] == ["the cat sat on the mat"]
 
 
 def test_failures_are_told_and_taken_up_again(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
@@ -70,7 +76,7 @@ def test_failures_are_told_and_taken_up_again(run: Run, unrecorded: Path, model:
 
     def refuse_ben(call: StubCall) -> None:
         scene = call.payload["messages"][1]["content"]
-        call.say("I cannot." if "Ben sold" in scene else json.dumps(ANSWER))
+        call.say("I cannot." if "Ben sold" in scene else answer_to(call))
 
     with openai_stub(refuse_ben) as stub:
         model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
@@ -80,7 +86,7 @@ def test_failures_are_told_and_taken_up_again(run: Run, unrecorded: Path, model:
     assert "scene 2:2: no readable JSON object" in result.stderr
     assert f"novelgen extract {PROJECT} --retry" in result.stderr
     assert statuses(run) == ["done", "done", "done", "failed"]
-    with openai_stub(lambda call: call.say(json.dumps(ANSWER))) as stub:
+    with openai_stub(answer_well) as stub:
         model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
         assert run("extract", PROJECT, "--retry").exit_code == 0
     assert len(stub.calls) == 1
@@ -91,11 +97,11 @@ def test_without_a_model_nothing_is_done(run: Run, unrecorded: Path) -> None:
     """The message says where a model is named."""
     result = run("extract", PROJECT)
     assert result.exit_code == 2
-    assert "memory.summarization.model" in str(result.exception)
+    assert "memory.summarization.model" in result.stderr
 
 
 def test_an_option_names_another_model(run: Run, unrecorded: Path) -> None:
     """`--model` outranks the settings, and a model that cannot be built is refused."""
     result = run("extract", PROJECT, "--model", "no-such-provider:x")
     assert result.exit_code == 2
-    assert "no-such-provider" in str(result.exception)
+    assert "no-such-provider" in result.stderr

@@ -1,0 +1,91 @@
+"""Extracting records with the configured model."""
+
+from __future__ import annotations
+
+import click
+
+from runtime.cli.exit_codes import ExitCode
+from runtime.cli.index_following import index_state
+from runtime.cli.opening import opened_project
+from runtime.cli.output import print_json, print_pairs, report_line
+from runtime.cli.progress import progress_bars
+from runtime.cli.session import CliSession
+from runtime.extraction_model import build_extraction_model, extraction_settings
+from runtime.ingest.extraction import ExtractionReport, extract_scenes
+from runtime.settings import NovelgenSettings
+
+
+def extract_project(
+    session: CliSession,
+    project_id: str,
+    *,
+    retry: bool,
+    chapter: int | None,
+    model: str | None,
+    as_json: bool,
+) -> None:
+    """Extract what waits and print a summary.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        ConfigurationError: When no model is configured, or it cannot be built.
+        Exit: When a scene failed; the others are stored.
+    """
+    with opened_project(session, project_id) as stores:
+        settings = _with_model(stores.settings, model)
+        with progress_bars("scenes") as (progress,):
+            report = extract_scenes(
+                stores,
+                project_id,
+                build_extraction_model(settings),
+                chapter_index=chapter,
+                retry_failed=retry,
+                settings=extraction_settings(settings),
+                progress=progress,
+            )
+    _report_scenes(report)
+    if as_json:
+        print_json(report)
+    else:
+        _print_summary(report, project_id)
+    if report.count("failed"):
+        report_line(f"failed scenes keep their text; try again with `novelgen extract {project_id} --retry`")
+        raise click.exceptions.Exit(ExitCode.FAILED)
+
+
+def _with_model(settings: NovelgenSettings, model: str | None) -> NovelgenSettings:
+    if model is None:
+        return settings
+    summarization = settings.memory.summarization.model_copy(update={"model": model})
+    memory = settings.memory.model_copy(update={"summarization": summarization})
+    return settings.model_copy(update={"memory": memory})
+
+
+def _report_scenes(report: ExtractionReport) -> None:
+    for scene in report.scenes:
+        place = f"scene {scene.chapter_index}:{scene.scene_index}"
+        if scene.outcome == "failed":
+            report_line(f"error: {place}: {scene.reason}")
+        elif scene.outcome == "overtaken":
+            report_line(f"warning: {place} changed meanwhile; what the model said was dropped")
+        else:
+            for issue in scene.issues:
+                report_line(f"warning: {place}: {issue.message}")
+
+
+def _print_summary(report: ExtractionReport, project_id: str) -> None:
+    scenes = report.scenes
+    print_pairs(
+        {
+            "project": project_id,
+            "scenes": f"{report.count('done')} done, {report.count('failed')} failed, "
+            f"{report.count('overtaken')} overtaken",
+            "memories": f"{sum(each.memories for each in scenes)}, "
+            f"{sum(len(each.unverified) for each in scenes)} facts without a quote in the scene",
+            "new entities": ", ".join(
+                f"{entity.entity_id} {entity.name}" for each in scenes for entity in each.new_entities
+            ),
+            "model calls": sum(each.model_calls for each in scenes),
+            "index": index_state(report.indexing, project_id),
+        }
+    )
