@@ -1,0 +1,165 @@
+"""Made-up memories that fill a project to a size: seeded, written directly, never embedded."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from novelgen.models.memory import StoryMemoryChunk
+from runtime.bench.book import BenchBook
+from runtime.bench.corpus import memory_texts
+from runtime.storage.records import SceneWrite
+from runtime.stores import MemoryStores
+from runtime.vectors.rows import IndexRow
+
+SEED = 11
+CLUSTERS = 300
+NOISE = 0.5
+"""Length of the noise beside a cluster's centre of length one."""
+MEMORIES_PER_SCENE = 10
+SUMMARIES_PER_SCENE = 2
+SCENES_PER_CHAPTER = 10
+SCENES_PER_STEP = 100
+
+Progress = Callable[[int, int], None]
+
+
+def fill_project(
+    stores: MemoryStores, project_id: str, book: BenchBook, *, size: int, progress: Progress
+) -> int:
+    """Add made-up scenes after a book's last chapter until a project holds `size` memories.
+
+    Args:
+        stores: The stores.
+        project_id: A project that holds the book.
+        book: Lends its words and entities.
+        size: Memories of all kinds; a project that holds as many already is left alone.
+        progress: Called with the memories written and wanted.
+
+    Returns:
+        How many memories the project holds.
+    """
+    with stores.database(project_id).read() as unit:
+        stored = unit.memories.count(project_id)
+    fillers = Fillers(book, project_id, dimension=stores.embedding_identity.dimension)
+    scenes = fillers.scenes(max(0, size - stored))
+    written = 0
+    while step := list(islice(scenes, SCENES_PER_STEP)):
+        _write(stores, project_id, step, fillers)
+        written += sum(len(scene.chunks) for scene in step)
+        progress(written, max(0, size - stored))
+    return stored + written
+
+
+def chapter_after(book: BenchBook, *, memories: int) -> int:
+    """Return a chapter that comes after a book and after all scenes that filled a project to a size."""
+    chapters_of_fillers = memories // (MEMORIES_PER_SCENE * SCENES_PER_CHAPTER) + 1
+    return _last_chapter(book) + chapters_of_fillers + 1
+
+
+class Fillers:
+    """Makes scenes of memories, the same for the same book and project.
+
+    Args:
+        book: Lends its words and entities.
+        project_id: The project that they are for.
+        dimension: Length of the vectors.
+    """
+
+    def __init__(self, book: BenchBook, project_id: str, *, dimension: int) -> None:
+        self._project_id = project_id
+        self._dice = random.Random(SEED)
+        self._texts = [each.text for each in memory_texts(book)]
+        self._is_chinese = book.language == "zh"
+        self._entity_ids = [entity.entity_id for entity in book.book.entities]
+        self._first_chapter = _last_chapter(book) + 1
+        self._random = np.random.default_rng(SEED)
+        self._centres = _unit(self._random.normal(size=(CLUSTERS, dimension)))
+
+    def scenes(self, memories: int) -> Iterator[SceneWrite]:
+        """Give scenes that hold so many memories in all."""
+        for number, start in enumerate(range(0, memories, MEMORIES_PER_SCENE)):
+            yield self._scene(number, min(MEMORIES_PER_SCENE, memories - start))
+
+    def vectors(self, count: int) -> NDArray[np.float32]:
+        """Return unit vectors around random centres, shape (count, dimension)."""
+        centres = self._centres[self._random.integers(CLUSTERS, size=count)]
+        noise = _unit(self._random.normal(size=centres.shape))
+        return _unit(centres + NOISE * noise).astype(np.float32)
+
+    def _scene(self, number: int, memories: int) -> SceneWrite:
+        chapter = self._first_chapter + number // SCENES_PER_CHAPTER
+        scene = number % SCENES_PER_CHAPTER + 1
+        cast = self._some_entities(4)
+        return SceneWrite(
+            project_id=self._project_id,
+            chapter_index=chapter,
+            scene_index=scene,
+            scene_id=f"filler-{number}",
+            participants=cast,
+            chunks=[self._chunk(f"filler-{number}-{place}", place, cast) for place in range(memories)],
+        )
+
+    def _chunk(self, chunk_id: str, place: int, cast: Sequence[str]) -> StoryMemoryChunk:
+        text = self._shuffled_text()
+        return StoryMemoryChunk(
+            chunk_id=chunk_id,
+            project_id=self._project_id,
+            content=text,
+            content_type="summary" if place < SUMMARIES_PER_SCENE else "memory",
+            short=text[: len(text) // 2].strip(),
+            importance=self._dice.randint(2, 9),
+            entities_mentioned=self._dice.sample(list(cast), min(2, len(cast))),
+            source_id=chunk_id,
+            origin="record",
+        )
+
+    def _some_entities(self, count: int) -> list[str]:
+        """Pick entities, those that come first in the book far more often."""
+        places = {int(len(self._entity_ids) * self._dice.random() ** 2) for _ in range(count)}
+        return [self._entity_ids[place] for place in sorted(places)]
+
+    def _shuffled_text(self) -> str:
+        """Return the words of a memory, or its Chinese characters, in another order."""
+        text = self._dice.choice(self._texts)
+        parts = list(text) if self._is_chinese else text.split()
+        self._dice.shuffle(parts)
+        return ("" if self._is_chinese else " ").join(parts).strip()
+
+
+def _write(stores: MemoryStores, project_id: str, scenes: Sequence[SceneWrite], fillers: Fillers) -> None:
+    """Store scenes and their vectors, in SQL and in the index, as ingest would leave them."""
+    chunks = [(scene, chunk) for scene in scenes for chunk in scene.chunks]
+    vectors = dict(zip((chunk.chunk_id for _, chunk in chunks), fillers.vectors(len(chunks)), strict=True))
+    with stores.database(project_id).write() as unit:
+        for scene in scenes:
+            unit.scenes.replace_scene(scene)
+        unit.embeddings.put(project_id, stores.embedding_identity.model_name, vectors)
+    stores.vectors(project_id).upsert(_row(scene, chunk, vectors[chunk.chunk_id]) for scene, chunk in chunks)
+    with stores.database(project_id).write() as unit:
+        unit.outbox.mark_done(unit.outbox.claim(project_id, limit=len(chunks)))
+
+
+def _last_chapter(book: BenchBook) -> int:
+    return max(scene.chapter_index for scene in book.book.scenes)
+
+
+def _row(scene: SceneWrite, chunk: StoryMemoryChunk, vector: NDArray[np.float32]) -> IndexRow:
+    return IndexRow(
+        chunk_id=chunk.chunk_id,
+        project_id=chunk.project_id,
+        chapter_index=scene.chapter_index,
+        scene_index=scene.scene_index,
+        source_id=chunk.source_id,
+        content=chunk.content,
+        content_type=chunk.content_type,
+        vector=vector,
+    )
+
+
+def _unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
