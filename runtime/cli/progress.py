@@ -25,16 +25,37 @@ def progress_bars(*descriptions: str) -> Iterator[list[ProgressCallback]]:
     Yields:
         One callback per bar.
     """
-    console = Console(stderr=True, markup=False, emoji=False, highlight=False)
+    with _bars() as progress:
+        tasks = [progress.add_task(description, total=None) for description in descriptions]
+        yield [partial(_update, progress, task) for task in tasks]
+
+
+@contextmanager
+def staged_progress() -> Iterator[Callable[[str, int, int], None]]:
+    """Show a bar for each stage from its first report on.
+
+    Yields:
+        Called with the stage, how much is done and how much there is in all.
+    """
+    tasks: dict[str, TaskID] = {}
+    with _bars() as progress:
+
+        def report(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = progress.add_task(stage, total=None)
+            _update(progress, tasks[stage], done, total)
+
+        yield report
+
+
+def _bars() -> Progress:
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=console) as progress:
-        tasks = [progress.add_task(description, total=None) for description in descriptions]
-        yield [partial(_update, progress, task) for task in tasks]
+    return Progress(*columns, console=Console(stderr=True, markup=False, emoji=False, highlight=False))
 
 
 def _update(progress: Progress, task: TaskID, done: int, total: int) -> None:
