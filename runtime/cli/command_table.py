@@ -33,4 +33,7 @@ COMMAND_SECTIONS: dict[str, dict[str, str]] = {
         "reindex": f"{_COMMANDS}.reindex:reindex",
         "doctor": f"{_COMMANDS}.doctor:doctor",
     },
+    "Measure": {
+        "bench": f"{_COMMANDS}.bench:bench",
+    },
 }
