@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import select
 
+from novelgen.models.attachment import is_entity_target, linked_targets
 from novelgen.models.memory import StoryMemoryChunk
 from runtime.storage.lexical_index import searchable_text
 from runtime.storage.lexical_terms import index_tokens
@@ -38,6 +39,8 @@ _READ_COLUMNS = (
     "verified",
     "origin",
     "pinned",
+    "attached",
+    "detached",
 )
 CHUNK_SELECT = select(*(CHUNKS.c[name] for name in _READ_COLUMNS))
 STORED_SELECT = CHUNK_SELECT.add_columns(CHUNKS.c.status, CHUNKS.c.scene_id, CHUNKS.c.from_scene)
@@ -90,7 +93,10 @@ def chunk_values(chunk: StoryMemoryChunk, entity_ids: Sequence[str]) -> dict[str
 
 
 def chunk_of(row: AnyRow, superseded_by: str | None = None) -> StoryMemoryChunk:
-    """Return the memory of a row of `CHUNK_SELECT`; it was validated when it was written."""
+    """Return the memory of a row of `CHUNK_SELECT`; it was validated when it was written.
+
+    Its entities are those of its origin and of the author's hand together.
+    """
     (
         chunk_id,
         project_id,
@@ -114,7 +120,12 @@ def chunk_of(row: AnyRow, superseded_by: str | None = None) -> StoryMemoryChunk:
         verified,
         origin,
         pinned,
+        attached,
+        detached,
     ) = row[: len(_READ_COLUMNS)]
+    if attached or detached:
+        linked = linked_targets(entities_mentioned, attached, detached)
+        entities_mentioned = [target for target in linked if is_entity_target(target)]
     return StoryMemoryChunk.model_construct(
         chunk_id=chunk_id,
         project_id=project_id,

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import bindparam, select
 
 from novelgen.errors import UnknownProjectError
+from novelgen.models.attachment import linked_targets
 from runtime.storage.lexical_index import LexicalIndex, searchable_text
 from runtime.storage.outbox import OutboxRepository
 from runtime.storage.records import OutboxOperation
@@ -90,16 +91,7 @@ class ChunkWriter:
         return {row[0]: row[1] for row in self._session.rows(statement)}
 
     def _link(self, row_ids: Mapping[str, int], rows: Sequence[Mapping[str, Any]]) -> None:
-        links = [
-            {
-                "chunk_row_id": row_ids[row["chunk_id"]],
-                "entity_id": entity_id,
-                "project_id": self._project_id,
-                "kind": LINK_KIND_BY_ORIGIN[row["origin"]],
-            }
-            for row in rows
-            for entity_id in dict.fromkeys(row["entities_mentioned"])
-        ]
+        links = [link for row in rows for link in link_rows(self._project_id, row_ids[row["chunk_id"]], row)]
         tags = [
             {"chunk_row_id": row_ids[row["chunk_id"]], "tag": tag, "project_id": self._project_id}
             for row in rows
@@ -107,6 +99,21 @@ class ChunkWriter:
         ]
         self._session.insert(CHUNK_ENTITIES, links)
         self._session.insert(CHUNK_TAGS, tags)
+
+
+def link_rows(project_id: str, chunk_row_id: int, row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the link rows of a memory, given as its row: derived links, and those set by hand."""
+    attached, detached = row.get("attached") or [], row.get("detached") or []
+    derived_kind = LINK_KIND_BY_ORIGIN[row["origin"]]
+    return [
+        {
+            "chunk_row_id": chunk_row_id,
+            "entity_id": target,
+            "project_id": project_id,
+            "kind": "manual" if target in attached else derived_kind,
+        }
+        for target in linked_targets(row["entities_mentioned"], attached, detached)
+    ]
 
 
 def _searchable(row: Mapping[str, Any]) -> str:

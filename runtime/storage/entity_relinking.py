@@ -90,6 +90,8 @@ class EntityRelinking:
             CHUNKS.c.row_id,
             CHUNKS.c.chunk_id,
             CHUNKS.c.entities_mentioned,
+            CHUNKS.c.attached,
+            CHUNKS.c.detached,
             CHUNKS.c.slot_type,
             CHUNKS.c.status,
         )
@@ -98,8 +100,8 @@ class EntityRelinking:
         for row in rows:
             relink_memory(self._session, self._project_id, row.row_id, self._old, [self._new])
             values = {
-                "entities_mentioned": self._replaced(row.entities_mentioned),
-                "slot_type": self._replaced(row.slot_type),
+                name: self._replaced(getattr(row, name))
+                for name in ("entities_mentioned", "attached", "detached", "slot_type")
             }
             self._session.run(CHUNKS.update().where(CHUNKS.c.row_id == row.row_id).values(**values))
         active = [row.chunk_id for row in rows if row.status == "active"]

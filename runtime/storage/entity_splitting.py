@@ -84,16 +84,18 @@ def relink_mixed_scenes(
         )
         if new_ids != [old_id]:
             relink_memory(session, project_id, row.row_id, old_id, new_ids)
-            mentioned = [
-                each for known in row.entities_mentioned for each in (new_ids if known == old_id else [known])
-            ]
-            session.run(
-                CHUNKS.update()
-                .where(CHUNKS.c.row_id == row.row_id)
-                .values(entities_mentioned=list(dict.fromkeys(mentioned)))
-            )
+            values = {
+                name: _with_replaced(getattr(row, name), old_id, new_ids)
+                for name in ("entities_mentioned", "attached", "detached")
+            }
+            session.run(CHUNKS.update().where(CHUNKS.c.row_id == row.row_id).values(**values))
             touched += [row.chunk_id] if row.status == "active" else []
     OutboxRepository(session).queue(project_id, touched, "upsert")
+
+
+def _with_replaced(ids: Sequence[str], old_id: str, new_ids: Sequence[str]) -> list[str]:
+    replaced = (each for known in ids for each in (new_ids if known == old_id else [known]))
+    return list(dict.fromkeys(replaced))
 
 
 def _named_in(

@@ -64,7 +64,7 @@ _IMAGED = (
     _Imaged(
         SCENES, ("scene_id",), ("scene_id", "participants", "location_id", "pov", "record", "content_hash")
     ),
-    _Imaged(CHUNKS, ("chunk_id",), ("chunk_id", "entities_mentioned", "slot_type")),
+    _Imaged(CHUNKS, ("chunk_id",), ("chunk_id", "entities_mentioned", "attached", "detached", "slot_type")),
     _whole(CHUNK_ENTITIES, "chunk_row_id", "entity_id"),
     _Imaged(
         STATES, ("row_id",), ("row_id", "scene_id", "attribute", "kind", "entity_id", "entity_type", "value")

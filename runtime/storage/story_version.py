@@ -6,7 +6,7 @@ import json
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import or_, select
+from sqlalchemy import Text, cast, or_, select
 
 from novelgen.models.position import StoryPosition
 from runtime.storage.cuts import before, story_order
@@ -18,9 +18,9 @@ from runtime.storage.tables import CHUNKS, LOOP_EVENTS, RELATIONSHIP_CHANGES, SC
 def story_version(session: StorageSession, project_id: str, as_of: StoryPosition) -> str:
     """Return a mark that changes exactly when what is stored before the position changes.
 
-    It covers the scenes by their content hashes, what authors noted, edited, pinned, banned and deleted, and the
-    entities as of the position. Row ids and moments of writing do not count: the same story stored twice has
-    the same mark.
+    It covers the scenes by their content hashes, what authors noted, edited, attached, pinned, banned and
+    deleted, and the entities as of the position. Row ids and moments of writing do not count: the same story
+    stored twice has the same mark.
 
     Args:
         session: A session.
@@ -57,7 +57,12 @@ def _scenes(session: StorageSession, project_id: str, as_of: StoryPosition) -> l
 
 
 def _author_memories(session: StorageSession, project_id: str, as_of: StoryPosition) -> list[list[Any]]:
-    touched = or_(CHUNKS.c.origin == "author", CHUNKS.c.pinned, CHUNKS.c.status != "active")
+    touched = or_(
+        CHUNKS.c.origin == "author",
+        CHUNKS.c.pinned,
+        CHUNKS.c.status != "active",
+        *(cast(column, Text) != "[]" for column in (CHUNKS.c.attached, CHUNKS.c.detached)),
+    )
     columns = (
         CHUNKS.c.chunk_id,
         CHUNKS.c.chapter_index,
@@ -65,6 +70,8 @@ def _author_memories(session: StorageSession, project_id: str, as_of: StoryPosit
         CHUNKS.c.content_hash,
         CHUNKS.c.importance,
         CHUNKS.c.entities_mentioned,
+        CHUNKS.c.attached,
+        CHUNKS.c.detached,
         CHUNKS.c.tags,
         CHUNKS.c.status,
         CHUNKS.c.pinned,

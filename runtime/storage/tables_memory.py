@@ -20,7 +20,11 @@ OUTBOX_STATES = ("pending", "done", "failed")
 
 
 class MemoryChunkRow(Row, table=True):
-    """A retrievable memory; its position is that of its scene and moves with it."""
+    """A retrievable memory; its position is that of its scene and moves with it.
+
+    `entities_mentioned` is what its origin links it to; `attached` and `detached` is what an author set and
+    took off by hand. A memory without any link is attached to the book.
+    """
 
     __tablename__: ClassVar[str] = "memory_chunks"
     __table_args__ = (
@@ -65,10 +69,12 @@ class MemoryChunkRow(Row, table=True):
     supersedes: str | None = Field(default=None, sa_type=Text)
     slot_type: str | None = Field(default=None, sa_type=Text)
     verified: bool = Field(sa_column_kwargs={"server_default": true()})
+    attached: list[str] = Field(sa_type=JSON, sa_column_kwargs={"server_default": "[]"})
+    detached: list[str] = Field(sa_type=JSON, sa_column_kwargs={"server_default": "[]"})
 
 
 class ChunkEntityRow(Row, table=True):
-    """A memory speaks of an entity."""
+    """A memory is linked to an entity, or by hand to a chapter (`chapter:3`) or the `book`."""
 
     __tablename__: ClassVar[str] = "chunk_entities"
     __table_args__ = (Index(None, "project_id", "entity_id", "chunk_row_id"), one_of("kind", LINK_KINDS))
