@@ -11,6 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from runtime.cli.main import novelgen
+from runtime.vectors.locations import EmbeddedIndex
+from runtime.vectors.sharing import DEFAULT_REGISTRY
 from tests.runtime.cli.small_project import write_project
 
 Run = Callable[..., Result]
@@ -60,6 +62,14 @@ def _ingested_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def ingested(_ingested_once: Path, projects_dir: Path) -> Path:
     """The small project, taken in; a copy of its own for each test."""
     return Path(shutil.copytree(_ingested_once, projects_dir / _ingested_once.name))
+
+
+@pytest.fixture
+def index_kept_open(ingested: Path) -> Iterator[None]:
+    """Keep the process of the index between the commands of a test, since each start of it takes seconds."""
+    process = DEFAULT_REGISTRY.borrow(EmbeddedIndex(ingested / "data" / "vectors"))
+    yield
+    DEFAULT_REGISTRY.give_back(process)
 
 
 @pytest.fixture

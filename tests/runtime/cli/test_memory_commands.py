@@ -14,6 +14,9 @@ from tests.runtime.cli.conftest import Run
 from tests.runtime.cli.small_project import PROJECT
 
 
+pytestmark = pytest.mark.usefixtures("index_kept_open")
+
+
 def listed(run: Run, *options: str) -> dict[str, dict[str, Any]]:
     """Return the listed memories by their source ids."""
     result = run("memory", "list", PROJECT, "--json", "--limit", "1000", *options)

@@ -11,6 +11,9 @@ from tests.runtime.cli.conftest import Run
 from tests.runtime.cli.small_project import CHAPTERS, PROJECT
 
 
+pytestmark = pytest.mark.usefixtures("index_kept_open")
+
+
 def titles(run: Run) -> dict[str, str]:
     """Return the titles of the stored scenes by their places."""
     scenes = json.loads(run("scene", "list", PROJECT, "--json").stdout)
