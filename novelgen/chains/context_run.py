@@ -45,6 +45,6 @@ class ContextRun:
         """Return the run with further stages' seconds."""
         return replace(self, timings_s={**self.timings_s, **timings_s})
 
-    def remaining_s(self, budget_s: float, clock: Callable[[], float] = time.monotonic) -> float:
-        """Return what is left of the chain's budget, in which the model's time does not count."""
-        return budget_s - (clock() - self.started_s - self.model_time_s)
+    def spent_s(self, clock: Callable[[], float] = time.monotonic) -> float:
+        """Return the seconds spent so far, in which the model's time does not count."""
+        return clock() - self.started_s - self.model_time_s

@@ -42,6 +42,12 @@ logger = logging.getLogger(__name__)
 TRACE_TAG = "novelgen"
 ContextInput = MemoryContextRequest | Mapping[str, Any]
 
+# A stage that hangs leaves time to those after it: a database that hangs must not cost the index its turn, nor
+# the two together the file.
+OUTLINE_SHARE = 0.5
+RETRIEVAL_SHARE = 0.85
+LEAST_TIMEOUT_S = 0.1
+
 
 class MemoryContextChain(Runnable[ContextInput, SceneMemoryContext]):
     """Builds the memory context of a planned scene.
@@ -125,7 +131,8 @@ class MemoryContextChain(Runnable[ContextInput, SceneMemoryContext]):
         require_project_id(request.project_id)
         run = ContextRun(request=request, started_s=time.monotonic())
         read = partial(self._memory.outline, request.project_id, as_of=request.position)
-        outcome = self._call(run, {"outline": read})["outline"]
+        timeouts_s = {"outline": self._timeout_s(run.spent_s(), share=OUTLINE_SHARE)}
+        outcome = run_concurrently({"outline": read}, timeouts_s=timeouts_s)["outline"]
         issue = self._issue("outline", outcome)
         run = run.with_timings({"outline": outcome.elapsed_s})
         return run.with_issues(issue) if issue else replace(run, outline=outcome.value)
@@ -139,11 +146,11 @@ class MemoryContextChain(Runnable[ContextInput, SceneMemoryContext]):
 
     def _retrieve(self, run: ContextRun) -> ContextRun:
         request, settings = run.request, self._settings
+        timeout_s = self._timeout_s(run.spent_s(), share=RETRIEVAL_SHARE)
         story = known_story(request, run.outline)
         state_ids = entities_for_states(run.plan.entity_ids, story, limit=settings.max_states)
-        asked = self._search_request(run)
-        outcomes = self._call(
-            run,
+        asked = self._search_request(run, timeout_s=timeout_s)
+        outcomes = run_concurrently(
             {
                 "search": partial(self._memory.search, asked),
                 "states": partial(
@@ -157,6 +164,7 @@ class MemoryContextChain(Runnable[ContextInput, SceneMemoryContext]):
                     as_of=request.position,
                 ),
             },
+            timeouts_s=dict.fromkeys(("search", "states", "timeline"), timeout_s),
         )
         run = run.with_timings({stage: outcome.elapsed_s for stage, outcome in outcomes.items()})
         issues = (self._issue(stage, outcome) for stage, outcome in outcomes.items())
@@ -190,9 +198,10 @@ class MemoryContextChain(Runnable[ContextInput, SceneMemoryContext]):
     def _write(self, context: SceneMemoryContext) -> SceneMemoryContext:
         if self._writer is None:
             return context
-        writer = self._writer
-        timeout_s = {"write": self._settings.tool_timeout_s}
-        outcome = run_concurrently({"write": partial(writer.write, context)}, timeouts_s=timeout_s)["write"]
+        timeouts_s = {"write": self._timeout_s(_spent_s(context), share=1.0)}
+        outcome = run_concurrently({"write": partial(self._writer.write, context)}, timeouts_s=timeouts_s)[
+            "write"
+        ]
         issue = self._issue("write", outcome)
         if issue is None:
             return context
@@ -202,7 +211,7 @@ class MemoryContextChain(Runnable[ContextInput, SceneMemoryContext]):
         issues = [*context.report.issues, issue] if context.report else [issue]
         return _with_report(context, issues=issues)
 
-    def _search_request(self, run: ContextRun) -> SearchRequest:
+    def _search_request(self, run: ContextRun, *, timeout_s: float) -> SearchRequest:
         return SearchRequest(
             project_id=run.request.project_id,
             queries=list(run.plan.queries),
@@ -210,12 +219,13 @@ class MemoryContextChain(Runnable[ContextInput, SceneMemoryContext]):
             as_of=run.request.position,
             candidates_per_query=self._settings.candidates_per_query,
             # The arms are given less than the tool, so that those that answer are heard.
-            timeout_s=self._settings.tool_timeout_s * 0.9,
+            timeout_s=timeout_s * 0.9,
         )
 
-    def _call(self, run: ContextRun, calls: dict[str, Callable[[], Any]]) -> dict[str, CallOutcome[Any]]:
-        timeout_s = min(self._settings.tool_timeout_s, run.remaining_s(self._settings.chain_timeout_s))
-        return run_concurrently(calls, timeouts_s=dict.fromkeys(calls, timeout_s))
+    def _timeout_s(self, spent_s: float, *, share: float) -> float:
+        """Return the deadline of a stage's calls: at most this share of what is left of the budget."""
+        remaining_s = max(LEAST_TIMEOUT_S, self._settings.chain_timeout_s - spent_s)
+        return min(self._settings.tool_timeout_s, remaining_s * share)
 
     def _issue(self, stage: str, outcome: CallOutcome[Any]) -> ReportIssue | None:
         return issue_of(stage, outcome, propagate_bugs=self._propagate_bugs)
@@ -225,6 +235,12 @@ def _place_of(asked: object) -> dict[str, Any]:
     """The project and place of a request as metadata, as far as it has them: it is not validated yet."""
     given = dict(asked) if isinstance(asked, MemoryContextRequest | Mapping) else {}
     return {name: given[name] for name in ("project_id", "chapter_index", "scene_index") if name in given}
+
+
+def _spent_s(context: SceneMemoryContext) -> float:
+    """Return the seconds that a context took, but for planning, whose model has a deadline of its own."""
+    timings_s = context.report.timings_s if context.report else {}
+    return timings_s.get("total", 0.0) - timings_s.get("plan", 0.0)
 
 
 def _with_report(context: SceneMemoryContext, **changes: Any) -> SceneMemoryContext:

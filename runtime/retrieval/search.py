@@ -27,8 +27,10 @@ from runtime.retrieval.relational import entity_memories, loop_memories, recent_
 from runtime.retrieval.semantic import query_vectors, search_exactly, search_index
 from runtime.stores import MemoryStores
 
-# The index gets this share of the time, so that some is left for the exact search if it hangs.
-INDEX_SHARE = 0.75
+# Shares of the time: what hangs leaves some to what comes after it. The memories that the arms found are read
+# after the arms; the exact search is asked after the index.
+ARMS_SHARE = 0.75
+INDEX_SHARE = 0.7
 
 
 def search_memories(stores: MemoryStores, request: SearchRequest) -> SearchResult:
@@ -52,7 +54,7 @@ def search_memories(stores: MemoryStores, request: SearchRequest) -> SearchResul
     require_project_id(request.project_id)
     outcomes = run_concurrently(
         {name: partial(arm, stores, request) for name, arm in _arms(request).items()},
-        timeouts_s=dict.fromkeys(_arms(request), request.timeout_s),
+        timeouts_s=dict.fromkeys(_arms(request), request.timeout_s * ARMS_SHARE),
     )
     _require_known_project(outcomes)
     issues = _failures(outcomes)
@@ -89,8 +91,9 @@ class SemanticAnswer:
 
 def _semantic_arm(stores: MemoryStores, request: SearchRequest) -> SemanticAnswer:
     vectors = query_vectors(stores, request.queries)
+    timeout_s = request.timeout_s * ARMS_SHARE * INDEX_SHARE
     try:
-        found = search_index(stores, request, vectors, timeout_s=request.timeout_s * INDEX_SHARE)
+        found = search_index(stores, request, vectors, timeout_s=timeout_s)
     except (StoreError, DeadlineExceededError) as error:
         issue = ReportIssue(
             stage="semantic",
@@ -159,8 +162,9 @@ def _read_memories(
     stores: MemoryStores, request: SearchRequest, answer: ArmAnswer
 ) -> tuple[ReadMemories, ReportIssue | None]:
     """Read what was found, and the memories of the same scenes, from SQL; the index must do when SQL is down."""
+    timeout_s = request.timeout_s * (1 - ARMS_SHARE)
     outcome = run_concurrently(
-        {"read": partial(_memories_in_sql, stores, request, answer)}, timeouts_s={"read": request.timeout_s}
+        {"read": partial(_memories_in_sql, stores, request, answer)}, timeouts_s={"read": timeout_s}
     )["read"]
     if outcome.value is not None:
         return outcome.value, None

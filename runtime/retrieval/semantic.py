@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from novelgen.errors import DatabaseError
+from novelgen.deadlines import call_with_deadline
+from novelgen.errors import DatabaseError, DeadlineExceededError
 from novelgen.memory.search import SearchQuery, SearchRequest
 from novelgen.models.memory import StoryMemoryChunk
 from runtime.retrieval.answers import ArmAnswer, merged, ranked_answer
@@ -21,6 +24,7 @@ ARM = "semantic"
 # Up to so many ids go to Chroma; beyond, it searches everything and is cut by position afterwards (measured:
 # an id list costs less than a range filter up to some thousands, more beyond).
 MAX_ID_LIST = 5_000
+SQL_SHARE = 0.4
 
 
 def query_vectors(stores: MemoryStores, queries: Sequence[SearchQuery]) -> NDArray[np.float32]:
@@ -41,7 +45,8 @@ def search_index(
         stores: The stores.
         request: Queries and position.
         vectors: One per query.
-        timeout_s: Seconds for each group of queries with the same filter.
+        timeout_s: Seconds for the whole. A database that hangs costs a share of it; the index is asked
+            all the same, by position alone.
 
     Returns:
         Hits per chunk; with the memories themselves as far as the index holds them.
@@ -51,16 +56,18 @@ def search_index(
         DeadlineExceededError: When it does not answer.
     """
     index = stores.vectors(request.project_id)
+    ends_s = time.monotonic() + timeout_s
+    groups = same_filters(request)
+    allowed_ids = _ids_in_time(stores, request.project_id, groups, timeout_s=timeout_s * SQL_SHARE)
     answers: list[ArmAnswer] = []
-    for memory_filter, numbers in same_filters(request):
-        allowed = _allowed_ids(stores, request.project_id, memory_filter)
+    for (_, numbers), allowed in zip(groups, allowed_ids, strict=True):
         found = index.query(
             request.project_id,
             vectors[numbers],
             top_k=request.candidates_per_query,
             as_of=request.as_of,
             chunk_ids=allowed,
-            timeout_s=timeout_s,
+            timeout_s=ends_s - time.monotonic(),
         )
         for number, hits in zip(numbers, found, strict=True):
             ranked = ranked_answer(ARM, ((hit.chunk_id, hit.similarity) for hit in hits), number)
@@ -112,12 +119,26 @@ def chunk_of_hit(hit: IndexHit) -> StoryMemoryChunk:
     )
 
 
-def _allowed_ids(stores: MemoryStores, project_id: str, memory_filter: MemoryFilter) -> list[str] | None:
+def _ids_in_time(
+    stores: MemoryStores,
+    project_id: str,
+    groups: Sequence[tuple[MemoryFilter, list[int]]],
+    *,
+    timeout_s: float,
+) -> list[list[str] | None]:
+    """Return the ids that each group may find; None where the index must be asked by position alone."""
+    read = partial(_allowed_ids, stores, project_id, [memory_filter for memory_filter, _ in groups])
     try:
-        with stores.database(project_id).read() as unit:
-            ids = unit.memories.filtered_ids(project_id, memory_filter, limit=MAX_ID_LIST + 1)
-    except DatabaseError:
+        return call_with_deadline(read, timeout_s=timeout_s, stage="allowed-ids")
+    except (DatabaseError, DeadlineExceededError):
         # With the database down the index still answers by project and position; the outage itself is
         # reported where the memories are read.
-        return None
-    return ids if len(ids) <= MAX_ID_LIST else None
+        return [None for _ in groups]
+
+
+def _allowed_ids(
+    stores: MemoryStores, project_id: str, filters: Sequence[MemoryFilter]
+) -> list[list[str] | None]:
+    with stores.database(project_id).read() as unit:
+        found = [unit.memories.filtered_ids(project_id, each, limit=MAX_ID_LIST + 1) for each in filters]
+    return [ids if len(ids) <= MAX_ID_LIST else None for ids in found]

@@ -71,6 +71,7 @@ def sqlite_engine(
         connect_args={"check_same_thread": False, "timeout": busy_timeout_s, "isolation_level": None},
         pool_size=pool_size,
         max_overflow=2 * pool_size,
+        pool_timeout=busy_timeout_s,
         json_serializer=_to_json,
     )
 
