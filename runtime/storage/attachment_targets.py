@@ -25,7 +25,8 @@ def resolved_targets(session: StorageSession, project_id: str, targets: Sequence
     Args:
         session: A session.
         project_id: The project.
-        targets: Each `book`, `chapter:3`, or an entity's id, name, alias or unambiguous part of a name.
+        targets: Each `book`, `chapter:3`, or an entity's id, name or alias; titles do not
+            count.
 
     Returns:
         `book`, `chapter:3` and entity ids.
@@ -66,7 +67,7 @@ def _resolved(
         return BOOK
     if chapter is not None:
         return _stored_chapter(session, project_id, chapter)
-    steps = (index.by_id, index.by_name, index.by_alias, index.by_title_free_name, index.by_part)
+    steps = (index.by_id, index.by_name, index.by_alias, index.by_title_free_name)
     found = next((ids for step in steps if (ids := step(target))), [])
     if len(found) == 1:
         return found[0]

@@ -1,0 +1,274 @@
+"""Memories attached to entities, chapters and the book: derived, and by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from novelgen.errors import UnknownEntityError, UnknownMemoryError, UnknownSceneError
+from novelgen.models.attachment import Attachment
+from novelgen.models.entity import Entity, EntityAlias
+from novelgen.models.memory import StoryMemoryChunk
+from runtime.storage.connection import database_url as url_of
+from runtime.storage.database import DatabaseManager
+from runtime.storage.migrations.runner import migrate_to_head
+from runtime.storage.records import MemoryFilter
+from tests.runtime.storage.stories import at, memory, scene, store
+
+ENTITIES = [
+    Entity(entity_id="C0", entity_type="character", name="黛玉", aliases=[EntityAlias(alias="颦儿")]),
+    Entity(entity_id="C1", entity_type="character", name="宝玉"),
+    Entity(entity_id="C2", entity_type="character", name="Elena Thorne"),
+    Entity(entity_id="L0", entity_type="location", name="潇湘馆"),
+    Entity(entity_id="T0", entity_type="term", name="通灵宝玉"),
+]
+FIRST = memory("M1", "黛玉在潇湘馆葬花。", entities_mentioned=["C0", "L0"])
+SECOND = memory("M2", "颦儿烧了诗稿。")
+THIRD = memory("M3", "通灵宝玉不见了。", origin="text", content_type="scene", entities_mentioned=["T0"])
+
+
+@pytest.fixture
+def story(database: DatabaseManager) -> DatabaseManager:
+    """Two scenes with three memories, one of them linked to nothing."""
+    with database.write() as unit:
+        for entity in ENTITIES:
+            unit.entities.upsert("demo", entity, origin="supplied")
+    store(database, scene(1, 1, FIRST, SECOND), scene(2, 1, THIRD))
+    return database
+
+
+def attach(database: DatabaseManager, memory_id: str, *targets: str) -> list[str]:
+    """Attach one memory and return what changed."""
+    with database.write() as unit:
+        return unit.attachments.attach("demo", [memory_id], targets)
+
+
+def detach(database: DatabaseManager, memory_id: str, *targets: str) -> list[str]:
+    """Take one memory off targets and return what changed."""
+    with database.write() as unit:
+        return unit.attachments.detach("demo", [memory_id], targets)
+
+
+def origins(database: DatabaseManager, memory_id: str) -> dict[str, str]:
+    """Return what a memory is attached to, and by what."""
+    with database.read() as unit:
+        return {each.target: each.origin for each in unit.attachments.attachments_of("demo", memory_id)}
+
+
+def attached_to(database: DatabaseManager, *targets: str) -> list[str]:
+    """Return the ids of the memories attached to any target."""
+    with database.read() as unit:
+        return [each.chunk_id for each in unit.attachments.memories_attached_to("demo", targets)]
+
+
+def read(database: DatabaseManager, chunk_id: str) -> StoryMemoryChunk:
+    """Return a memory as it is read."""
+    with database.read() as unit:
+        (chunk,) = unit.memories.by_ids("demo", [chunk_id])
+    return chunk
+
+
+def test_links_are_derived_and_the_book_is_the_default(story: DatabaseManager) -> None:
+    """A record's memory is attached to its entities, one without links to the book, each to its chapter."""
+    assert origins(story, "M1") == {"C0": "record", "L0": "record", "chapter:1": "position"}
+    assert origins(story, "M2") == {"chapter:1": "position", "book": "default"}
+    assert origins(story, "M3") == {"T0": "mention", "chapter:2": "position"}
+    with story.read() as unit:
+        assert unit.attachments.attachments_of("demo", "M1")[1] == Attachment(
+            kind="location", target="L0", name="潇湘馆", origin="record"
+        )
+
+
+@pytest.mark.parametrize("name", ["C0", "黛玉", "颦儿"])
+def test_a_memory_is_attached_by_id_name_or_alias(story: DatabaseManager, name: str) -> None:
+    """What is attached by hand is read like any link, and found by it."""
+    assert attach(story, "M2", name) == ["M2"]
+    assert origins(story, "M2") == {"C0": "manual", "chapter:1": "position"}
+    assert read(story, "M2").entities_mentioned == ["C0"]
+    assert attached_to(story, "黛玉") == ["M1", "M2"]
+    with story.read() as unit:
+        assert unit.memories.count("demo", MemoryFilter(entities=["C0"])) == 2
+        found = unit.memories.by_entities("demo", ["C0"])
+    assert {each.chunk_id for each in found} == {"M1", "M2"}
+
+
+def test_a_memory_may_be_attached_to_many_things(story: DatabaseManager) -> None:
+    """Characters, places, terms, chapters and the book, in one call; entities alone are its entities."""
+    attach(story, "M2", "宝玉", "潇湘馆", "通灵宝玉", "chapter:2", "book")
+    assert origins(story, "M2") == {
+        "C1": "manual",
+        "L0": "manual",
+        "T0": "manual",
+        "chapter:2": "manual",
+        "chapter:1": "position",
+        "book": "manual",
+    }
+    assert read(story, "M2").entities_mentioned == ["C1", "L0", "T0"]
+    assert attached_to(story, "chapter:2") == ["M2", "M3"]
+    assert attached_to(story, "book") == ["M2"]
+
+
+def test_the_book_has_what_is_attached_to_nothing_else(story: DatabaseManager) -> None:
+    """A memory leaves the book's own when it is attached, and comes back when it is taken off."""
+    assert attached_to(story, "book") == ["M2"]
+    attach(story, "M2", "C0")
+    assert attached_to(story, "book") == []
+    detach(story, "M2", "C0")
+    assert attached_to(story, "book") == ["M2"]
+
+
+def test_attaching_again_changes_nothing(story: DatabaseManager) -> None:
+    """Only memories that changed are named."""
+    attach(story, "M2", "C0")
+    assert attach(story, "M2", "C0") == []
+    assert detach(story, "M2", "C1") == []
+
+
+def test_what_is_set_and_taken_off_by_hand_outlives_a_new_ingest(story: DatabaseManager) -> None:
+    """A new ingest of the scene replaces the derived links alone."""
+    attach(story, "M1", "C1")
+    detach(story, "M1", "L0")
+    store(story, scene(1, 1, FIRST.model_copy(update={"entities_mentioned": ["L0", "C2"]}), SECOND))
+    assert origins(story, "M1") == {"C1": "manual", "C2": "record", "chapter:1": "position"}
+    assert read(story, "M1").entities_mentioned == ["C2", "C1"]
+
+
+def test_an_unchanged_scene_stays_unchanged(story: DatabaseManager) -> None:
+    """Attachments do not make a scene's memories look changed."""
+    attach(story, "M1", "C1")
+    (result,) = store(story, scene(1, 1, FIRST, SECOND))
+    assert result.chunks_unchanged == ["M1", "M2"]
+
+
+def test_attachments_outlive_an_edit_a_pin_and_a_ban(story: DatabaseManager) -> None:
+    """What else an author decides about a memory leaves its attachments alone."""
+    attach(story, "M1", "C1", "chapter:2")
+    with story.write() as unit:
+        unit.memories.pin("demo", "M1")
+        unit.memories.ban("demo", "M1")
+        unit.memories.unban("demo", "M1")
+    assert origins(story, "M1") == {
+        "C0": "record",
+        "C1": "manual",
+        "L0": "record",
+        "chapter:1": "position",
+        "chapter:2": "manual",
+    }
+
+
+def test_attachments_follow_a_merged_entity_and_come_back_with_undo(story: DatabaseManager) -> None:
+    """What was attached to somebody who turned out to be another is attached to the other."""
+    attach(story, "M2", "C2")
+    with story.write() as unit:
+        change = unit.merges.merge("demo", "C0", "C2")
+    assert origins(story, "M2") == {"C0": "manual", "chapter:1": "position"}
+    with story.write() as unit:
+        unit.merges.undo("demo", change.change_id)
+    assert origins(story, "M2") == {"C2": "manual", "chapter:1": "position"}
+
+
+def test_attachments_change_the_mark_of_what_is_stored(story: DatabaseManager) -> None:
+    """A context built before and after can be told apart; positions before the memory stay as they were."""
+
+    def marks() -> tuple[str, str]:
+        with story.read() as unit:
+            return unit.story_version("demo", at(1, 1)), unit.story_version("demo", at(2, 1))
+
+    before = marks()
+    attach(story, "M1", "C1")
+    assert marks()[0] == before[0]
+    assert marks()[1] != before[1]
+    detach(story, "M1", "C1")
+    assert marks() == before
+
+
+@pytest.mark.parametrize(
+    ("target", "near"),
+    [
+        ("Elena Thorn", r"'Elena Thorn'.*nearest: Elena Thorne \(C2\)"),
+        ("黛王", r"'黛王'.*nearest: 黛玉 \(C0\)"),
+        ("C9", "'C9' is stored"),
+        ("Elena's aunt", "Elena Thorne"),
+    ],
+)
+def test_an_unknown_entity_is_refused_with_the_nearest_names(
+    story: DatabaseManager, target: str, near: str
+) -> None:
+    """Nothing is attached, not even to the known targets of the same call."""
+    with pytest.raises(UnknownEntityError, match=near):
+        attach(story, "M2", "C0", target)
+    assert origins(story, "M2") == {"chapter:1": "position", "book": "default"}
+
+
+def test_an_unknown_chapter_is_refused_with_those_near(story: DatabaseManager) -> None:
+    """A chapter of which no scene is stored has no memories to lead to."""
+    with pytest.raises(UnknownSceneError, match=r"chapter 7 is stored; nearest: chapter:2, chapter:1"):
+        attach(story, "M2", "chapter:7")
+
+
+def test_an_unknown_memory_is_refused(story: DatabaseManager) -> None:
+    """One wrong id leaves the others as they are."""
+    with story.write() as unit, pytest.raises(UnknownMemoryError, match="'M9'"):
+        unit.attachments.attach("demo", ["M2", "M9"], ["C0"])
+    assert origins(story, "M2") == {"chapter:1": "position", "book": "default"}
+
+
+def test_memories_that_name_an_entity_are_previewed(story: DatabaseManager) -> None:
+    """Aliases count, what is attached already or was taken off does not, nor a longer name that holds it."""
+    with story.read() as unit:
+        assert [each.chunk_id for each in unit.attachments.mentioning("demo", "黛玉")] == ["M2"]
+        assert unit.attachments.mentioning("demo", "宝玉") == []
+    detach(story, "M1", "C0")
+    with story.read() as unit:
+        assert [each.chunk_id for each in unit.attachments.mentioning("demo", "C0")] == ["M2"]
+
+
+def test_memories_of_a_target_are_cut_by_position(story: DatabaseManager) -> None:
+    """Entering chapter 2, what chapter 2 established is not there."""
+    attach(story, "M3", "C0")
+    with story.read() as unit:
+        found = unit.attachments.memories_attached_to("demo", ["C0"], as_of=at(2))
+    assert [each.chunk_id for each in found] == ["M1"]
+
+
+def test_memories_of_an_older_schema_are_attached_to_the_book(tmp_path: Path) -> None:
+    """After the migration, memories without links are the book's, and linked ones stay linked."""
+    file = tmp_path / "novel.db"
+    migrate_to_head(url_of(file), busy_timeout_s=5, target="0003")
+    engine = create_engine(url_of(file))
+    with engine.begin() as connection:
+        for statement in _OLDER_ROWS:
+            connection.execute(text(statement))
+    engine.dispose()
+    database = DatabaseManager.open(file)
+    assert attached_to(database, "book") == ["N1"]
+    assert origins(database, "N1") == {"book": "default"}
+    assert origins(database, "M1") == {"C0": "record"}
+    assert attach(database, "N1", "C0") == ["N1"]
+    database.close()
+
+
+_CHUNK = (
+    "INSERT INTO memory_chunks(project_id, chunk_id, from_scene, content, content_type, content_hash, term_count,"
+    " entities_mentioned, tags, created_at, importance, tier, origin, status, pinned)"
+    " VALUES ('demo', '{0}', false, '黛玉葬花。', 'memory', 'h', 4, '{1}', '[]', '2024-01-02 03:04:05', 5,"
+    " 'regular', 'record', 'active', false)"
+)
+_OLDER_ROWS = (
+    (
+        "INSERT INTO projects(project_id, name, language, created_at, settings, story_revision)"
+        " VALUES ('demo', 'Demo', 'zh', '2024-01-02 03:04:05', '{}', 3)"
+    ),
+    (
+        "INSERT INTO entities(project_id, entity_id, entity_type, name, name_key, role, description, profile, origin)"
+        " VALUES ('demo', 'C0', 'character', '黛玉', '黛玉', '', '', '{}', 'supplied')"
+    ),
+    _CHUNK.format("N1", "[]"),
+    _CHUNK.format("M1", '["C0"]'),
+    (
+        "INSERT INTO chunk_entities(chunk_row_id, entity_id, project_id, kind)"
+        " SELECT row_id, 'C0', 'demo', 'record' FROM memory_chunks WHERE chunk_id = 'M1'"
+    ),
+)
