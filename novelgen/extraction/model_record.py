@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from novelgen.models.entity import EntityType
 from novelgen.models.event_types import EVENT_TYPES
@@ -70,8 +70,17 @@ Texts = Annotated[list[Text], AfterValidator(lambda texts: [text for text in tex
 EntityTypeWord = Annotated[EntityType, _words(_ENTITY_TYPE_WORDS)]
 
 
+def _drop_titles(schema: dict[str, Any]) -> None:
+    """Take pydantic's titles, which repeat the names, out of a schema that every prompt has to carry."""
+    schema.pop("title", None)
+    for shape in schema.get("properties", {}).values():
+        shape.pop("title", None)
+
+
 class ModelPart(BaseModel):
     """A part of the model's answer; null stands for what is not said."""
+
+    model_config = ConfigDict(json_schema_extra=_drop_titles)
 
     @model_validator(mode="before")
     @classmethod
