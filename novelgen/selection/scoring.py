@@ -149,6 +149,7 @@ def _fixed_points(
     return {
         "at_hand": np.where(at_hand, weights.at_hand_points, 0.0),
         "superseded": np.array([weights.superseded_points if c.superseded_by else 0.0 for c in chunks]),
+        "unverified": np.array([0.0 if c.verified else weights.unverified_points for c in chunks]),
         "pinned": np.array([weights.pinned_points if c.tier == "pinned" else 0.0 for c in chunks]),
         "kind": np.array(kind_points, dtype=float),
     }

@@ -203,5 +203,5 @@ def _left_out(ranked: _Ranked, filling: Filling, weights: SelectionWeights) -> t
 
 
 def _why_not(reason: str, parts: dict[str, float]) -> str:
-    against = [name for name in ("superseded", "at_hand") if name in parts]
+    against = [name for name in ("superseded", "unverified", "at_hand") if name in parts]
     return f"{reason}; lowered as {' and '.join(against)}" if against else reason

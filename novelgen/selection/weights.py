@@ -44,6 +44,7 @@ class SelectionWeights(BaseModel):
     at_hand_scenes: int = Field(default=3, ge=0, description="Scenes back that the author still has at hand.")
     at_hand_points: float = Field(default=-2.0, description="Added to memories of scenes at hand.")
     superseded_points: float = Field(default=-0.5, description="Added to what a later memory replaced.")
+    unverified_points: float = Field(default=-0.5, description="Added to what no quote of its scene proves.")
     pinned_points: float = Field(default=2.0, description="Added to what the author pinned.")
     summary_points: float = Field(default=-2.0, description="Added to a summary bullet beside memories.")
     passage_points: float = Field(default=-3.0, description="Added to a passage of the text beside memories.")

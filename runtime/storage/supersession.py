@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence, Set
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import Select, select
 
 from novelgen.models.position import StoryPosition
+from novelgen.records.slots import Place, SlotHolder, closed_by
 from runtime.storage.cuts import before
 from runtime.storage.session import AnyRow, StorageSession
 from runtime.storage.tables import CHUNKS
@@ -22,11 +22,6 @@ _COLUMNS = (
     CHUNKS.c.chapter_index,
     CHUNKS.c.scene_index,
 )
-
-
-class _Holder(NamedTuple):
-    place: tuple[int, int]
-    source_id: str
 
 
 def superseded_by(
@@ -50,10 +45,9 @@ def superseded_by(
     holders = _slot_holders(session, project_id, {row.slot_type for row in rows if row.slot_type}, as_of)
     named = _named(session, project_id, {row.source_id for row in rows if row.source_id}, as_of)
     for row in rows:
-        in_slot = holders.get(row.slot_type, []) if row.slot_type else []
-        later = bisect_right(in_slot, _place(row), key=lambda holder: holder.place)
-        if later < len(in_slot):
-            result[row.chunk_id] = in_slot[later].source_id
+        closer = closed_by(holders.get(row.slot_type, []), _place(row)) if row.slot_type else None
+        if closer is not None:
+            result[row.chunk_id] = closer
         if row.source_id in named:
             result[row.chunk_id] = named[row.source_id]
     return result
@@ -61,11 +55,11 @@ def superseded_by(
 
 def _slot_holders(
     session: StorageSession, project_id: str, slots: Set[str], as_of: StoryPosition
-) -> dict[str, list[_Holder]]:
-    holders: dict[str, list[_Holder]] = defaultdict(list)
+) -> dict[str, list[SlotHolder]]:
+    holders: dict[str, list[SlotHolder]] = defaultdict(list)
     in_slots = session.among(CHUNKS.c.slot_type, slots)
     for row in session.rows(_visible(project_id, as_of).where(in_slots)) if slots else ():
-        holders[row.slot_type].append(_Holder(_place(row), row.source_id or row.chunk_id))
+        holders[row.slot_type].append(SlotHolder(_place(row), row.source_id or row.chunk_id))
     return {slot: sorted(found) for slot, found in holders.items()}
 
 
@@ -87,6 +81,6 @@ def _visible(project_id: str, as_of: StoryPosition) -> Select[Any]:
     )
 
 
-def _place(row: AnyRow) -> tuple[int, int]:
+def _place(row: AnyRow) -> Place:
     chapter = -1 if row.chapter_index is None else row.chapter_index
     return chapter, -1 if row.scene_index is None else row.scene_index

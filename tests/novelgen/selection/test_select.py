@@ -108,6 +108,17 @@ def test_superseded_memory_is_lowered():
     assert order.index("b-new") < order.index("a-old")
 
 
+def test_unverified_memory_is_lowered():
+    """Of two alike, the one whose quote does not stand in its scene comes after the other."""
+    candidates = [
+        *crowd(15),
+        candidate("a-unproved", 20, content="The ring lies in the well.", verified=False),
+        candidate("b-proved", 20, content="Mara carries a ring now."),
+    ]
+    order = ids(select_memories(candidates, plan_scene()))
+    assert order.index("b-proved") < order.index("a-unproved")
+
+
 def test_what_the_author_still_has_at_hand_is_lowered():
     """Memories of the last scenes come after equal ones from further back."""
     order = ids(select_memories(crowd(20), plan_scene(ordinal=21)))
