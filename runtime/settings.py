@@ -16,6 +16,7 @@ from pydantic_settings import (
     SettingsConfigDict,
     YamlConfigSettingsSource,
 )
+from yaml import YAMLError
 
 from novelgen.errors import ConfigurationError
 
@@ -117,7 +118,7 @@ def load_settings(config_file: Path | None = None, **overrides: Any) -> Novelgen
         **overrides: Values that win over everything; None values are ignored.
 
     Raises:
-        ConfigurationError: When a value is of the wrong type or out of bounds; names it.
+        ConfigurationError: When the file is not YAML, or a value is of the wrong type or out of bounds.
     """
     given = {name: value for name, value in overrides.items() if value is not None}
 
@@ -133,3 +134,5 @@ def load_settings(config_file: Path | None = None, **overrides: Any) -> Novelgen
             f"setting {name!r} cannot be {first.get('input')!r}: {first['msg']}; "
             f"set it in config.yaml or as NOVELGEN_{name.upper().replace('.', '__')}"
         ) from error
+    except (YAMLError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{str(config_file)!r} is not YAML in UTF-8: {error}; correct it") from error
