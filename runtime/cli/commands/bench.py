@@ -56,7 +56,9 @@ def bench(
     work_dir: Path | None,
     as_json: bool,
 ) -> None:
-    """Measure on a book with an answer key what novelgen finds, beside other ways to search.
+    """Measure retrieval on a book with an answer key.
+
+    What novelgen finds stands beside what other ways to search find.
 
     DIR holds scenes.jsonl, entities.jsonl, records.jsonl, plans.jsonl, meta.json and, where a memory conveys a
     fact in other words, covers.jsonl and shorts.jsonl. far@B is the share of the facts from more than three
