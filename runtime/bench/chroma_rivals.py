@@ -16,7 +16,7 @@ from runtime.bench.corpus import Corpus, whole_plan
 from runtime.bench.rivals import Rival
 from runtime.bench.scoring import RankedText
 
-RESULTS = 30
+RESULTS = 100
 """More than fill the largest usual budget."""
 
 
@@ -49,22 +49,20 @@ def corpus_documents(corpus: Corpus) -> list[Document]:
     ]
 
 
-def chroma_rivals(passages: Corpus, store: Chroma) -> list[Rival]:
-    """Return similarity search in passages without and with a cut at the planned scene."""
+def chroma_rivals(group: str, corpus: Corpus, store: Chroma) -> list[Rival]:
+    """Return similarity search without and with a cut at the planned scene."""
     return [
-        Rival("text", "langchain-chroma similarity_search", (similarity(passages, store, is_cut=False),)),
-        Rival("text", "langchain-chroma similarity_search, cut", (similarity(passages, store, is_cut=True),)),
+        Rival(group, "langchain-chroma similarity_search", (similarity(corpus, store, is_cut=False),)),
+        Rival(group, "langchain-chroma similarity_search, cut", (similarity(corpus, store, is_cut=True),)),
     ]
 
 
-def similarity(
-    corpus: Corpus, store: Chroma, *, is_cut: bool, results: int = RESULTS
-) -> Callable[[BenchPlan], Sequence[RankedText]]:
+def similarity(corpus: Corpus, store: Chroma, *, is_cut: bool) -> Callable[[BenchPlan], Sequence[RankedText]]:
     """Rank by one similarity search for the whole plan."""
 
     def rank(plan: BenchPlan) -> list[RankedText]:
         cut: dict[str, Any] | None = {"number": {"$lt": corpus.visible(plan.place)}} if is_cut else None
-        found = store.similarity_search(whole_plan(plan.scene_plan), k=results, filter=cut)
+        found = store.similarity_search(whole_plan(plan.scene_plan), k=RESULTS, filter=cut)
         return ranked_documents(corpus, found)
 
     return rank

@@ -14,7 +14,7 @@ from langchain_core.embeddings import Embeddings
 
 from runtime.bench.bm25 import words_and_bigrams
 from runtime.bench.book import BenchPlan
-from runtime.bench.chroma_rivals import chroma_store, corpus_documents, ranked_documents, similarity
+from runtime.bench.chroma_rivals import corpus_documents, ranked_documents
 from runtime.bench.corpus import Corpus, whole_plan
 from runtime.bench.mem0_peer import mem0_ranking
 from runtime.bench.rivals import Ranking, Rival
@@ -35,16 +35,16 @@ class Peers:
     not_installed: dict[str, str] = field(default_factory=dict)
 
 
-def peer_rivals(memories: Corpus, embeddings: Embeddings, work_dir: Path) -> Peers:
+def peer_rivals(memories: Corpus, store: Chroma, embeddings: Embeddings, work_dir: Path) -> Peers:
     """Return the peers that are installed.
 
     Args:
-        memories: The memories.
+        memories: The memories, or passages.
+        store: Chroma that holds them.
         embeddings: The same as novelgen's.
         work_dir: Where peers keep their files.
     """
-    store = chroma_store(memories, embeddings, work_dir / "chroma", name="memories")
-    peers = Peers([_peer("langchain-chroma similarity_search on memories, cut", _chroma(memories, store))])
+    peers = Peers()
     candidates: dict[str, tuple[dict[str, str], Callable[[], Ranking]]] = {
         "EnsembleRetriever (BM25 + Chroma), cut": (
             {
@@ -74,10 +74,6 @@ def peer_rivals(memories: Corpus, embeddings: Embeddings, work_dir: Path) -> Pee
 
 def _peer(name: str, ranking: Ranking) -> Rival:
     return Rival("peers", name, (ranking,))
-
-
-def _chroma(memories: Corpus, store: Chroma) -> Ranking:
-    return similarity(memories, store, is_cut=True, results=RESULTS)
 
 
 def _ensemble(memories: Corpus, store: Chroma) -> Ranking:

@@ -93,7 +93,9 @@ def measure_quality(
         systems = [
             _scored(OWN_GROUP, name, _key_scores(key, contexts, budgets)) for name, contexts in own.items()
         ]
-        rivals, not_measured = _rivals(book, stores.embeddings, work_dir, peers=peers, progress=progress)
+        rivals, not_measured = _rivals(
+            book, stores.embeddings, work_dir, records=records, peers=peers, progress=progress
+        )
         for done, rival in enumerate(rivals, start=1):
             systems.append(_scored(rival.group, rival.name, _rival_scores(key, rival, plans, budgets)))
             progress("rivals", done, len(rivals))
@@ -146,18 +148,26 @@ def _own_runs(
 
 
 def _rivals(
-    book: BenchBook, embeddings: Embeddings, work_dir: Path, *, peers: bool, progress: StageProgress
+    book: BenchBook,
+    embeddings: Embeddings,
+    work_dir: Path,
+    *,
+    records: bool,
+    peers: bool,
+    progress: StageProgress,
 ) -> tuple[list[Rival], dict[str, str]]:
-    progress("vectors of rivals", 0, 2)
-    memories = Corpus(memory_texts(book), embeddings)
-    progress("vectors of rivals", 1, 2)
-    passages = Corpus(passage_texts(book), embeddings)
-    progress("vectors of rivals", 2, 2)
-    store = chroma_store(passages, embeddings, work_dir / "chroma", name="passages")
-    rivals = [*memory_rivals(memories), *chroma_rivals(passages, store), *text_rivals(passages)]
+    """Return rivals that search what the chain has: the records' memories, or the text."""
+    group = "memories" if records else "text"
+    texts = memory_texts(book) if records else passage_texts(book)
+    progress("vectors of rivals", 0, len(texts))
+    corpus = Corpus(texts, embeddings)
+    progress("vectors of rivals", len(texts), len(texts))
+    store = chroma_store(corpus, embeddings, work_dir / "chroma", name=group)
+    plain = memory_rivals(corpus) if records else text_rivals(corpus)
+    rivals = [*plain, *chroma_rivals(group, corpus, store)]
     if not peers:
         return rivals, {}
-    found = peer_rivals(memories, embeddings, work_dir)
+    found = peer_rivals(corpus, store, embeddings, work_dir)
     return [*rivals, *found.rivals], found.not_installed
 
 
