@@ -11,9 +11,9 @@ from pydantic import BaseModel, Field
 
 from novelgen.errors import UnknownProjectError, UserInputError
 from novelgen.models.context import ReportIssue
+from runtime.exchange.memory_folder_reading import IncomingStory
 from runtime.ingest.indexing import drain_outbox
 from runtime.ingest.ingest import ingest_scenes
-from runtime.projects.memory_folder_reading import IncomingStory
 from runtime.storage.exchange_records import ExchangedEntity, ExchangedScene, ProjectContents, SceneBundle
 from runtime.stores import MemoryStores
 

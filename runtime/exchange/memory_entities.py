@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from novelgen.models.entity import Entity, EntityAlias
+from runtime.exchange.memory_document_shapes import EntityDocument
 from runtime.projects.file_reading import validated
-from runtime.projects.memory_document_shapes import EntityDocument
 from runtime.storage.exchange_records import ExchangedEntity
 
 

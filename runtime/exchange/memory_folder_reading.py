@@ -13,9 +13,7 @@ from pydantic import BaseModel
 from novelgen.errors import InvalidFileError
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.record import SceneRecord
-from runtime.ingest.scene_input import SceneInput
-from runtime.projects.file_reading import read_json_file, read_text_file, validated
-from runtime.projects.memory_document_shapes import (
+from runtime.exchange.memory_document_shapes import (
     EntityDocument,
     LoopsFile,
     MemoryDocument,
@@ -24,10 +22,12 @@ from runtime.projects.memory_document_shapes import (
     RelationshipsFile,
     SceneDocument,
 )
-from runtime.projects.memory_documents import COUNTER_NAMES
-from runtime.projects.memory_entities import exchanged_entity
-from runtime.projects.memory_events import EventContext, entity_states, loop_events, relationship_events
-from runtime.projects.memory_folder import ENTITY_FOLDERS, MEMORY_FOLDER, SCENES_FOLDER
+from runtime.exchange.memory_documents import COUNTER_NAMES
+from runtime.exchange.memory_entities import exchanged_entity
+from runtime.exchange.memory_events import EventContext, entity_states, loop_events, relationship_events
+from runtime.exchange.memory_folder import ENTITY_FOLDERS, MEMORY_FOLDER, SCENES_FOLDER
+from runtime.ingest.scene_input import SceneInput
+from runtime.projects.file_reading import read_json_file, read_text_file, validated
 from runtime.storage.exchange_records import ExchangedMemory, ExchangedScene, ProjectContents
 from runtime.storage.records import StoredScene
 

@@ -16,16 +16,16 @@ from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputErro
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.timestamps import utc_now
+from runtime.exchange.contents_import import ImportResult, import_story
+from runtime.exchange.memory_folder import export_project, file_name
+from runtime.exchange.memory_folder_reading import read_memory_folder
 from runtime.ingest.entity_writes import store_entities
 from runtime.ingest.ingest import ingest_scenes
-from runtime.projects.contents_import import ImportResult, import_story
-from runtime.projects.memory_folder import export_project, file_name
-from runtime.projects.memory_folder_reading import read_memory_folder
 from runtime.settings import load_settings
 from runtime.storage.exchange_records import ProjectContents
 from runtime.stores import MemoryStores
+from tests.runtime.exchange.exchanged_story import STORIES, tell
 from tests.runtime.ingest.made_up_story import ENTITIES, recorded_scenes, scene
-from tests.runtime.projects.exchanged_story import STORIES, tell
 
 _numbers = itertools.count(1)
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from runtime.projects.memory_document_shapes import (
+from runtime.exchange.memory_document_shapes import (
     EntityDocument,
     HistoryEntry,
     LoopDocument,
     RelationshipDocument,
     RelationshipHistoryEntry,
 )
-from runtime.projects.memory_documents import folded_relationship, folded_state
+from runtime.exchange.memory_documents import folded_relationship, folded_state
 from runtime.storage.exchange_records import (
     ExchangedLoopEvent,
     ExchangedPair,

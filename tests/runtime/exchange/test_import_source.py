@@ -12,7 +12,7 @@ import pytest
 
 from novelgen.errors import InvalidFileError, UnknownProjectError
 from novelgen.models.position import StoryPosition
-from runtime.projects.import_source import SourceImport, import_source
+from runtime.exchange.import_source import SourceImport, import_source
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 

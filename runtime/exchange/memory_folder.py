@@ -12,7 +12,7 @@ from urllib.parse import quote
 from novelgen.errors import UserInputError
 from novelgen.models.entity import EntityType
 from runtime.atomic_files import write_text_atomically
-from runtime.projects.memory_documents import MemoryDocuments
+from runtime.exchange.memory_documents import MemoryDocuments
 from runtime.storage.exchange_records import ProjectContents
 from runtime.stores import MemoryStores
 
