@@ -6,8 +6,8 @@ Each function takes its stores as a keyword; without them it opens those of the 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
-from contextlib import nullcontext
 
 from novelgen.errors import StoreError
 from novelgen.memory.outline import StoryOutline
@@ -18,10 +18,11 @@ from novelgen.models.project_id import require_project_id
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.names.resolver import NameResolver
 from novelgen.selection.rank_fusion import reciprocal_rank_fusion
+from runtime.lent_stores import lent_stores
 from runtime.retrieval.search import search_memories
-from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 
+logger = logging.getLogger(__name__)
 DEFAULT_TOP_K = 10
 MAX_TOP_K = 200
 DEFAULT_CONTEXT_WINDOW = 2
@@ -58,7 +59,7 @@ def search_story_memory_tool(
         UnknownProjectError: When no such project is stored.
         StoreError: When no arm of the search could answer.
     """
-    with _opened(stores) as opened:
+    with lent_stores(stores) as opened:
         return StoryMemoryTools(opened).search_story_memory(
             project_id,
             query,
@@ -95,7 +96,7 @@ def get_entity_state_tool(
         UnknownProjectError: When no such project is stored.
         DatabaseError: When the database fails.
     """
-    with _opened(stores) as opened:
+    with lent_stores(stores) as opened:
         return StoryMemoryTools(opened).get_entity_state(
             project_id, entity_id, chapter_index=chapter_index, scene_index=scene_index
         )
@@ -126,7 +127,7 @@ def get_recent_timeline_tool(
         UnknownProjectError: When no such project is stored.
         DatabaseError: When the database fails.
     """
-    with _opened(stores) as opened:
+    with lent_stores(stores) as opened:
         return StoryMemoryTools(opened).get_recent_timeline(
             project_id, chapter_index, context_window=context_window, as_of=as_of
         )
@@ -178,6 +179,8 @@ class StoryMemoryTools:
         ]
         if result.issues and not queried:
             raise StoreError("; ".join(f"{issue.stage}: {issue.message}" for issue in result.issues))
+        for issue in result.issues:
+            logger.warning("%s %s: %s", issue.stage, issue.kind, issue.message)
         return [candidate.chunk for candidate, _ in reciprocal_rank_fusion(queried)[:limit]]
 
     def search(self, request: SearchRequest) -> SearchResult:
@@ -233,8 +236,3 @@ class StoryMemoryTools:
         with self._stores.database(project_id).read() as unit:
             resolver = NameResolver(unit.entities.list_as_of(project_id, as_of=as_of))
         return [resolver.resolve(name).entity_id or name for name in names]
-
-
-def _opened(stores: MemoryStores | None):  # type: ignore[no-untyped-def]
-    """Lend the given stores, or open those of the settings for one call."""
-    return nullcontext(stores) if stores is not None else MemoryStores(load_settings())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import uuid4
 
@@ -29,6 +29,8 @@ from runtime.storage.tables import (
     STATES,
 )
 
+_Attachments = Mapping[str, list[str]]
+_NO_ATTACHMENTS: _Attachments = {"attached": [], "detached": []}
 EVENT_TABLES: tuple[Table, ...] = (STATES, LOOP_EVENTS, RELATIONSHIP_CHANGES)
 
 
@@ -107,6 +109,7 @@ class SceneWriter:
         stored = self._stored_chunks(scene_id)
         self._refuse_foreign_ids(write, stored)
         place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
+        by_hand = _attachments_by_hand(stored.values())
         added: list[dict[str, Any]] = []
         result: dict[str, list[str]] = {
             f"chunks_{outcome}": [] for outcome in ("added", "changed", "removed", "unchanged", "kept")
@@ -119,7 +122,9 @@ class SceneWriter:
             result[f"chunks_{outcome}"].append(chunk.chunk_id)
             if old is None:
                 fresh = {"from_scene": True, "status": "active", "pinned": False}
-                added.append(values | fresh | {"scene_id": scene_id, "created_at": chunk.created_at})
+                attachments = by_hand.get(chunk.source_id, _NO_ATTACHMENTS)
+                moment = {"scene_id": scene_id, "created_at": chunk.created_at}
+                added.append(values | fresh | attachments | moment)
             elif outcome == "changed":
                 self._chunks.update(old, values)
         self._chunks.insert(added)
@@ -243,6 +248,15 @@ def _outcome(old: Mapping[str, Any] | None, values: Mapping[str, Any]) -> str:
     if old["origin"] == "author" or old["status"] != "active":
         return "kept"
     return "unchanged" if all(old[name] == value for name, value in values.items()) else "changed"
+
+
+def _attachments_by_hand(rows: Iterable[Mapping[str, Any]]) -> dict[str | None, _Attachments]:
+    """What an author attached a scene's distilled memories to, by source_id: a reworded one keeps it."""
+    return {
+        row["source_id"]: {"attached": row["attached"], "detached": row["detached"]}
+        for row in rows
+        if row["content_type"] == "memory" and row["source_id"]
+    }
 
 
 def _is_authors(row: Mapping[str, Any]) -> bool:

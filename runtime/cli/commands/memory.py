@@ -132,3 +132,52 @@ for _name, _help in (
     ("delete", "Delete a memory; a new ingest does not bring it back."),
 ):
     _add_decision(_name, _help)
+
+
+@memory.command(
+    epilog='\b\nExamples:\n  novelgen memory attach my-novel M012 Ada "the brass key"\n'
+    "  novelgen memory attach my-novel M012 chapter:3"
+)
+@project_argument
+@click.argument("memory_id", metavar="MEMORY")
+@click.argument("targets", metavar="TARGET...", nargs=-1, required=True)
+@click.pass_obj
+def attach(session: CliSession, project: str, memory_id: str, targets: tuple[str, ...]) -> None:
+    """Attach a memory to what it is about.
+
+    TARGET is an entity's id or name, a chapter as chapter:3, or book. An unknown name is refused with the
+    nearest.
+    """
+    from runtime.cli.actions.attachments import attach_memory
+
+    attach_memory(session, project, memory_id, targets)
+
+
+@memory.command(epilog="\b\nExample:\n  novelgen memory detach my-novel M012 Ben")
+@project_argument
+@click.argument("memory_id", metavar="MEMORY")
+@click.argument("targets", metavar="TARGET...", nargs=-1, required=True)
+@click.pass_obj
+def detach(session: CliSession, project: str, memory_id: str, targets: tuple[str, ...]) -> None:
+    """Take a memory off what it is not about; a new ingest does not attach it again.
+
+    TARGET is an entity's id or name, a chapter as chapter:3, or book.
+    """
+    from runtime.cli.actions.attachments import detach_memory
+
+    detach_memory(session, project, memory_id, targets)
+
+
+@memory.command(
+    "attach-mentions", epilog="\b\nExample:\n  novelgen memory attach-mentions my-novel Ada --apply"
+)
+@project_argument
+@click.argument("entity")
+@click.option("--apply", "is_applied", is_flag=True, help="Attach them.  [default: only show them]")
+@json_option
+@click.pass_obj
+def attach_mentions(session: CliSession, project: str, entity: str, is_applied: bool, as_json: bool) -> None:
+    """Attach every memory whose text names ENTITY to it; shown first, attached with --apply."""
+    from runtime.cli.actions.attachments import attach_mentions as attach_them
+
+    attach_them(session, project, entity, is_applied=is_applied, as_json=as_json)

@@ -135,6 +135,17 @@ def test_what_is_set_and_taken_off_by_hand_outlives_a_new_ingest(story: Database
     assert read(story, "M1").entities_mentioned == ["C2", "C1"]
 
 
+def test_a_reworded_memory_keeps_what_was_set_by_hand(story: DatabaseManager) -> None:
+    """A record's memory is the same one while its memory_id is, whatever it says now."""
+    attach(story, "M1", "C1")
+    detach(story, "M1", "L0")
+    reworded = memory("M1b", "黛玉葬了花。", source_id="M1", entities_mentioned=["C0", "L0"])
+    other = memory("M4", "与他人无关。", entities_mentioned=["L0"])
+    store(story, scene(1, 1, reworded, other, SECOND))
+    assert origins(story, "M1b") == {"C0": "record", "C1": "manual", "chapter:1": "position"}
+    assert origins(story, "M4") == {"L0": "record", "chapter:1": "position"}
+
+
 def test_an_unchanged_scene_stays_unchanged(story: DatabaseManager) -> None:
     """Attachments do not make a scene's memories look changed."""
     attach(story, "M1", "C1")

@@ -1,0 +1,61 @@
+"""`novelgen memory attach`, `detach` and `attach-mentions`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.runtime.cli.conftest import Run
+from tests.runtime.cli.small_project import PROJECT
+
+
+def attached(run: Run, entity: str) -> list[str]:
+    """Return the memories attached to an entity by their source ids."""
+    result = run("memory", "list", PROJECT, "--entity", entity, "--type", "memory", "--json")
+    return [each["chunk"]["source_id"] for each in json.loads(result.stdout)]
+
+
+def test_a_memory_is_attached_and_taken_off(run: Run, ingested: Path) -> None:
+    """Each command says what the memory is attached to now; the lists follow."""
+    shown = run("memory", "attach", PROJECT, "M001", "Ben", "chapter:2").stdout
+    assert shown == "M001: Ada (C0), Ben (C1), the brass key (I0), chapter:2, chapter:1\n"
+    assert attached(run, "Ben") == ["M001", "M002", "M003"]
+    assert "Ben" not in run("memory", "detach", PROJECT, "M001", "C1").stdout
+    assert attached(run, "Ben") == ["M002", "M003"]
+
+
+def test_what_was_decided_outlives_the_next_ingest(run: Run, ingested: Path) -> None:
+    """A new ingest neither takes an attachment off nor sets one again that was taken off."""
+    run("memory", "attach", PROJECT, "M001", "Cornelius")
+    run("memory", "detach", PROJECT, "M003", "the brass key")
+    records = ingested / "records" / "chapter_002_records.json"
+    records.write_text(records.read_text().replace("two loaves of bread.", "three loaves of bread."))
+    assert run("ingest", PROJECT).exit_code == 0
+    assert attached(run, "Cornelius") == ["M001", "M003"]
+    assert attached(run, "the brass key") == ["M001"]
+
+
+def test_doing_it_again_is_said(run: Run, ingested: Path) -> None:
+    """A command that changed nothing says so."""
+    run("memory", "attach", PROJECT, "M001", "Ben")
+    assert run("memory", "attach", PROJECT, "M001", "Ben").stdout.endswith("(as before)\n")
+
+
+def test_an_unknown_name_is_refused_with_the_nearest(run: Run, ingested: Path) -> None:
+    """A slip of the pen is answered with who may be meant."""
+    result = run("memory", "attach", PROJECT, "M001", "Corneilus")
+    assert result.exit_code == 2
+    assert "nearest: Cornelius (C2)" in result.stderr
+
+
+def test_mentions_are_shown_first_and_attached_when_asked(run: Run, ingested: Path) -> None:
+    """Without --apply nothing changes; afterwards nothing is left to attach."""
+    run("memory", "detach", PROJECT, "M002", "Ada")
+    run("memory", "edit", PROJECT, "M003", "--text", "Ben sold Ada's key to the harbour master.")
+    shown = run("memory", "attach-mentions", PROJECT, "Ada")
+    assert "1 name Ada; attach them with --apply" in shown.stdout
+    assert attached(run, "Ada") == ["M001"]
+    assert run("memory", "attach-mentions", PROJECT, "Ada", "--apply").stdout.endswith("attached to Ada: 1\n")
+    assert attached(run, "Ada") == ["M001", "M003"]
+    left = json.loads(run("memory", "attach-mentions", PROJECT, "Ada", "--json").stdout)
+    assert left == {"target": "Ada", "memories": [], "is_attached": False}
