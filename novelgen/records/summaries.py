@@ -51,8 +51,9 @@ def chapter_summaries(
     """Sum up the chapters that are over at a position.
 
     Args:
-        scenes: All stored scenes of the story, those after the position too: they tell where a chapter ends.
-        as_of: Position of the read; a chapter is summed up only when its last stored scene lies before it.
+        scenes: Stored scenes of the story; those of chapters that are not over do not count.
+        as_of: Position of the read. A chapter is over in a later one: whether more scenes of it will be
+            stored then changes nothing.
         written: Summaries that a person or a model wrote, by chapter; they stand as they are.
         max_bullets: Most bullets of a made summary.
         max_characters: Longest made summary.
@@ -65,7 +66,7 @@ def chapter_summaries(
         told = list(chapter)
         last = told[-1]
         summary = (written or {}).get(chapter_index) or _summed_up(told, max_bullets, max_characters)
-        if summary and as_of.admits(chapter_index, last.scene_index):
+        if summary and as_of.admits(chapter_index, None):
             found.append(
                 ChapterSummary(chapter_index=chapter_index, scene_index=last.scene_index, summary=summary)
             )

@@ -1,0 +1,61 @@
+"""Chapter summaries as the outline reads them."""
+
+from __future__ import annotations
+
+import pytest
+
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from runtime.storage.database import DatabaseManager
+from runtime.storage.outline import RECENT_CHAPTERS
+from runtime.storage.records import SceneWrite
+from tests.runtime.storage.stories import at, record, scene, store
+
+
+def told(chapter: int, number: int) -> SceneWrite:
+    """Return a scene with one key event."""
+    return scene(chapter, number, record=record(chapter, number, key_events=[f"Event {chapter}:{number}"]))
+
+
+def summed_up(database: DatabaseManager, as_of: StoryPosition) -> dict[int, str]:
+    """Return the summaries by chapter."""
+    with database.read() as unit:
+        outline = unit.outline("demo", as_of=as_of)
+    return {each.chapter_index: each.summary for each in outline.chapter_summaries}
+
+
+@pytest.mark.parametrize(
+    ("as_of", "summaries"),
+    [
+        (at(1, 2), {}),
+        (at(2), {1: "Event 1:1. Event 1:2."}),
+        (at(2, 9), {1: "Event 1:1. Event 1:2."}),
+        (END_OF_STORY, {1: "Event 1:1. Event 1:2.", 2: "Event 2:1."}),
+    ],
+)
+def test_only_chapters_that_are_over_are_summed_up(
+    database: DatabaseManager, as_of: StoryPosition, summaries: dict[int, str]
+) -> None:
+    """A chapter is summed up from the next one on, whatever is stored of it."""
+    store(database, told(1, 1), told(1, 2), told(2, 1))
+    assert summed_up(database, as_of) == summaries
+
+
+def test_later_scenes_change_no_summary(database: DatabaseManager) -> None:
+    """What is stored after a position, in its own chapter too, leaves the outline as it was."""
+    store(database, told(1, 1), told(2, 1))
+    before = summed_up(database, at(2, 2))
+    store(database, told(2, 2), told(2, 3), told(3, 1))
+    assert summed_up(database, at(2, 2)) == before == {1: "Event 1:1."}
+
+
+def test_the_last_chapters_are_summed_up_oldest_first(database: DatabaseManager) -> None:
+    """Of a long book only the chapters just before are told."""
+    store(database, *(told(chapter, 1) for chapter in range(1, 8)))
+    assert list(summed_up(database, at(7))) == [4, 5, 6]
+    assert len(summed_up(database, END_OF_STORY)) == RECENT_CHAPTERS
+
+
+def test_scenes_without_records_have_no_summary(database: DatabaseManager) -> None:
+    """Nothing is made up for a chapter of which only the text is known."""
+    store(database, scene(1, 1), told(2, 1))
+    assert summed_up(database, END_OF_STORY) == {2: "Event 2:1."}
