@@ -13,7 +13,6 @@ from runtime.cli.actions.memories import place_before
 from tests.runtime.cli.conftest import Run
 from tests.runtime.cli.small_project import PROJECT
 
-
 pytestmark = pytest.mark.usefixtures("index_kept_open")
 
 

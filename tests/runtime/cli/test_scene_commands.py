@@ -10,7 +10,6 @@ import pytest
 from tests.runtime.cli.conftest import Run
 from tests.runtime.cli.small_project import CHAPTERS, PROJECT
 
-
 pytestmark = pytest.mark.usefixtures("index_kept_open")
 
 
