@@ -10,9 +10,11 @@ _COMMANDS = "runtime.cli.commands"
 
 COMMAND_SECTIONS: dict[str, dict[str, str]] = {
     "Fill the memory": {
+        "new": f"{_COMMANDS}.new:new",
         "init": f"{_COMMANDS}.init:init",
         "ingest": f"{_COMMANDS}.ingest:ingest",
         "import-book": f"{_COMMANDS}.import_book:import_book",
+        "import": f"{_COMMANDS}.import_command:import_command",
         "extract": f"{_COMMANDS}.extract:extract",
         "note": f"{_COMMANDS}.note:note",
     },
@@ -22,8 +24,13 @@ COMMAND_SECTIONS: dict[str, dict[str, str]] = {
     "Look things up": {
         "search": f"{_COMMANDS}.search:search",
         "entity": f"{_COMMANDS}.entity:entity",
+        "character": f"{_COMMANDS}.character:character",
+        "location": f"{_COMMANDS}.location:location",
+        "relationship": f"{_COMMANDS}.relationship:relationship",
+        "loop": f"{_COMMANDS}.loop:loop",
         "timeline": f"{_COMMANDS}.timeline:timeline",
         "projects": f"{_COMMANDS}.projects:projects",
+        "export": f"{_COMMANDS}.export:export",
     },
     "Put things right": {
         "memory": f"{_COMMANDS}.memory:memory",

@@ -1,0 +1,74 @@
+"""`novelgen new`, `export` and `import`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.runtime.cli.conftest import Run
+from tests.runtime.cli.small_project import PROJECT
+
+
+def test_a_new_project_can_be_peopled_before_its_first_scene(run: Run, projects_dir: Path) -> None:
+    """Folder, config and memory are there at once; a second time is refused."""
+    result = run("new", "灯塔", "--language", "zh")
+    assert result.exit_code == 0, result.stderr
+    assert (projects_dir / "灯塔" / "config.yaml").is_file()
+    assert run("character", "add", "灯塔", "林冲").stdout == "added C0  林冲\n"
+    assert json.loads(run("projects", "--json").stdout)
+    again = run("new", "灯塔")
+    assert again.exit_code == 2
+    assert "exists already" in again.stderr
+
+
+def test_a_path_is_no_name(run: Run, tmp_path: Path) -> None:
+    """Nothing is made outside of the projects' folder."""
+    result = run("new", "../elsewhere")
+    assert result.exit_code == 2
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_an_export_comes_back_as_another_project(
+    run: Run, ingested: Path, tmp_path: Path, projects_dir: Path
+) -> None:
+    """A dry run makes nothing, the import the same story."""
+    out = tmp_path / "out"
+    exported = run("export", PROJECT, str(out))
+    assert exported.exit_code == 0, exported.stderr
+    assert (out / "memory/characters/C0.json").is_file()
+    dry = run("import", str(out), "--project", "copy", "--dry-run")
+    assert dry.exit_code == 0, dry.stderr
+    assert "Would import" in dry.stdout
+    assert not (projects_dir / "copy" / "data").exists()
+    done = run("import", str(out), "--project", "copy", "--json")
+    assert done.exit_code == 0, done.stderr
+    assert json.loads(done.stdout)["preview"]["new_scenes"] == ["1:1", "1:2", "2:1", "2:2"]
+    assert run("entity", "list", "copy", "--json").stdout == run("entity", "list", PROJECT, "--json").stdout
+    again = run("import", str(out), "--project", "copy")
+    assert "already there" in again.stdout
+    assert "new scenes" not in again.stdout
+
+
+def test_a_manuscript_is_shown_split(run: Run, tmp_path: Path) -> None:
+    """The dry run lists the chapters and what is left out."""
+    file = tmp_path / "book.md"
+    file.write_text("The Book\n\n第一回 雪\n\n林冲上山。\n\n第二回 火\n\n草场起火。", "utf-8")
+    shown = run("import", str(file), "--project", "book", "--dry-run")
+    assert shown.exit_code == 0, shown.stderr
+    for part in ("第一回 雪", "草场起火", "Left out", "The Book", "1:1, 2:1"):
+        assert part in shown.stdout
+
+
+def test_what_cannot_be_imported_is_one_line(run: Run, tmp_path: Path) -> None:
+    """Exit code 2 and no project."""
+    result = run("import", str(tmp_path), "--project", "x")
+    assert result.exit_code == 2
+    assert "is neither a folder with" in result.stderr
+
+
+def test_an_export_is_not_written_over(run: Run, ingested: Path, tmp_path: Path) -> None:
+    """A folder that holds a memory is left alone."""
+    assert run("export", PROJECT, str(tmp_path / "out")).exit_code == 0
+    again = run("export", PROJECT, str(tmp_path / "out"))
+    assert again.exit_code == 2
+    assert "is not empty" in again.stderr

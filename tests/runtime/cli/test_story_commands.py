@@ -1,0 +1,161 @@
+"""`novelgen character`, `location`, `relationship`, `loop`, and merging and splitting by `entity`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runtime.cli.conftest import Run
+from tests.runtime.cli.small_project import PROJECT
+
+
+def _json(run: Run, *arguments: str) -> Any:
+    result = run(*arguments, "--json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def _done(run: Run, *arguments: str) -> str:
+    result = run(*arguments)
+    assert result.exit_code == 0, result.stderr
+    return " ".join(result.stdout.split())
+
+
+def test_a_character_is_added_shown_and_edited(run: Run, ingested: Path) -> None:
+    """The id is printed; fields go to card, profile or state, and hold from where they were said."""
+    added = _done(
+        run,
+        "character",
+        "add",
+        PROJECT,
+        "Ines Holt",
+        "--role",
+        "minor",
+        "--trait",
+        "patient",
+        "--goal",
+        "rest",
+    )
+    assert added == "added C3 Ines Holt"
+    _done(run, "character", "edit", PROJECT, "Ines Holt", "description=A nurse", 'inventory=["lamp"]')
+    shown = _json(run, "character", "show", PROJECT, "C3")
+    assert (shown["entity"]["role"], shown["entity"]["description"]) == ("minor", "A nurse")
+    assert shown["entity"]["profile"]["personality"] == {"core_traits": ["patient"]}
+    assert shown["state"]["state_data"] == {"goals": ["rest"], "inventory": ["lamp"]}
+    assert "patient" in _done(run, "character", "show", PROJECT, "C3")
+
+
+def test_lists_hold_one_type_and_are_cut(run: Run, ingested: Path) -> None:
+    """Characters are no locations, and nobody is listed before the story shows them."""
+    assert [each["name"] for each in _json(run, "character", "list", PROJECT)] == ["Ada", "Ben", "Cornelius"]
+    assert [each["name"] for each in _json(run, "character", "list", PROJECT, "--as-of", "1:2")] == ["Ada"]
+    assert [each["name"] for each in _json(run, "location", "list", PROJECT)] == ["the lighthouse"]
+    assert "the lighthouse" in _done(run, "location", "list", PROJECT)
+
+
+def test_a_location_holds_from_a_scene(run: Run, ingested: Path) -> None:
+    """What is said with --from is not known before."""
+    added = _done(run, "location", "add", PROJECT, "the cove", "--atmosphere", "lonely", "--from", "2:2")
+    assert added == "added L1 the cove"
+    assert "L1" in str(_json(run, "location", "list", PROJECT, "--as-of", "2:2"))
+    assert "L1" not in str(_json(run, "location", "list", PROJECT, "--as-of", "2:1"))
+
+
+def test_relationships_are_added_edited_and_shown_from_a_side(run: Run, ingested: Path) -> None:
+    """Names work, either order works, and history tells what happened."""
+    views = ("--type", "friends", "--view-a", "he never lies", "--view-b", "she is wise")
+    assert _done(run, "relationship", "add", PROJECT, "Ada", "Ben", *views).startswith("added R")
+    _done(
+        run,
+        "relationship",
+        "edit",
+        PROJECT,
+        "Ben",
+        "Ada",
+        "--status",
+        "strained",
+        "--event",
+        "he sold the key",
+    )
+    (view,) = _json(run, "relationship", "list", PROJECT, "--of", "Ben", "--status", "strained")
+    assert (view["character_id"], view["your_view"]) == ("C0", "she is wise")
+    shown = _done(run, "relationship", "show", PROJECT, "Ben", "Ada")
+    assert "Ada on Ben he never lies" in shown
+    assert "he sold the key" in shown
+    assert "friends" in _done(run, "relationship", "list", PROJECT)
+
+
+def test_loops_are_planted_moved_and_ended(run: Run, ingested: Path) -> None:
+    """Due ones come first by weight and age; an ended one waits no more."""
+    added = _done(
+        run,
+        "loop",
+        "add",
+        PROJECT,
+        "Who lit the lamp?",
+        "--importance",
+        "critical",
+        "--character",
+        "Ada",
+        "--from",
+        "1:2",
+    )
+    loop_id = added.removeprefix("added ")
+    assert _json(run, "loop", "list", PROJECT, "--due", "1")[0]["loop_id"] == loop_id
+    assert (
+        _done(run, "loop", "edit", PROJECT, loop_id, "--advance", "a second light")
+        == f"{loop_id} is advanced"
+    )
+    assert "Who lit the lamp?" in _done(run, "loop", "list", PROJECT)
+    assert _done(run, "loop", "edit", PROJECT, loop_id, "--resolve", "Ada did") == f"{loop_id} is resolved"
+    shown = _json(run, "loop", "show", PROJECT, loop_id)
+    assert (shown["status"], shown["resolution_summary"]) == ("resolved", "Ada did")
+    assert loop_id not in str(_json(run, "loop", "list", PROJECT))
+    assert loop_id in str(_json(run, "loop", "list", PROJECT, "--status", "resolved"))
+
+
+def test_entities_are_merged_and_split_and_it_is_undone(
+    run: Run, ingested: Path, index_kept_open: None
+) -> None:
+    """The command says how to undo it; the journal keeps both."""
+    before = _json(run, "entity", "list", PROJECT)
+    assert "undo: novelgen entity undo lighthouse 1" in _done(
+        run, "entity", "merge", PROJECT, "Ben", "Cornelius"
+    )
+    assert "C2" not in str(_json(run, "entity", "list", PROJECT))
+    assert _done(run, "entity", "undo", PROJECT, "1") == "undone: merge of C1 and C2"
+    assert _json(run, "entity", "list", PROJECT) == before
+    split = _done(run, "entity", "split", PROJECT, "C2", "--name", "the harbour master")
+    assert split.startswith("C3 (the harbour master) came out of C2 (Cornelius)")
+    assert [each["kind"] for each in _json(run, "entity", "changes", PROJECT)] == ["merge", "split"]
+    assert "split" in _done(run, "entity", "changes", PROJECT)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("character", "add", PROJECT, "Ada"), "C0 bears the name 'Ada' already"),
+        (("character", "edit", PROJECT, "Ada", "role"), "'role' is no change; write FIELD=VALUE"),
+        (("character", "show", PROJECT, "the lighthouse"), "no entity 'the lighthouse' is known"),
+        (("location", "edit", PROJECT, "L0", "tension_level=12"), "tension_level cannot be 12"),
+        (("relationship", "edit", PROJECT, "Ada", "Ben"), "nothing to update"),
+        (("relationship", "show", PROJECT, "Ada", "Cornelius"), "nothing is known of C0 and C2 together"),
+        (("loop", "edit", PROJECT, "OL77", "--resolve", "x"), "no loop 'OL77' is open"),
+        (("loop", "edit", PROJECT, "OL0"), "give one of --advance, --resolve and --abandon"),
+        (("loop", "show", PROJECT, "OL77"), "no loop 'OL77' is planted"),
+        (("entity", "undo", PROJECT, "9"), "no merge or split 9 is kept"),
+        (
+            ("entity", "split", PROJECT, "Ada", "--name", "x", "--scene", "3"),
+            "--scene needs chapter and scene",
+        ),
+    ],
+)
+def test_wrong_input_is_one_line(run: Run, ingested: Path, arguments: tuple[str, ...], message: str) -> None:
+    """Exit code 2, and the line says what to correct."""
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stderr.count("error:") == 1
