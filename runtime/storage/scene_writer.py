@@ -124,7 +124,7 @@ class SceneWriter:
                 fresh = {"from_scene": True, "status": "active", "pinned": False}
                 attachments = by_hand.get(chunk.source_id, _NO_ATTACHMENTS)
                 moment = {"scene_id": scene_id, "created_at": chunk.created_at}
-                added.append(values | fresh | attachments | moment)
+                added.append({**values, **fresh, **attachments, **moment})
             elif outcome == "changed":
                 self._chunks.update(old, values)
         self._chunks.insert(added)
