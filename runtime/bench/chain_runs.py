@@ -39,9 +39,10 @@ class PlannedContext:
 
     @property
     def problems(self) -> list[str]:
-        """What the context says was missing."""
+        """What the context says was missing; a name of several entities is the book's, not a failure."""
         report = self.context.report
-        return [f"{issue.stage}: {issue.message}" for issue in (report.issues if report else [])]
+        issues = report.issues if report else []
+        return [f"{each.stage}: {each.message}" for each in issues if each.kind != "unresolved"]
 
 
 def bench_settings(settings: NovelgenSettings, *, memory_budget: int) -> NovelgenSettings:

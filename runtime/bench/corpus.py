@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
 from novelgen.models.plan import ScenePlan
 from runtime.bench.bm25 import Bm25
 from runtime.bench.book import BenchBook, Place
 from runtime.bench.scoring import RankedText
+from runtime.providers.embeddings import CheckedEmbeddings
 
 FUSION_CONSTANT = 60
 """k of reciprocal rank fusion (Cormack, Clarke and Buettcher 2009)."""
@@ -82,7 +82,7 @@ class Corpus:
         embeddings: Embed the texts at once, and queries later.
     """
 
-    def __init__(self, texts: Sequence[CorpusText], embeddings: Embeddings) -> None:
+    def __init__(self, texts: Sequence[CorpusText], embeddings: CheckedEmbeddings) -> None:
         self.texts = list(texts)
         self._places = [each.place for each in self.texts]
         self._embeddings = embeddings
@@ -108,7 +108,7 @@ class Corpus:
         return [self.texts[number] for number in _best_first(self._words.scores(query, self.visible(place)))]
 
     def _query_vectors(self, queries: Sequence[str]) -> NDArray[np.float64]:
-        return np.asarray([self._embeddings.embed_query(query) for query in queries])
+        return np.asarray(self._embeddings.embed_queries(list(queries)))
 
 
 def _best_first(scores: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
-from langchain_core.embeddings import Embeddings
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
@@ -21,6 +20,7 @@ from runtime.bench.rivals import Rival, memory_rivals, text_rivals
 from runtime.bench.scoring import DEFAULT_BUDGETS, AnswerKey, mean_scores
 from runtime.bench.state_accuracy import StateAccuracy, measure_states
 from runtime.bench.vector_cache import BenchStores, VectorCache
+from runtime.providers.embeddings import CheckedEmbeddings
 
 Planner = Literal["rules", "garbage"]
 StageProgress = Callable[[str, int, int], None]
@@ -149,7 +149,7 @@ def _own_runs(
 
 def _rivals(
     book: BenchBook,
-    embeddings: Embeddings,
+    embeddings: CheckedEmbeddings,
     work_dir: Path,
     *,
     records: bool,

@@ -18,6 +18,9 @@ class StateAccuracy(BaseModel):
 
     accuracy: float = Field(description="Share of attributes, returned or due, that equal the fold.")
     coverage: float = Field(description="Share of the plans' entities whose state was returned.")
+    coverage_of_known: float = Field(
+        description="The same among those with a recorded state before the scene."
+    )
     attributes: int
     snapshots: int
     wrong: int = Field(description="Attributes that differ from the fold, stale and later ones included.")
@@ -25,6 +28,8 @@ class StateAccuracy(BaseModel):
     later: int = Field(description="Attributes with a value that only the scene itself or a later one sets.")
     entities_wanted: int
     entities_returned: int
+    known_wanted: int
+    known_returned: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +84,16 @@ def measure_states(
         The figures over all plans; shares of nothing are 1.
     """
     key = StateKey(book.book.records.values())
-    counts = dict.fromkeys(("right", "wrong", "stale", "later", "snapshots", "wanted", "returned"), 0)
+    names = ("right", "wrong", "stale", "later", "snapshots", "wanted", "returned", "known", "known_returned")
+    counts = dict.fromkeys(names, 0)
     for plan, states in contexts:
         data = {each.entity_id: _without_presence(each.state_data) for each in states}
         wanted = {each.entity_id for each in plan.states}
         counts["wanted"] += len(wanted)
         counts["returned"] += len(wanted & data.keys())
+        known = {entity_id for entity_id in wanted if key.fold(entity_id, plan.place)}
+        counts["known"] += len(known)
+        counts["known_returned"] += len(known & data.keys())
         counts["snapshots"] += len(data)
         for entity_id, state in data.items():
             for outcome in _outcomes(key, entity_id, state, plan.place):
@@ -109,8 +118,9 @@ def _figures(counts: Mapping[str, int]) -> StateAccuracy:
     faults = counts["wrong"] + counts["stale"] + counts["later"]
     attributes = counts["right"] + faults
     return StateAccuracy(
-        accuracy=counts["right"] / attributes if attributes else 1.0,
-        coverage=counts["returned"] / counts["wanted"] if counts["wanted"] else 1.0,
+        accuracy=_share(counts["right"], attributes),
+        coverage=_share(counts["returned"], counts["wanted"]),
+        coverage_of_known=_share(counts["known_returned"], counts["known"]),
         attributes=attributes,
         snapshots=counts["snapshots"],
         wrong=faults,
@@ -118,7 +128,13 @@ def _figures(counts: Mapping[str, int]) -> StateAccuracy:
         later=counts["later"],
         entities_wanted=counts["wanted"],
         entities_returned=counts["returned"],
+        known_wanted=counts["known"],
+        known_returned=counts["known_returned"],
     )
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 1.0
 
 
 def _without_presence(state: Mapping[str, Any]) -> dict[str, Any]:

@@ -68,6 +68,13 @@ def test_entities_that_no_context_returned_lower_coverage_alone(book: BenchBook)
     assert (found.coverage, found.accuracy) == (0.5, 1)
 
 
+def test_entities_of_which_nothing_is_recorded_yet_are_told_apart(book: BenchBook) -> None:
+    """On entering the first scene nobody has a state, so there is none that could be missed."""
+    early = book.plans[0].model_copy(update={"chapter_index": 1, "scene_index": 1})
+    found = measure_states(book, [(early, [])])
+    assert (found.coverage, found.coverage_of_known, found.known_wanted) == (0, 1, 0)
+
+
 def test_no_contexts_are_no_faults(book: BenchBook) -> None:
     """Shares of nothing are 1."""
     found = measure_states(book, [])
