@@ -45,9 +45,7 @@ def test_chapters_are_summed_up_from_their_scenes() -> None:
         (END_OF_STORY, [1, 2, 3]),
     ],
 )
-def test_a_summary_is_seen_only_after_its_chapter(
-    position: StoryPosition, chapters: list[int]
-) -> None:
+def test_a_summary_is_seen_only_after_its_chapter(position: StoryPosition, chapters: list[int]) -> None:
     """A summary that was derived from a later scene is never read before it."""
     assert [each.chapter_index for each in chapter_summaries(SCENES, as_of=position)] == chapters
 
