@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from novelgen.models.relationship import RelationshipDimension
+from novelgen.models.relationship import DIMENSION_RANGES, RelationshipDimension
 
 DELTA_BOUNDS: dict[RelationshipDimension, int] = {
     "trust": 15,
@@ -14,14 +14,6 @@ DELTA_BOUNDS: dict[RelationshipDimension, int] = {
     "familiarity": 10,
 }
 """Most that a model may move a dimension within one scene, up or down."""
-
-DIMENSION_RANGES: dict[RelationshipDimension, tuple[int, int]] = {
-    "trust": (-100, 100),
-    "affection": (-100, 100),
-    "fear": (-100, 100),
-    "respect": (-100, 100),
-    "familiarity": (0, 100),
-}
 
 
 def clamp_deltas(deltas: Mapping[RelationshipDimension, int]) -> dict[RelationshipDimension, int]:

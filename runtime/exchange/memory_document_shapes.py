@@ -65,6 +65,8 @@ class MemoryDocument(_Document):
     status: Literal["active", "banned", "deleted"] = "active"
     pinned: bool = False
     from_scene: bool = True
+    attached: list[str] = Field(default_factory=list)
+    detached: list[str] = Field(default_factory=list)
 
 
 class SceneDocument(_Document):

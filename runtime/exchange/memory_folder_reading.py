@@ -31,6 +31,9 @@ from runtime.projects.file_reading import read_json_file, read_text_file, valida
 from runtime.storage.exchange_records import ExchangedMemory, ExchangedScene, ProjectContents
 from runtime.storage.records import StoredScene
 
+_MARKS = {"status", "pinned", "from_scene", "attached", "detached"}
+"""What a memory's document says beside the memory itself."""
+
 Document = TypeVar("Document", bound=BaseModel)
 
 
@@ -162,12 +165,10 @@ def _scene(document: SceneDocument, project_id: str, now: datetime) -> Exchanged
 
 
 def _memory(document: MemoryDocument, project_id: str, scene_label: str | None) -> ExchangedMemory:
-    given: dict[str, Any] = document.model_dump(exclude={"status", "pinned", "from_scene"})
+    given: dict[str, Any] = document.model_dump(exclude=_MARKS)
     return ExchangedMemory(
         chunk=validated(StoryMemoryChunk, {**given, "project_id": project_id}, where=repr(document.chunk_id)),
-        status=document.status,
-        pinned=document.pinned,
-        from_scene=document.from_scene,
+        **document.model_dump(include=_MARKS),
         scene_label=scene_label,
     )
 

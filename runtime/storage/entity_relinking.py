@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import ColumnElement, Table, and_, or_, select, true
+from sqlalchemy import ColumnElement, Table, and_, select, true
 
 from novelgen.models.entity import EntityType
 from runtime.storage.chunk_rows import text_hash
@@ -82,30 +82,16 @@ class EntityRelinking:
                 self._session.run(MENTIONS.update().where(this).values(entity_id=self._new))
 
     def _relink_memories(self) -> None:
-        linked = select(CHUNK_ENTITIES.c.chunk_row_id).where(
-            CHUNK_ENTITIES.c.project_id == self._project_id, CHUNK_ENTITIES.c.entity_id == self._old
-        )
-        has_slot = CHUNKS.c.slot_type.startswith(f"{self._old}.", autoescape=True)
-        columns = (
-            CHUNKS.c.row_id,
-            CHUNKS.c.chunk_id,
-            CHUNKS.c.entities_mentioned,
-            CHUNKS.c.attached,
-            CHUNKS.c.detached,
-            CHUNKS.c.slot_type,
-            CHUNKS.c.status,
-        )
-        statement = select(*columns).where(self._within(CHUNKS), or_(CHUNKS.c.row_id.in_(linked), has_slot))
-        rows = self._session.rows(statement)
-        for row in rows:
-            relink_memory(self._session, self._project_id, row.row_id, self._old, [self._new])
-            values = {
-                name: self._replaced(getattr(row, name))
-                for name in ("entities_mentioned", "attached", "detached", "slot_type")
-            }
-            self._session.run(CHUNKS.update().where(CHUNKS.c.row_id == row.row_id).values(**values))
-        active = [row.chunk_id for row in rows if row.status == "active"]
-        OutboxRepository(self._session).queue(self._project_id, active, "upsert")
+        names = ("entities_mentioned", "attached", "detached", "slot_type")
+        columns = (CHUNKS.c[name] for name in ("row_id", "chunk_id", "status", *names))
+        touched = []
+        for row in self._rows(CHUNKS, *columns):
+            values = {name: self._replaced(getattr(row, name)) for name in names}
+            if any(getattr(row, name) != value for name, value in values.items()):
+                relink_memory(self._session, self._project_id, row.row_id, self._old, [self._new])
+                self._session.run(CHUNKS.update().where(CHUNKS.c.row_id == row.row_id).values(**values))
+                touched += [row.chunk_id] if row.status == "active" else []
+        OutboxRepository(self._session).queue(self._project_id, touched, "upsert")
 
     def _relink_states(self) -> None:
         for row in self._rows(

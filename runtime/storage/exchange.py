@@ -211,6 +211,8 @@ def _chunk_row(project_id: str, memory: ExchangedMemory, scene_id: str | None) -
         "created_at": chunk.created_at,
         "status": memory.status,
         "pinned": memory.pinned,
+        "attached": memory.attached,
+        "detached": memory.detached,
     }
 
 

@@ -125,6 +125,8 @@ def _memory(row: AnyRow, labels: dict[str, str]) -> ExchangedMemory:
         status=row.status,
         pinned=row.pinned,
         from_scene=row.from_scene,
+        attached=row.attached,
+        detached=row.detached,
         scene_label=labels.get(row.scene_id),
     )
 

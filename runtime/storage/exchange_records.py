@@ -77,6 +77,8 @@ class ExchangedMemory(BaseModel):
     status: MemoryStatus = "active"
     pinned: bool = False
     from_scene: bool = True
+    attached: list[str] = Field(default_factory=list, description="Targets that were set by hand.")
+    detached: list[str] = Field(default_factory=list, description="Targets that were taken off by hand.")
     scene_label: str | None = None
 
 

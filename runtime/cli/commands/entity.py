@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def entity() -> None:
-    """Show who and what the story knows, and how it stands; merge and split.
+    """Show, merge and split who and what the story knows.
 
     Entities are characters, locations, items, factions and terms.
     """

@@ -21,10 +21,11 @@ from runtime.cli.session import CliSession
 @json_option
 @click.pass_obj
 def import_command(session: CliSession, source: Path, project: str, dry_run: bool, as_json: bool) -> None:
-    """Import a memory folder, a project of novel-gen, or a manuscript.
+    """Import an exported memory or a manuscript.
 
-    A manuscript is a .txt, .md, .epub or .docx file with a whole book; it is split into chapters and scenes. What the
-    project holds is never overwritten, and an import that was interrupted can be repeated.
+    PATH is a folder that holds a memory, a project of novel-gen, or a manuscript: a .txt, .md, .epub or .docx file
+    with a whole book, which is split into chapters and scenes. What the project holds is never overwritten, and an
+    import that was interrupted can be repeated.
     """
     from runtime.cli.actions.exchange import import_from
 

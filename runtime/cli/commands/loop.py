@@ -18,7 +18,10 @@ _STATUSES = ("open", "advanced", "resolved", "abandoned")
 
 @click.group()
 def loop() -> None:
-    """Look at open loops: what the story has promised; add, move and end them."""
+    """Look at open loops; add, move and end them.
+
+    An open loop is what the story has promised and not yet paid.
+    """
 
 
 @loop.command(
@@ -77,6 +80,7 @@ def show(session: CliSession, project: str, loop_id: str, as_of: StoryPosition |
     type=click.Choice(["low", "medium", "high", "critical"]),
     default="medium",
     show_default=True,
+    help="How much it weighs.",
 )
 @click.option("--character", "characters", multiple=True, help="Whom it is about; may be given repeatedly.")
 @click.option("--location", "locations", multiple=True, help="Which place; may be given repeatedly.")

@@ -18,10 +18,10 @@ from runtime.cli.session import CliSession
 )
 @click.pass_obj
 def new(session: CliSession, name: str, language: str) -> None:
-    """Make a new project: its folder with a commented config.yaml, and an empty memory.
+    """Make a new project with an empty memory.
 
-    As `init`, but the memory is there at once, so that characters, places, relationships and loops can be added
-    before the first scene.
+    As `init`, it makes the folder with a commented config.yaml; the memory is there at once, so that characters,
+    places, relationships and loops can be added before the first scene.
     """
     from runtime.cli.actions.new_project import new_project
 

@@ -71,7 +71,7 @@ _chunk = st.fixed_dictionaries(
         "tags": st.lists(st.sampled_from(["oath", "map"]), unique=True),
         "slot_type": st.sampled_from([None, "C0.identity"]),
         "source_span": st.sampled_from([None, (0, 3)]),
-        "deed": st.sampled_from(["", "pin", "ban", "delete"]),
+        "deed": st.sampled_from(["", "pin", "ban", "delete", "attach", "detach"]),
     }
 )
 _scene = st.fixed_dictionaries(
@@ -163,7 +163,9 @@ def _tell_scene(unit: UnitOfWork, project_id: str, place: tuple[int, int], told:
         )
     )
     for chunk, given in zip(chunks, told["chunks"], strict=True):
-        if given["deed"]:
+        if given["deed"] in ("attach", "detach"):
+            getattr(unit.attachments, given["deed"])(project_id, [chunk.chunk_id], ["C0"])
+        elif given["deed"]:
             getattr(unit.memories, given["deed"])(project_id, chunk.chunk_id)
 
 

@@ -290,6 +290,21 @@ def test_an_undone_change_stays_in_the_journal(sqlite_database: DatabaseManager)
             unit.merges.undo("demo", done.change_id)
 
 
+def test_what_was_attached_and_taken_off_by_hand_goes_with_the_merge(
+    sqlite_database: DatabaseManager,
+) -> None:
+    """Attachments by hand are links like others, those taken off as well."""
+    _fill(sqlite_database)
+    with sqlite_database.write() as unit:
+        unit.attachments.attach("demo", ["M2"], ["C2"])
+        unit.attachments.detach("demo", ["M1"], ["C1"])
+        unit.merges.merge("demo", "C0", "C2")
+        unit.merges.merge("demo", "C0", "C1")
+        contents = unit.exchange.contents("demo")
+    marks = {each.chunk.chunk_id: (each.attached, each.detached) for each in contents.memories}
+    assert marks == {"M1": ([], ["C0"]), "M2": (["C0"], [])}
+
+
 def test_what_came_since_stays_at_an_undo(sqlite_database: DatabaseManager) -> None:
     """A scene that was written after the merge is not part of it."""
     _fill(sqlite_database)
