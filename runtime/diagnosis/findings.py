@@ -26,10 +26,11 @@ class Diagnosis(BaseModel):
 
     versions: dict[str, str] = Field(default_factory=dict)
     settings: dict[str, Any] = Field(default_factory=dict)
+    repairs: list[Finding] = Field(default_factory=list, description="What was repaired before the look.")
     counts: dict[str, int] = Field(default_factory=dict, description="Of the project; empty without one.")
     findings: list[Finding] = Field(default_factory=list)
 
     @property
     def is_broken(self) -> bool:
         """Whether something keeps the program from working."""
-        return any(finding.level == "broken" for finding in self.findings)
+        return any(finding.level == "broken" for finding in [*self.repairs, *self.findings])

@@ -87,6 +87,23 @@ def check_index(stores: MemoryStores, project_id: str, *, waiting: int) -> Findi
     return Finding(level="degraded", what="vector index", message=message, fix=fix)
 
 
+def check_breaker(stores: MemoryStores, project_id: str) -> Finding:
+    """Tell whether calls to the index are refused after repeated failures; looks at nothing else."""
+    what = "circuit breaker"
+    try:
+        is_refusing = stores.vectors(project_id).is_refusing
+    except NovelgenError as error:
+        return Finding(level="degraded", what=what, message=f"the index cannot be opened: {error}")
+    if not is_refusing:
+        return Finding(level="ok", what=what, message="closed: the index is asked")
+    return Finding(
+        level="degraded",
+        what=what,
+        message="open: the index failed again and again and is left alone; it is probed after the cool-down",
+        fix=f"run `novelgen doctor {project_id} --repair`",
+    )
+
+
 def _model_of_index(stores: MemoryStores, project_id: str) -> str | None:
     with stores.database(project_id).read() as unit:
         return unit.projects.require(project_id).embedding_model

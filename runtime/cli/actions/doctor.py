@@ -14,17 +14,31 @@ from runtime.cli.session import CliSession
 from runtime.diagnosis.context_files import check_context_files
 from runtime.diagnosis.findings import Diagnosis, Finding, Level
 from runtime.diagnosis.machine import check_chat_model, check_embeddings, check_sqlite, versions
-from runtime.diagnosis.project import check_database, check_extraction, check_index, project_counts
+from runtime.diagnosis.project import (
+    check_breaker,
+    check_database,
+    check_extraction,
+    check_index,
+    project_counts,
+)
+from runtime.diagnosis.repair import repair_index
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores
 
 _MARKS: dict[Level, str] = {"ok": "ok", "hint": "hint", "degraded": "DEGRADED", "broken": "BROKEN"}
 
 
-def diagnose(session: CliSession, project_id: str | None, *, as_json: bool) -> None:
+def diagnose(session: CliSession, project_id: str | None, *, repair: bool, as_json: bool) -> None:
     """Look at everything and show it.
 
+    Args:
+        session: The program's own options.
+        project_id: The project; None looks at the machine alone.
+        repair: Whether to repair the project's index first.
+        as_json: Whether to print JSON.
+
     Raises:
+        StoreError: When the repair fails; the old index stands.
         UnknownProjectError: When there is no such project; nothing is created.
         Exit: When something keeps the program from working.
     """
@@ -36,7 +50,8 @@ def diagnose(session: CliSession, project_id: str | None, *, as_json: bool) -> N
     with MemoryStores(settings) as stores:
         if project_id is not None:
             require_project_files(stores, project_id)
-        diagnosis = _diagnosis(stores, settings, project_id)
+        repairs = repair_index(stores, project_id) if repair and project_id is not None else []
+        diagnosis = _diagnosis(stores, settings, project_id).model_copy(update={"repairs": repairs})
     if as_json:
         print_json(diagnosis)
     else:
@@ -65,11 +80,12 @@ def _project_findings(stores: MemoryStores, project_id: str) -> tuple[dict[str, 
         counts = project_counts(stores, project_id)
         extraction = check_extraction(counts)
         index = check_index(stores, project_id, waiting=counts["waiting for the index"])
+        breaker = check_breaker(stores, project_id)
         files = check_context_files(stores, project_id)
     except DatabaseError as error:
         message = f"it opens, but cannot be read: {error}"
         return {}, [Finding(level="broken", what="database", message=message, fix="restore a backup of it")]
-    return counts, [*([extraction] if extraction else []), index, *files]
+    return counts, [*([extraction] if extraction else []), index, breaker, *files]
 
 
 def _shown(settings: NovelgenSettings) -> dict[str, object]:
@@ -96,9 +112,12 @@ def _print(diagnosis: Diagnosis) -> None:
         if pairs:
             print_heading(heading)
             print_pairs({name: str(value) for name, value in pairs.items() if value is not None})
-    print_heading("Findings")
-    rows = [
-        (_MARKS[each.level], each.what, each.message + (f"\n  → {each.fix}" if each.fix else ""))
-        for each in diagnosis.findings
-    ]
-    print_table(("", "what", "finding"), rows, wide=2)
+    for heading, findings in (("Repairs", diagnosis.repairs), ("Findings", diagnosis.findings)):
+        if findings:
+            print_heading(heading)
+            print_table(("", "what", "finding"), [_row(each) for each in findings], wide=2)
+
+
+def _row(finding: Finding) -> tuple[str, str, str]:
+    fix = f"\n  → {finding.fix}" if finding.fix else ""
+    return _MARKS[finding.level], finding.what, finding.message + fix
