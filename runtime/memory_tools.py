@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from novelgen.errors import StoreError
+from novelgen.errors import StoreError, UserInputError
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.search import SearchQuery, SearchRequest, SearchResult
 from novelgen.models.memory import ContentType, StoryMemoryChunk
@@ -18,6 +18,7 @@ from novelgen.models.project_id import require_project_id
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.names.resolver import NameResolver
 from novelgen.selection.rank_fusion import reciprocal_rank_fusion
+from novelgen.text.scrub import scrub_text
 from runtime.lent_stores import lent_stores
 from runtime.retrieval.search import search_memories
 from runtime.stores import MemoryStores
@@ -57,6 +58,7 @@ def search_story_memory_tool(
     Raises:
         InvalidProjectIdError: When the project id is not a plain, path-free string.
         UnknownProjectError: When no such project is stored.
+        UserInputError: When the query is empty.
         StoreError: When no arm of the search could answer.
     """
     with lent_stores(stores) as opened:
@@ -156,9 +158,12 @@ class StoryMemoryTools:
     ) -> list[StoryMemoryChunk]:
         """Search by meaning and words; see `search_story_memory_tool`."""
         require_project_id(project_id)
+        text = scrub_text(query)
+        if not text.strip():
+            raise UserInputError(f"query {query!r} is empty; say what to look for")
         cut = as_of or END_OF_STORY
         asked = SearchQuery(
-            text=query,
+            text=text,
             entities=self._entity_ids(project_id, entities or (), cut),
             content_type=content_type,
             tags=list(tags or ()),

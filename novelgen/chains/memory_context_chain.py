@@ -35,6 +35,7 @@ from novelgen.models.timestamps import utc_now
 from novelgen.planning.model_planner import ModelPlanner
 from novelgen.planning.scene_planning import known_story, plan_scene
 from novelgen.planning.stage import entities_for_states
+from novelgen.text.scrub import scrub_tree
 from novelgen.text.tokens import TokenCounter, estimate_tokens
 
 logger = logging.getLogger(__name__)
@@ -129,6 +130,8 @@ class MemoryContextChain(Runnable[ContextInput, SceneMemoryContext]):
     def _begin(self, given: ContextInput) -> ContextRun:
         request = MemoryContextRequest.model_validate(given)
         require_project_id(request.project_id)
+        # Once, here: neither queries nor stores nor prompts could take a lone surrogate or a NUL.
+        request = MemoryContextRequest.model_validate(scrub_tree(request.model_dump()))
         run = ContextRun(request=request, started_s=time.monotonic())
         read = partial(self._memory.outline, request.project_id, as_of=request.position)
         timeouts_s = {"outline": self._timeout_s(run.spent_s(), share=OUTLINE_SHARE)}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from novelgen.errors import UserInputError
 
@@ -30,6 +32,24 @@ def scrub_text(text: str) -> str:
         The clean text, which every store and every encoder accepts.
     """
     return _UNWANTED.sub("", _LINE_ENDS.sub("\n", text))
+
+
+def scrub_tree(value: Any) -> Any:
+    """Clean every text of plain data, as a JSON file holds it.
+
+    Args:
+        value: Mappings, lists, texts and other values, nested as they like.
+
+    Returns:
+        The same data anew with clean texts, keys included.
+    """
+    if isinstance(value, str):
+        return scrub_text(value)
+    if isinstance(value, Mapping):
+        return {scrub_tree(key): scrub_tree(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [scrub_tree(each) for each in value]
+    return value
 
 
 def require_size(text: str, what: str, *, limit_characters: int = SCENE_CHARACTER_LIMIT) -> None:

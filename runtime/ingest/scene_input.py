@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from collections.abc import Iterable
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.models.plan import GeneratedChapter
 from novelgen.models.position import ChapterIndex, SceneIndex
 from novelgen.models.record import SceneRecord
-from novelgen.text.scrub import require_size, scrub_text
+from novelgen.text.scrub import require_size, scrub_text, scrub_tree
 from runtime.projects.bench_folder import Book
 from runtime.projects.chapter_text import SCENE_TITLE_FIELD
 from runtime.storage.records import ExtractionStatus
@@ -45,7 +45,7 @@ class SceneInput(BaseModel):
         require_size(self.text, f"scene {self.scene_index} of chapter {self.chapter_index}")
         record = None
         if self.record is not None:
-            record = SceneRecord.model_validate(_scrubbed_tree(self.record.model_dump()))
+            record = SceneRecord.model_validate(scrub_tree(self.record.model_dump()))
         return self.model_copy(
             update={"title": scrub_text(self.title), "text": scrub_text(self.text), "record": record}
         )
@@ -83,13 +83,3 @@ def scenes_of_book(book: Book) -> list[SceneInput]:
         )
         for scene in book.scenes
     ]
-
-
-def _scrubbed_tree(value: Any) -> Any:
-    if isinstance(value, str):
-        return scrub_text(value)
-    if isinstance(value, Mapping):
-        return {_scrubbed_tree(key): _scrubbed_tree(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_scrubbed_tree(each) for each in value]
-    return value

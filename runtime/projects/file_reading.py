@@ -11,6 +11,7 @@ from typing import Any, NoReturn, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from novelgen.errors import InvalidFileError
+from novelgen.text.scrub import scrub_tree
 
 MAX_FILE_BYTES = 20 * 1024 * 1024
 _SHOWN_VALUE_LENGTH = 80
@@ -51,13 +52,15 @@ def read_json_file(file: Path) -> Any:
 
 
 def parse_json(text: str, *, where: str) -> Any:
-    """Parse JSON text; `where` names its file (and line) in errors.
+    """Parse JSON text and clean its texts; `where` names its file (and line) in errors.
+
+    Escapes can hold what no text of a story may: lone surrogates, NUL, direction marks.
 
     Raises:
         InvalidFileError: When it is not JSON, nested too deeply, or holds NaN or Infinity.
     """
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        return scrub_tree(json.loads(text, parse_constant=_refuse_constant))
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise InvalidFileError(f"{where} is not JSON: {error.msg} at {place}") from error

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novelgen.errors import UserInputError
-from novelgen.text.scrub import require_size, scrub_text
+from novelgen.text.scrub import require_size, scrub_text, scrub_tree
 
 ANY_TEXT = st.text(st.characters())
 
@@ -35,6 +35,12 @@ def test_scrubbed_text_can_be_encoded_and_stays(text: str) -> None:
     clean = scrub_text(text)
     assert clean.encode("utf-8").decode("utf-8") == clean
     assert scrub_text(clean) == clean
+
+
+def test_every_text_of_plain_data_is_scrubbed() -> None:
+    """Keys, values and lists however deep; what is no text stays."""
+    dirty = {"a\x00": ["b\ud800", {"c": "d\u202e"}], "n": 1, "none": None, "yes": True}
+    assert scrub_tree(dirty) == {"a": ["b", {"c": "d"}], "n": 1, "none": None, "yes": True}
 
 
 def test_a_text_over_the_limit_is_refused() -> None:
