@@ -54,8 +54,7 @@ def render(runs: dict[int, list[_Run]]) -> str:
         "# The fault matrix: results",
         "",
         "Written by `pytest --write-results` from the tests that ran; SQLite unless a row names PostgreSQL.",
-        f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, chromadb {version('chromadb')}, "
-        f"{platform.system()} {platform.machine()}.",
+        f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, chromadb {version('chromadb')}.",
         "",
         "| # | Fault | Expectation | Tests | Result |",
         "|-|-|-|-|-|",

@@ -51,7 +51,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 def _scenes() -> list[SceneInput]:
     sentence = "Ines carried the heron key from the salt house to the mill number {} and told nobody of it. "
-    texts = ["".join(sentence.format(number * 1000 + line) for line in range(150)) for number in range(80)]
+    texts = ["".join(sentence.format(number * 1000 + line) for line in range(150)) for number in range(12)]
     return [
         SceneInput(chapter_index=1, scene_index=number, text=text)
         for number, text in enumerate(texts, start=1)
@@ -66,17 +66,15 @@ def test_a_full_disk_refuses_clearly_and_converges_when_there_is_room(
     acknowledged: list[int] = []
     with MemoryStores(settings_for(small_disk)) as stores:
         stores.create_project("demo", language="en")
+        ingest_scene(stores, "demo", _scenes()[0])
+        (small_disk / "leaves little").write_bytes(bytes(_free_bytes(small_disk) - 300_000))
         with pytest.raises(DatabaseError, match=r"full|space|disk"):
-            for scene in _scenes():
-                ingest_scene(stores, "demo", scene)
-                acknowledged.append(scene.scene_index)
-        filler = small_disk / "filler"
+            _ingest_one_by_one(stores, acknowledged)
         with pytest.raises(OSError, match="No space left"):
-            filler.write_bytes(bytes(4 * 1024 * 1024))
+            (small_disk / "leaves nothing").write_bytes(bytes(4 * 1024 * 1024))
         context = build_context_chain(stores).invoke(demo_request("demo", 5, 4))
         assert "write" in stages(context)
         assert not (small_disk / "demo" / CONTEXT_FILE).exists()
-    filler.unlink()
     enlarge_disk(small_disk, 200)
     with MemoryStores(settings_for(small_disk)) as stores:
         assert _stored_scenes(stores) == acknowledged
@@ -89,6 +87,17 @@ def test_a_full_disk_refuses_clearly_and_converges_when_there_is_room(
         stores.create_project("demo", language="en")
         ingest_scenes(stores, "demo", _scenes(), index=False)
         assert converged == _memories(stores)
+
+
+def _ingest_one_by_one(stores: MemoryStores, acknowledged: list[int]) -> None:
+    for scene in _scenes():
+        ingest_scene(stores, "demo", scene)
+        acknowledged.append(scene.scene_index)
+
+
+def _free_bytes(folder: Path) -> int:
+    status = os.statvfs(folder)
+    return status.f_bavail * status.f_frsize
 
 
 def _stored_scenes(stores: MemoryStores) -> list[int]:

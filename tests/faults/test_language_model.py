@@ -1,0 +1,184 @@
+"""Rows 38-46: the language model fails in every way, over a real HTTP client, end to end."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from langchain_openai import ChatOpenAI
+
+from novelgen.chains.scene_record_chain import SceneRecordSettings
+from novelgen.models.position import StoryPosition
+from novelgen.models.request import MemoryContextRequest
+from runtime.context_chain import build_context_chain
+from runtime.ingest.extraction import extract_scenes
+from runtime.ingest.ingest import ingest_scene
+from runtime.ingest.scene_input import SceneInput
+from runtime.stores import MemoryStores
+from tests.faults.expectations import HANG_GUARD_S, require_same_entities
+from tests.faults.matrix import covers
+from tests.support.demo_project import settings_for
+from tests.support.openai_stub import OpenAiStub, Responder, StubCall, openai_stub
+
+PROJECT = "told"
+_chapters = itertools.count(1)
+TEXT = (
+    "Mara Venn took the brass lamp from the shelf and promised Tom to bring it back before the tide. Nobody in the "
+    "harbour saw her go, and the door of the Salt House stood open all night long."
+)
+RECORD = {
+    "location": "",
+    "characters_present": [],
+    "new_entities": [{"name": "Mara Venn", "entity_type": "character", "aliases": []}],
+    "summary": ["Mara takes the lamp."],
+    "state_changes": [],
+    "relationship_changes": [],
+    "open_loops_created": [],
+    "memories": [
+        {
+            "content": "Mara Venn promised Tom to bring the brass lamp back before the tide.",
+            "event_type": "promise_made",
+            "importance": 7,
+            "entities": ["Mara Venn"],
+            "evidence": "promised Tom to bring it back before the tide",
+        }
+    ],
+}
+GOOD = json.dumps(RECORD)
+FOREIGN = json.dumps({**RECORD, "project_id": "other", "scene_id": "S1", "chapter_index": 99})
+DRAFT = f'<think>{{"memories": [{{"content": "a draft"}}]}}</think>{GOOD}'
+DEEP = '{"memories": ' + "[" * 20_000
+NAN = GOOD.replace("7", "NaN")
+
+
+def _say(text: str) -> Responder:
+    return lambda call: call.say(text)
+
+
+def _slow(call: StubCall) -> None:
+    call.refuse(429, "slow down", headers={"Retry-After": "3600"})
+
+
+FAILURES: dict[str, tuple[int, Responder]] = {
+    "hang": (38, lambda call: call.hang()),
+    "drip": (38, lambda call: call.drip(GOOD, seconds_per_byte=0.2)),
+    "retry-after": (39, _slow),
+    "500": (40, lambda call: call.refuse(500, "out of memory")),
+    "html": (40, lambda call: call.send("<html>Bad gateway</html>")),
+    "no choices": (40, lambda call: call.send('{"id": "x", "choices": []}')),
+    "cut": (42, _say(GOOD[:-40])),
+    "cut at the token limit": (42, lambda call: call.say(GOOD, finish_reason="length")),
+    "prose": (44, _say("Here is the record you asked for.")),
+    "deep": (45, _say(DEEP)),
+    "nan": (45, _say(NAN)),
+}
+
+
+def _refuse_formats(call: StubCall) -> None:
+    if "response_format" in call.payload:
+        call.refuse(400, "'response_format' is not supported with this model")
+    else:
+        call.say(GOOD)
+
+
+SUCCESSES: dict[str, tuple[int, Responder]] = {
+    "formats refused": (41, _refuse_formats),
+    "draft": (43, _say(DRAFT)),
+    "fence": (44, _say(f"Sure!\n```json\n{GOOD}\n```\nAnything else?")),
+    "byte order mark": (44, _say("\ufeff" + GOOD)),
+    "trailing comma": (44, _say(GOOD[:-1] + ",}")),
+    "chinese quotes": (44, _say(GOOD.replace('"memories":', "“memories”："))),
+    "another project": (46, _say(FOREIGN)),
+}
+
+
+def _parameters(cases: dict[str, tuple[int, Responder]]) -> list[object]:
+    return [pytest.param(respond, marks=covers(row), id=name) for name, (row, respond) in cases.items()]
+
+
+def _model(stub: OpenAiStub) -> ChatOpenAI:
+    """The client with long timeouts and many retries of its own, which a deadline of ours must end."""
+    return ChatOpenAI(model="stub", base_url=stub.base_url, api_key="sk-stub", timeout=600, max_retries=5)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStores]:
+    """Stores with an empty project."""
+    with MemoryStores(settings_for(tmp_path_factory.mktemp("projects"))) as opened:
+        opened.create_project(PROJECT, language="en")
+        yield opened
+
+
+@pytest.fixture
+def at(stores: MemoryStores) -> StoryPosition:
+    """Where a scene without a record stands: the only one of its chapter."""
+    position = StoryPosition(next(_chapters), 1)
+    ingest_scene(stores, PROJECT, SceneInput(chapter_index=position.chapter_index, scene_index=1, text=TEXT))
+    return position
+
+
+def _extract(
+    stores: MemoryStores, at: StoryPosition, stub: OpenAiStub, *, timeout_s: float, retry: bool = False
+) -> str:
+    report = extract_scenes(
+        stores,
+        PROJECT,
+        _model(stub),
+        chapter_index=at.chapter_index,
+        retry_failed=retry,
+        settings=SceneRecordSettings(timeout_s=timeout_s),
+    )
+    (scene,) = report.scenes
+    assert (scene.outcome == "failed") == bool(scene.reason)
+    return scene.outcome
+
+
+@pytest.mark.parametrize("respond", _parameters(FAILURES))
+def test_a_failing_model_leaves_the_scene_as_it_is(
+    stores: MemoryStores, at: StoryPosition, respond: Responder
+) -> None:
+    """The text is kept, the record is not made and the reason is stored; the scene can be tried again."""
+    started_s = time.monotonic()
+    with openai_stub(respond) as stub:
+        assert _extract(stores, at, stub, timeout_s=2.0) == "failed"
+    assert time.monotonic() - started_s < HANG_GUARD_S
+    with stores.database(PROJECT).read() as unit:
+        stored = unit.scenes.require(PROJECT, at)
+    assert (stored.text, stored.record, stored.extraction_status) == (TEXT, None, "failed")
+    with openai_stub(_say(GOOD)) as stub:
+        assert _extract(stores, at, stub, timeout_s=HANG_GUARD_S, retry=True) == "done"
+
+
+@pytest.mark.parametrize("respond", _parameters(SUCCESSES))
+def test_an_odd_answer_is_read_and_stays_in_its_project(
+    stores: MemoryStores, at: StoryPosition, respond: Responder
+) -> None:
+    """The real answer is used, and what it says of projects, ids and places is not."""
+    with openai_stub(respond) as stub:
+        assert _extract(stores, at, stub, timeout_s=HANG_GUARD_S) == "done"
+    with stores.database(PROJECT).read() as unit:
+        stored = unit.scenes.require(PROJECT, at)
+        projects = [project.project_id for project in unit.projects.list_all()]
+    assert stored.record is not None
+    assert [memory.content for memory in stored.record.memories] == [RECORD["memories"][0]["content"]]  # type: ignore[index]
+    assert projects == stores.project_ids() == [PROJECT]
+
+
+@covers(38, 39, 40)
+@pytest.mark.parametrize("failure", ["hang", "retry-after", "500"])
+def test_a_failing_model_costs_a_context_nothing_but_its_queries(
+    demo_folder: Path, request_in_demo: MemoryContextRequest, healthy_demo: object, failure: str
+) -> None:
+    """The rules plan alone; memories and states are there, and the issue says why."""
+    settings = settings_for(demo_folder).model_copy(update={"model_timeout_s": 1.0})
+    with openai_stub(FAILURES[failure][1]) as stub, MemoryStores(settings) as stores:
+        chain = build_context_chain(stores, model=_model(stub), write_files=False)
+        context = chain.invoke(request_in_demo)
+    assert context.relevant_memories
+    require_same_entities(context, healthy_demo)  # type: ignore[arg-type]
+    assert context.report is not None
+    assert [issue.stage for issue in context.report.issues] == ["plan"]
