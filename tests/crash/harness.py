@@ -1,0 +1,214 @@
+"""Kills the victim at random moments and compares the stores with what it acknowledged."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Empty, Queue
+
+from novelgen.models.context import SceneMemoryContext
+from novelgen.models.position import StoryPosition
+from runtime.ingest.indexing import drain_outbox, verify_index
+from runtime.storage.database import DatabaseManager
+from runtime.stores import MemoryStores
+from tests.crash.victim import PLACES, PROJECT, contents_of, scene_of
+from tests.support.demo_project import settings_for
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+LONGEST_LIFE_S = 2.5
+GUARD_S = 120.0
+
+
+@dataclass
+class Acknowledged:
+    """What stands at each place as far as the victim said; an act under way may have happened or not."""
+
+    versions: dict[int, str | None] = field(default_factory=dict)
+    under_way: tuple[int, str | None] | None = None
+    acts: int = 0
+
+    def hear(self, what: str, place: int, version: str | None) -> None:
+        """Take a line of the victim in."""
+        if what == "begin":
+            self.under_way = (place, version)
+        elif what == "done":
+            self.versions[place] = version
+            self.under_way = None
+            self.acts += 1
+
+
+@dataclass(frozen=True)
+class CrashReport:
+    """What a run of kills came to."""
+
+    kills: int
+    acts: int
+    worker_kills: int
+
+
+def kill_again_and_again(folder: Path, *, seed: int, kills: int) -> CrashReport:
+    """Kill a project's program so often, and check the database after each kill and all stores at the end.
+
+    Args:
+        folder: Empty folder for the project.
+        seed: Of the acts and of the moments of the kills.
+        kills: How often.
+
+    Raises:
+        AssertionError: When something acknowledged is lost, doubled or half applied; names the seed.
+    """
+    chance = random.Random(seed)
+    acknowledged = Acknowledged()
+    worker_kills = 0
+    with _nursery(folder) as nursery:
+        for life in range(kills):
+            nursery.begin(life, chance.randrange(1 << 30))
+            time.sleep(chance.uniform(0.0, LONGEST_LIFE_S))
+            worker_kills += nursery.kill(with_worker=chance.random() < 0.5)
+            for line in nursery.said():
+                acknowledged.hear(*line)
+            require_acknowledged(folder, acknowledged, where=f"seed {seed}, after kill {life + 1}")
+    require_stores_agree(folder, where=f"seed {seed}, at the end")
+    return CrashReport(kills=kills, acts=acknowledged.acts, worker_kills=worker_kills)
+
+
+def require_acknowledged(folder: Path, acknowledged: Acknowledged, *, where: str) -> None:
+    """Compare the database with what was acknowledged; what was under way is taken as it is found, whole."""
+    file = folder / PROJECT / "data" / "novel.db"
+    if not file.exists():
+        assert not acknowledged.versions, f"{where}: the database is gone"
+        return
+    database = DatabaseManager.open(file, busy_timeout_s=GUARD_S)
+    try:
+        with database.read() as unit:
+            if unit.projects.get(PROJECT) is None:
+                assert not acknowledged.versions, f"{where}: the project is gone"
+                return
+            for place in range(1, PLACES + 1):
+                found = _version_at(unit, place, where=where)
+                allowed = {acknowledged.versions.get(place)}
+                if acknowledged.under_way is not None and acknowledged.under_way[0] == place:
+                    allowed.add(acknowledged.under_way[1])
+                assert found in allowed, f"{where}: place {place} holds {found!r}, allowed {allowed!r}"
+                acknowledged.versions[place] = found
+            acknowledged.under_way = None
+    finally:
+        database.close()
+
+
+def _version_at(unit: object, place: int, *, where: str) -> str | None:
+    """Return which version stands at a place, having checked that all of it is there, once, and nothing else."""
+    stored = unit.scenes.get(PROJECT, StoryPosition(1, place))  # type: ignore[attr-defined]
+    memories = [
+        chunk.content
+        for chunk in unit.memories.of_scenes(PROJECT, [(1, place)])  # type: ignore[attr-defined]
+        if chunk.content_type == "memory"
+    ]
+    changes = [
+        change.value
+        for change in unit.states.changes_of(PROJECT)  # type: ignore[attr-defined]
+        if change.scene_index == place
+    ]
+    if stored is None:
+        assert (memories, changes) == ([], []), (
+            f"{where}: place {place} is empty, but {memories!r} {changes!r}"
+        )
+        return None
+    (version,) = changes
+    assert stored.text == scene_of(place, version).text, f"{where}: place {place} is of two versions"
+    assert sorted(memories) == contents_of(place, version), (
+        f"{where}: place {place} of {version!r}: {memories!r}"
+    )
+    return str(version)
+
+
+def require_stores_agree(folder: Path, *, where: str) -> None:
+    """After a drain the index holds exactly what SQL says, and every context file is whole."""
+    with MemoryStores(settings_for(folder)) as stores:
+        stores.ensure_project(PROJECT, language="en")
+        result = drain_outbox(stores, PROJECT)
+        assert (result.waiting, result.issues) == (0, []), f"{where}: {result!r}"
+        verification = verify_index(stores, PROJECT)
+        assert verification.is_sound, f"{where}: {verification}"
+    for file in (folder / PROJECT).glob("scene_*_memory.json"):
+        SceneMemoryContext.model_validate_json(file.read_bytes())
+
+
+class _Nursery:
+    """The victim's parent process, seen from the harness."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+        self._lines: Queue[tuple[str, int, str | None]] = Queue()
+        self._pid = 0
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def begin(self, life: int, seed: int) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{life} {seed}\n")
+        self._process.stdin.flush()
+        self._heard: list[tuple[str, int, str | None]] = []
+        self._pid = self._await("pid")
+
+    def kill(self, *, with_worker: bool) -> bool:
+        """Kill the life, and with it the process of its index where asked and where there is one."""
+        workers = _children_of(self._pid) if with_worker else []
+        for pid in (self._pid, *workers):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        status = self._await("ended")
+        assert os.WIFSIGNALED(status), f"the victim ended by itself: {status}"
+        return bool(workers)
+
+    def said(self) -> list[tuple[str, int, str | None]]:
+        """Return what the life printed."""
+        return self._heard
+
+    def _await(self, what: str) -> int:
+        while True:
+            try:
+                line = self._lines.get(timeout=GUARD_S)
+            except Empty:
+                raise AssertionError(f"the victim's parent never said {what!r}") from None
+            if line[0] == what:
+                return line[1]
+            self._heard.append(line)
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._lines.put(tuple(json.loads(line)))
+
+
+@contextlib.contextmanager
+def _nursery(folder: Path) -> Iterator[_Nursery]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.crash.victim", str(folder)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=REPOSITORY,
+    )
+    try:
+        yield _Nursery(process)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _children_of(pid: int) -> list[int]:
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            found += [int(child) for child in task.read_text(encoding="ascii").split()]
+    return found

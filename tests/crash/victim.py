@@ -1,0 +1,110 @@
+"""The program that is killed: it stores, replaces and deletes scenes, builds contexts, and says what it has done.
+
+Started once per project it imports everything, then forks one life per line on standard input, `LIFE SEED`. A
+life prints a JSON line before and after each act; what was printed after is acknowledged.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from novelgen.errors import UnknownSceneError
+from novelgen.models.plan import ScenePlan
+from novelgen.models.position import StoryPosition
+from novelgen.models.record import SceneRecord
+from novelgen.models.request import MemoryContextRequest
+from runtime.context_chain import build_context_chain
+from runtime.ingest.ingest import delete_scene, ingest_scenes
+from runtime.ingest.scene_input import SceneInput
+from runtime.stores import MemoryStores
+from tests.support.demo_project import settings_for
+
+PROJECT = "killed"
+PLACES = 12
+MEMORIES = 4
+
+
+def contents_of(place: int, version: str) -> list[str]:
+    """Return the memories that a version of a scene brings; all of them or none may ever be found."""
+    return [f"Anna hid ring {number} of {version} at mill {place}." for number in range(MEMORIES)]
+
+
+def scene_of(place: int, version: str) -> SceneInput:
+    """Return a version of the scene at a place."""
+    memories = [
+        {"memory_id": f"M{place}-{version}-{number}", "content": content}
+        for number, content in enumerate(contents_of(place, version))
+    ]
+    record = SceneRecord.model_validate(
+        {
+            "chapter_index": 1,
+            "scene_index": place,
+            "state_changes": [{"entity_id": "C0", "changes": {"version": version}}],
+            "memories": memories,
+        }
+    )
+    text = f"Anna came to mill {place} with the ring of {version}."
+    return SceneInput(chapter_index=1, scene_index=place, text=text, record=record)
+
+
+def live(folder: Path, life: int, seed: int) -> None:
+    """Act at random until killed."""
+    chance = random.Random(seed)
+    with MemoryStores(settings_for(folder)) as stores:
+        stores.ensure_project(PROJECT, language="en")
+        number = 0
+        while True:
+            number += 1
+            _act(stores, chance, f"v{life}x{number}")
+
+
+def _act(stores: MemoryStores, chance: random.Random, version: str) -> None:
+    kind = chance.choices(("put", "delete", "context"), weights=(6, 1, 2))[0]
+    place = chance.randint(1, PLACES)
+    if kind == "put":
+        _say("begin", place, version)
+        # Acknowledged is what SQL has committed; the index follows afterwards.
+        done = partial(_acknowledge, place, version)
+        ingest_scenes(stores, PROJECT, [scene_of(place, version)], progress=done)
+    elif kind == "delete":
+        _say("begin", place, None)
+        with contextlib.suppress(UnknownSceneError):
+            delete_scene(stores, PROJECT, StoryPosition(1, place))
+        _say("done", place, None)
+    else:
+        plan = ScenePlan(scene_number=place, purpose="Where is the ring of the mill?")
+        build_context_chain(stores).invoke(
+            MemoryContextRequest(project_id=PROJECT, chapter_index=1, scene_index=place, scene_plan=plan)
+        )
+
+
+def _acknowledge(place: int, version: str, *_: Any) -> None:
+    _say("done", place, version)
+
+
+def _say(what: str, place: int, version: str | None) -> None:
+    # One write of a short line is whole or not at all, also when the process is killed.
+    os.write(1, (json.dumps([what, place, version]) + "\n").encode())
+
+
+def main(folder: Path) -> None:
+    """Fork one life per line of standard input and wait for its end."""
+    for line in sys.stdin:
+        life, seed = map(int, line.split())
+        pid = os.fork()
+        if pid == 0:
+            live(folder, life, seed)
+        os.write(1, (json.dumps(["pid", pid, None]) + "\n").encode())
+        _, status = os.waitpid(pid, 0)
+        os.write(1, (json.dumps(["ended", status, None]) + "\n").encode())
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
