@@ -1,9 +1,14 @@
-"""Databases for the storage tests: real SQLite always, PostgreSQL where a server is named."""
+"""Databases for the storage tests: real SQLite always, PostgreSQL where a server is named.
+
+Migrating takes longer than most tests, so every test gets a copy of one that was migrated for the session.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -15,34 +20,70 @@ from runtime.storage.database import DatabaseManager
 POSTGRES_VARIABLE = "NOVELGEN_TEST_POSTGRES_URL"
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """URL or path of an empty database that goes away with the test."""
-    if request.param == "sqlite":
-        yield str(tmp_path / "novel.db")
-        return
+@contextmanager
+def postgres_database(*, template: str = "template1") -> Iterator[str]:
+    """A PostgreSQL database of its own, copied from a template, that goes away afterwards; its URL."""
     server = os.environ.get(POSTGRES_VARIABLE)
     if not server:
         pytest.skip(f"PostgreSQL NOT TESTED: set {POSTGRES_VARIABLE} to postgresql://user@host:port/database")
     name = f"novelgen_{uuid4().hex}"
     admin = create_engine(make_url(server).set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT")
     with admin.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name}"))
+        connection.execute(text(f"CREATE DATABASE {name} TEMPLATE {template}"))
     yield make_url(server).set(database=name).render_as_string(hide_password=False)
     with admin.connect() as connection:
         connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
     admin.dispose()
 
 
-@pytest.fixture
-def database(database_url: str) -> Iterator[DatabaseManager]:
-    """An open database with the projects "demo" and, to be left alone, "demo2"."""
-    opened = DatabaseManager.open(database_url)
+def create_demo_projects(url_or_path: str | Path) -> None:
+    """Migrate a database and create the projects "demo" and, to be left alone, "demo2"."""
+    opened = DatabaseManager.open(url_or_path)
     with opened.write() as unit:
         unit.projects.create("demo", name="Demo", language="en")
         unit.projects.create("demo2")
-    yield opened
     opened.close()
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated SQLite file with both projects."""
+    file = tmp_path_factory.mktemp("template") / "novel.db"
+    create_demo_projects(file)
+    return file
+
+
+@pytest.fixture(scope="session")
+def postgres_template() -> Iterator[str]:
+    """Name of a migrated PostgreSQL database with both projects."""
+    with postgres_database() as url:
+        create_demo_projects(url)
+        yield str(make_url(url).database)
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """URL or path of an empty database that goes away with the test."""
+    if request.param == "sqlite":
+        yield str(tmp_path / "novel.db")
+        return
+    with postgres_database() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[DatabaseManager]:
+    """An open database with the projects "demo" and "demo2"."""
+    if request.param == "sqlite":
+        file = shutil.copy(request.getfixturevalue("sqlite_template"), tmp_path / "novel.db")
+        opened = DatabaseManager.open(Path(file))
+        yield opened
+        opened.close()
+        return
+    with postgres_database(template=request.getfixturevalue("postgres_template")) as url:
+        opened = DatabaseManager.open(url)
+        yield opened
+        opened.close()
 
 
 @pytest.fixture
