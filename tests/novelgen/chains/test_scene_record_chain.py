@@ -18,6 +18,7 @@ from novelgen.errors import InvalidProjectIdError, UserInputError
 from novelgen.extraction.request import SceneRecordResult
 from novelgen.prompting import read_prompt_file
 from novelgen.text.scrub import SCENE_CHARACTER_LIMIT
+from tests.faults.matrix import covers
 from tests.novelgen.extraction.keeper_scene import (
     ANSWER,
     TEXT,
@@ -126,6 +127,7 @@ def test_ids_and_names_that_nobody_bears_are_dropped_aloud(changes: dict[str, An
     assert said in messages_of(result)
 
 
+@covers(46)
 def test_another_project_cannot_be_named() -> None:
     """Keys that are not of the shape, such as a project, ids or a position, are not read."""
     result = extracted(answer(project_id="other", chapter_index=99, memory_id="M1", extra={"a": 1}))
@@ -397,6 +399,7 @@ INJECTIONS = [
 ]
 
 
+@covers(47, 48)
 @pytest.mark.parametrize("payload", INJECTIONS)
 def test_text_is_data(payload: str) -> None:
     """Whatever a scene, a title, a name or a thread holds, the prompt keeps its messages and dividing lines."""

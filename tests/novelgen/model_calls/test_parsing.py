@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from novelgen.model_calls.parsing import MAX_ANSWER_CHARACTERS, UnusableAnswerError, parse_json_object
+from tests.faults.matrix import covers
 
 PLAN = {"entities": ["C1"], "queries": []}
 PLAN_TEXT = '{"entities": ["C1"], "queries": []}'
 
 
+@covers(43, 44)
 @pytest.mark.parametrize(
     "answer",
     [
@@ -58,6 +60,7 @@ def test_repeated_lists_are_joined() -> None:
     assert parse_json_object(answer, keys=()) == {"queries": [{"query": "a"}, {"query": "b"}]}
 
 
+@covers(42)
 @pytest.mark.parametrize("text", [PLAN_TEXT, "{'entities': ['C1'], 'queries': [{'query': 'who, where'}]}"])
 def test_cut_answer_is_refused_at_every_place(text: str) -> None:
     """However much of the object is there, an object that does not end is cut."""
@@ -73,6 +76,7 @@ def test_cut_second_object_is_refused() -> None:
         parse_json_object(PLAN_TEXT + ' and {"entities": ["C2"', keys=("entities", "queries"))
 
 
+@covers(45)
 @pytest.mark.parametrize(
     ("answer", "message"),
     [

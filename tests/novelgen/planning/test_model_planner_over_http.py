@@ -11,6 +11,7 @@ from langchain_openai import ChatOpenAI
 
 from novelgen.planning.model_planner import ModelPlanner
 from novelgen.planning.retrieval_plan import RetrievalPlan
+from tests.faults.matrix import covers
 from tests.novelgen.planning.sample_scenes import SALT_GATE
 from tests.support.openai_stub import OpenAiStub, Responder, StubCall, openai_stub
 
@@ -59,6 +60,7 @@ def test_good_plan_comes_back_by_json_schema() -> None:
     assert "maxLength" not in json.dumps(asked)
 
 
+@covers(41)
 @pytest.mark.parametrize("supported", ["json_object", None])
 @pytest.mark.parametrize("status", [400, 422, 500])
 def test_refused_response_format_falls_back_and_is_remembered(supported: str | None, status: int) -> None:
@@ -120,6 +122,7 @@ def test_cut_plan_can_be_repaired() -> None:
     assert plan.planner.used == "llm"
 
 
+@covers(38, 39)
 @pytest.mark.parametrize(
     ("respond", "kinds"),
     [
@@ -146,6 +149,7 @@ def test_deadline_holds_whatever_the_server_does(respond: Responder, kinds: set[
     assert {issue.kind for issue in plan.issues} <= kinds
 
 
+@covers(40)
 @pytest.mark.parametrize(
     ("respond", "reason"),
     [

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 
 from runtime.storage.database import DatabaseManager
+from tests.faults.matrix import covers
 from tests.runtime.storage.stories import memory, scene
 
 SCENES_PER_WRITER = 12
@@ -41,6 +42,7 @@ def _all_at_once(workers: list[Callable[[], None]]) -> list[BaseException]:
     return failures
 
 
+@covers(30)
 def test_threads_and_a_second_process_lose_nothing(database_url: str) -> None:
     """All scenes, memories and outbox rows are there, and no id was given twice."""
     database = DatabaseManager.open(database_url, busy_timeout_s=60)
