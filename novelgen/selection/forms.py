@@ -21,6 +21,9 @@ BARE_SHARE = 0.2
 LABEL_SHARE = 0.4
 """Under this share, a short form that announces something (its "terms", its "origin") does not tell it."""
 
+PASSAGE_TYPES = frozenset({"scene", "dialogue", "description"})
+"""Verbatim text, already cut into small windows; its short form is for lists and searching."""
+
 _ANNOUNCING_ZH = re.compile(
     "来历|习性|规则|底细|规矩|由来|经过|缘由|缘故|详情|始末|身世|内容|情况|条件|特征|计划|约定|得知|发觉|发现|说明|交代"
     "|告知|描述|介绍|名单|名号|真相|秘密|原因|打算|条款|之法|办法|方法|用法|性情|来意|往事|议事|商议"
@@ -77,6 +80,9 @@ def choose_form(
     full = chunk.content.strip()
     cost = count_tokens(full)
     short = (chunk.short or "").strip()
+    if chunk.content_type in PASSAGE_TYPES:
+        # Measured on the English book: passages whole bring a tenth more far-back facts than their best sentences.
+        return ChosenForm("full", full, cost)
     if calibrated_relevance(score, weights) >= 0.5:
         return ChosenForm("full", full, cost, "relevant")
     defect = short_form_defect(short, full, count_tokens)
