@@ -20,6 +20,7 @@ COMMAND_SECTIONS: dict[str, dict[str, str]] = {
     },
     "Write the next scene": {
         "context": f"{_COMMANDS}.context:context",
+        "chunk-context": f"{_COMMANDS}.chunk_context:chunk_context",
     },
     "Look things up": {
         "search": f"{_COMMANDS}.search:search",

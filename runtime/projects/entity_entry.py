@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import Field, field_validator
 
 from novelgen.models.entity import Entity, EntityAlias, EntityType
+from novelgen.models.translation import ALIAS_TRANSLATIONS, TRANSLATION
 from novelgen.models.user_file import UserFileModel
 
 
@@ -16,6 +17,7 @@ class AliasEntry(UserFileModel):
     alias: str = Field(min_length=1)
     language: str | None = None
     speaker: str | None = None
+    translation: str | dict[str, Any] = Field(default="", description="Kept in the entity's profile.")
     first_chapter: int | None = Field(default=None, ge=0)
     first_scene: int | None = Field(default=None, ge=0)
 
@@ -29,6 +31,7 @@ class EntityEntry(UserFileModel):
     aliases: list[AliasEntry] = Field(default_factory=list)
     role: str = ""
     description: str = ""
+    translation: str | dict[str, Any] = Field(default="", description="Kept in the profile.")
     profile: dict[str, Any] = Field(default_factory=dict)
     first_chapter: int | None = Field(default=None, ge=0)
     first_scene: int | None = Field(default=None, ge=0)
@@ -44,9 +47,16 @@ class EntityEntry(UserFileModel):
 
     def entity(self) -> Entity:
         """Return the entity."""
-        known = self.model_dump(exclude={"extra", "aliases", "profile"})
+        known = self.model_dump(exclude={"extra", "aliases", "profile", "translation"})
         return Entity(
             **known,
-            aliases=[EntityAlias(**each.model_dump(exclude={"extra"})) for each in self.aliases],
-            profile={**self.extra, **self.profile},
+            aliases=[
+                EntityAlias(**each.model_dump(exclude={"extra", "translation"})) for each in self.aliases
+            ],
+            profile={**self._translations(), **self.extra, **self.profile},
         )
+
+    def _translations(self) -> dict[str, Any]:
+        by_alias = {each.alias: each.translation for each in self.aliases if each.translation}
+        told = {TRANSLATION: self.translation, ALIAS_TRANSLATIONS: by_alias}
+        return {name: value for name, value in told.items() if value}

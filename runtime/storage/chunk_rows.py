@@ -43,7 +43,9 @@ _READ_COLUMNS = (
     "detached",
 )
 CHUNK_SELECT = select(*(CHUNKS.c[name] for name in _READ_COLUMNS))
-STORED_SELECT = CHUNK_SELECT.add_columns(CHUNKS.c.status, CHUNKS.c.scene_id, CHUNKS.c.from_scene)
+STORED_SELECT = CHUNK_SELECT.add_columns(
+    CHUNKS.c.status, CHUNKS.c.scene_id, CHUNKS.c.from_scene, CHUNKS.c.last_accessed_at
+)
 
 
 def text_hash(*parts: str | None) -> str:
@@ -159,4 +161,5 @@ def stored_memory_of(row: AnyRow) -> StoredMemory:
         pinned=row.pinned,
         scene_id=row.scene_id,
         from_scene=row.from_scene,
+        last_accessed_at=row.last_accessed_at,
     )

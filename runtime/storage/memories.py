@@ -151,6 +151,14 @@ class MemoryRepository(AuthorMemories):
         )
         return set(self._session.connection.scalars(statement))
 
+    def mark_read(self, project_id: str, chunk_ids: Sequence[str]) -> None:
+        """Note that memories were read now; the story does not count as changed."""
+        self._session.run(
+            CHUNKS.update()
+            .where(CHUNKS.c.project_id == project_id, self._session.among(CHUNKS.c.chunk_id, chunk_ids))
+            .values(last_accessed_at=self._session.now())
+        )
+
     def _weighty(
         self,
         project_id: str,

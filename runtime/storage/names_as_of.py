@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from novelgen.models.entity import Entity, EntityAlias
-from novelgen.models.position import StoryPosition
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.translation import profile_with_names
 from runtime.storage.records import StoredEntity
 
 FirstMentions = Mapping[tuple[str, str], tuple[int, int]]
@@ -28,7 +29,8 @@ def entity_as_of(
     An entity counts from its explicit position, else from the first scene that mentions it, else always. Of
     its names only those are shown that were introduced by then; a display name that occurs later gives way to
     the earliest alias, and where there is none, to the entity's id: a name must not tell what is to come.
-    Role, description and profile are shown when an author wrote them.
+    Role, description and profile are shown when an author wrote them; how a shown name is translated
+    always is. After the end of the story everything is told.
 
     Args:
         stored: The entity whole.
@@ -40,20 +42,24 @@ def entity_as_of(
     first = first_appearance(entity, mentions)
     if not as_of.admits(*first):
         return None
-    aliases = _introduced_aliases(entity, first, mentions, author_aliases, as_of)
     own_name = _introduction_of_name(entity, first, mentions)
-    by_author = stored.origin == "author"
+    is_over = as_of == END_OF_STORY
+    is_told = is_over or stored.origin == "author"
+    if is_over:
+        author_aliases = frozenset(entity.names())
+    aliases = _introduced_aliases(entity, first, mentions, author_aliases, as_of)
     name = entity.name
     if not as_of.admits(*own_name):
         name = aliases[0].alias if aliases else entity.entity_id
+    shown_names = [name, *(alias.alias for alias in aliases)]
     return Entity(
         entity_id=entity.entity_id,
         entity_type=entity.entity_type,
         name=name,
         aliases=[alias for alias in aliases if alias.alias != name],
-        role=entity.role if by_author else "",
-        description=entity.description if by_author else "",
-        profile=entity.profile if by_author else {},
+        role=entity.role if is_told else "",
+        description=entity.description if is_told else "",
+        profile=profile_with_names(entity, shown_names, is_told=is_told),
         first_chapter=first.chapter_index,
         first_scene=first.scene_index,
         name_first_chapter=own_name.chapter_index if name == entity.name else None,

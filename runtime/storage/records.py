@@ -122,6 +122,9 @@ class StoredMemory(BaseModel):
     pinned: bool
     scene_id: str | None = None
     from_scene: bool = Field(description="Brought by a scene, edited since or not; False: an author's note.")
+    last_accessed_at: datetime | None = Field(
+        default=None, description="When it was last read, as far as readers asked for it to be noted."
+    )
 
 
 class MemoryFilter(BaseModel):

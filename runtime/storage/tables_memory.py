@@ -71,6 +71,7 @@ class MemoryChunkRow(Row, table=True):
     verified: bool = Field(sa_column_kwargs={"server_default": true()})
     attached: list[str] = Field(sa_type=JSON, sa_column_kwargs={"server_default": "[]"})
     detached: list[str] = Field(sa_type=JSON, sa_column_kwargs={"server_default": "[]"})
+    last_accessed_at: datetime | None = Field(default=None, sa_type=UtcTimestamp)
 
 
 class ChunkEntityRow(Row, table=True):

@@ -8,6 +8,7 @@ import pytest
 
 from novelgen.errors import UnknownProjectError
 from novelgen.models.entity import Entity, EntityAlias
+from novelgen.models.position import END_OF_STORY
 from runtime.storage.database import DatabaseManager
 from runtime.storage.records import EntityOrigin
 from tests.runtime.storage.stories import at, scene, store
@@ -188,3 +189,22 @@ def test_entities_of_an_unknown_project_are_refused(database: DatabaseManager) -
     """Nothing is written for a project that is not there."""
     with pytest.raises(UnknownProjectError, match="'nobody'"), database.write() as unit:
         unit.entities.upsert("nobody", _entity())
+
+
+def test_after_the_end_everything_is_told(database: DatabaseManager) -> None:
+    """A name that no text has, a description and a profile are read whole once nothing can be given away."""
+    known = Entity(
+        entity_id="C0",
+        entity_type="character",
+        name="黛玉",
+        aliases=[EntityAlias(alias="潇湘妃子")],
+        description="寄居贾府",
+        profile={"age": 13, "translation": "Daiyu", "alias_translations": {"潇湘妃子": "the Bamboo Lady"}},
+    )
+    with database.write() as unit:
+        unit.entities.upsert("demo", known, origin="supplied")
+    with database.read() as unit:
+        (told,) = unit.entities.list_as_of("demo", as_of=END_OF_STORY)
+        (before,) = unit.entities.list_as_of("demo", as_of=at(9))
+    assert (told.names(), told.description, told.profile) == (known.names(), "寄居贾府", known.profile)
+    assert (before.names(), before.description, before.profile) == (["黛玉"], "", {"translation": "Daiyu"})

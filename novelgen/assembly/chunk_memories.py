@@ -1,0 +1,183 @@
+"""Which memories a piece of text needs: those about whom it names, and those that it sounds like."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from pydantic import BaseModel, Field
+
+from novelgen.assembly.chunk_glossary import TextMention
+from novelgen.memory.search import Candidate, SearchQuery, SearchRequest
+from novelgen.models.chunk_context import ChunkContextRequest, ChunkMemory
+from novelgen.models.memory import StoryMemoryChunk
+from novelgen.selection.duplicates import DuplicateFinder
+from novelgen.selection.rank_fusion import RANK_CONSTANT
+from novelgen.selection.select import best_ranks
+from novelgen.text.chunks import chunk_text
+
+WHOLE_TEXT_QUERIES = 4
+"""Pieces of the text that are searched for as they are, from its beginning, evenly spread."""
+
+ENTITY_QUERIES = 12
+"""Entities that get a search of their own, so that nobody's memories are crowded out."""
+
+QUERY_CHARACTERS = 600
+"""A query is cut to so many: embedding models read no more, and more words find everything."""
+
+FOUND_BY_RANK = 10
+"""An unattached memory counts when some query ranks it so high; beyond, an arm only fills its list."""
+
+RELEVANCE, ATTACHED, IMPORTANCE = 0.4, 0.4, 0.2
+"""Shares of the score, each part from 0 to 1."""
+
+SUPERSEDED_FACTOR = 0.1
+REPEATED_ENTITY_FACTOR = 0.7
+"""What a further memory of the same entity is worth: the protagonist must not fill all places."""
+
+PASSAGES = frozenset({"scene", "dialogue", "description"})
+DUPLICATE_OVERLAP = 0.6
+
+
+class ChosenMemories(BaseModel):
+    """Memories for a text, best first, and how many more fit."""
+
+    memories: list[ChunkMemory] = Field(default_factory=list)
+    more: int = 0
+
+
+def chunk_search(
+    request: ChunkContextRequest, mentions: Sequence[TextMention], *, timeout_s: float
+) -> SearchRequest:
+    """Return what to search for: the text itself, and each entity by its name and the sentences that name it."""
+    spans = chunk_text(request.text, target_characters=QUERY_CHARACTERS)
+    step = max(1, math.ceil(len(spans) / WHOLE_TEXT_QUERIES))
+    pieces = [request.text[span.start : span.end] for span in spans[::step]]
+    queries = [
+        SearchQuery(text=piece[:QUERY_CHARACTERS], purpose="whole") for piece in pieces if piece.strip()
+    ]
+    queries += [
+        SearchQuery(
+            text=" ".join([mention.entry.name, *mention.sentences])[:QUERY_CHARACTERS],
+            purpose="character",
+            entities=[mention.entry.entity_id],
+        )
+        for mention in mentions[:ENTITY_QUERIES]
+    ]
+    return SearchRequest(
+        project_id=request.project_id,
+        queries=queries,
+        entity_ids=[mention.entry.entity_id for mention in mentions],
+        as_of=request.position,
+        candidates_per_query=max(50, 3 * request.limit),
+        timeout_s=timeout_s,
+    )
+
+
+def choose_for_chunk(
+    request: ChunkContextRequest, mentions: Sequence[TextMention], candidates: Sequence[Candidate]
+) -> ChosenMemories:
+    """Choose the memories of a text.
+
+    The score is 0.4 relevance (reciprocal ranks of meaning and words, the best memory's being 1), 0.4 for
+    being attached to an entity of the text (the rarer its memories, the more) and 0.2 importance; what was
+    replaced keeps a tenth. Each further memory of the same entity counts 0.7 of the one before it. Passages
+    count only where no distilled memory was found, and what repeats the text or another memory does not.
+
+    Args:
+        request: The text, its position and the limit.
+        mentions: Whom it names.
+        candidates: What the arms found; what does not lie before the position is dropped once more.
+
+    Returns:
+        At most `limit`, in order of score, then story distance, then id.
+    """
+    here = {mention.entry.entity_id for mention in mentions}
+    fitting = [each for each in candidates if _fits(each, request, here)]
+    pool = [each for each in fitting if each.chunk.content_type not in PASSAGES] or fitting
+    ranked = sorted(_scored(pool, here), key=_order(request))
+    finder = DuplicateFinder(pool, DUPLICATE_OVERLAP)
+    unique = [each for each in ranked if finder.take(each.chunk.chunk_id) is None]
+    chosen = _varied(unique, request.limit)
+    return ChosenMemories(memories=sorted(chosen, key=_order(request)), more=len(unique) - len(chosen))
+
+
+def _fits(candidate: Candidate, request: ChunkContextRequest, here: set[str]) -> bool:
+    chunk = candidate.chunk
+    is_before = request.position.admits(chunk.chapter_index, chunk.scene_index)
+    is_found = any(hit.query_index is not None and hit.rank <= FOUND_BY_RANK for hit in candidate.hits)
+    is_new = "".join(chunk.content.split()) not in "".join(request.text.split())
+    is_own = chunk.project_id == request.project_id
+    return is_own and is_before and is_new and (is_found or bool(here & set(chunk.entities_mentioned)))
+
+
+def _scored(candidates: Sequence[Candidate], here: set[str]) -> list[ChunkMemory]:
+    relevance = {
+        each.chunk.chunk_id: sum(
+            1 / (RANK_CONSTANT + hit.rank) for hit in each.hits if hit.query_index is not None
+        )
+        for each in candidates
+    }
+    best = max(relevance.values(), default=0.0) or 1.0
+    rarity = _rarity(candidates, here)
+    scored = []
+    for each in candidates:
+        chunk = each.chunk
+        attached_to = sorted(
+            here & set(chunk.entities_mentioned), key=lambda entity: (-rarity[entity], entity)
+        )
+        score = (
+            RELEVANCE * relevance[chunk.chunk_id] / best
+            + ATTACHED * max((rarity[entity] for entity in attached_to), default=0.0)
+            + IMPORTANCE * (10 if chunk.tier == "pinned" else chunk.importance) / 10
+        )
+        if chunk.superseded_by:
+            score *= SUPERSEDED_FACTOR
+        scored.append(
+            ChunkMemory(
+                chunk=chunk, score=round(score, 4), attached_to=attached_to, arm_ranks=best_ranks(each.hits)
+            )
+        )
+    return scored
+
+
+def _rarity(candidates: Sequence[Candidate], here: set[str]) -> dict[str, float]:
+    """How much being attached to each entity says, from 0.5 (all memories are) to 1 (one is)."""
+    counts = Counter(entity for each in candidates for entity in here & set(each.chunk.entities_mentioned))
+    total = max(2, len(candidates))
+    return {entity: 1 - 0.5 * math.log(max(1, counts[entity])) / math.log(total) for entity in here}
+
+
+def _varied(ranked: Sequence[ChunkMemory], limit: int) -> list[ChunkMemory]:
+    """Take the best one by one, what was taken for an entity lowering its next."""
+    left = list(ranked)
+    taken: list[ChunkMemory] = []
+    served: Counter[str] = Counter()
+    while left and len(taken) < limit:
+        best = max(left, key=lambda each: each.score * REPEATED_ENTITY_FACTOR ** served[_owner(each)])
+        left.remove(best)
+        taken.append(best)
+        served[_owner(best)] += 1
+    return taken
+
+
+def _owner(memory: ChunkMemory) -> str:
+    """The entity that a memory is taken for: the rarest of the text's; all unattached ones share one."""
+    return memory.attached_to[0] if memory.attached_to else ""
+
+
+def _order(request: ChunkContextRequest) -> Callable[[ChunkMemory], tuple[float, float, str]]:
+    def key(memory: ChunkMemory) -> tuple[float, float, str]:
+        return (-memory.score, _distance(memory.chunk, request.chapter_index), memory.chunk.chunk_id)
+
+    return key
+
+
+def _distance(chunk: StoryMemoryChunk, chapter_index: int | None) -> float:
+    """Chapters back, a later scene being nearer; canon without a place is near everywhere."""
+    if chunk.chapter_index is None:
+        return 0.0
+    scene = 0 if chunk.scene_index is None else chunk.scene_index
+    from_chapter = 1_000_000 if chapter_index is None else chapter_index
+    return from_chapter - chunk.chapter_index - scene / 1_000_001

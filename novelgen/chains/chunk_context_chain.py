@@ -1,0 +1,145 @@
+"""The context of a piece of text, for translators and editors: text in, glossary and memories out."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+
+from novelgen.assembly.chunk_glossary import TextMention, mentioned_in
+from novelgen.assembly.chunk_memories import choose_for_chunk, chunk_search
+from novelgen.chains.arm_tracing import trace_arms
+from novelgen.chains.outages import issue_of
+from novelgen.deadlines import run_concurrently
+from novelgen.memory.outline import StoryOutline
+from novelgen.memory.partial import as_story_memory
+from novelgen.memory.protocol import MemoryTools, StoryMemory
+from novelgen.memory.search import SearchResult
+from novelgen.models.chunk_context import ChunkContext, ChunkContextRequest
+from novelgen.models.context import ReportIssue
+from novelgen.models.position import StoryPosition
+from novelgen.models.project_id import require_project_id
+from novelgen.rendering.chunk_context import render_chunk_context
+from novelgen.text.cjk import story_language
+
+logger = logging.getLogger(__name__)
+
+ChunkInput = ChunkContextRequest | Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One context on its way through the chain."""
+
+    request: ChunkContextRequest
+    language: str = ""
+    mentions: tuple[TextMention, ...] = ()
+    search: SearchResult = field(default_factory=SearchResult)
+    issues: tuple[ReportIssue, ...] = ()
+
+    def with_issues(self, *issues: ReportIssue | None) -> _Run:
+        """Return the run with further issues; each is logged once, here."""
+        found = [issue for issue in issues if issue is not None]
+        for issue in found:
+            logger.warning("%s %s: %s", issue.stage, issue.kind, issue.message)
+        return replace(self, issues=(*self.issues, *found))
+
+
+class ChunkContextChain(Runnable[ChunkInput, ChunkContext]):
+    """Builds the context of a piece of text: whom it names, and which memories are about them.
+
+    Works as any LangChain Runnable. It reads and writes nothing else. A memory that fails leaves its part
+    empty and stands in `issues`; nothing of it reaches the caller as an exception.
+
+    Args:
+        memory: The memory tools, `runtime`'s or a double.
+        timeout_s: Deadline of each read.
+        propagate_bugs: Raise TypeError, KeyError and their like instead of degrading; for tests.
+    """
+
+    def __init__(
+        self, memory: MemoryTools | StoryMemory, *, timeout_s: float = 8.0, propagate_bugs: bool = False
+    ) -> None:
+        self._memory = as_story_memory(memory)
+        self._timeout_s = timeout_s
+        self._propagate_bugs = propagate_bugs
+        self._steps: Runnable[ChunkInput, ChunkContext] = (
+            RunnableLambda(self._find_names).with_config(run_name="find_names")
+            | RunnableLambda(self._retrieve).with_config(run_name="retrieve")
+            | RunnableLambda(_choose).with_config(run_name="select")
+        )
+
+    def invoke(self, input: ChunkInput, config: RunnableConfig | None = None, **kwargs: Any) -> ChunkContext:
+        """Build the context of one piece of text.
+
+        Args:
+            input: The request, or a mapping of its fields.
+            config: LangChain's configuration: callbacks, tags, metadata.
+
+        Raises:
+            ValidationError: When the request lacks a field or has a wrong type.
+            InvalidProjectIdError: When the project id is not a plain, path-free string.
+        """
+        return self._steps.invoke(input, self._named(config), **kwargs)
+
+    async def ainvoke(
+        self, input: ChunkInput, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> ChunkContext:
+        """Build the context without blocking the event loop; the same body runs in worker threads."""
+        return await self._steps.ainvoke(input, self._named(config), **kwargs)
+
+    def _named(self, config: RunnableConfig | None) -> RunnableConfig:
+        given = config or {}
+        return {**given, "run_name": given.get("run_name") or self.get_name()}
+
+    def _find_names(self, given: ChunkInput) -> _Run:
+        request = ChunkContextRequest.model_validate(given)
+        require_project_id(request.project_id)
+        read = partial(self._memory.outline, request.project_id)
+        calls: dict[str, Callable[[], StoryOutline]] = {"outline": partial(read, as_of=request.position)}
+        if request.chapter_index is not None:
+            calls["outline_of_chapter"] = partial(read, as_of=StoryPosition(request.chapter_index + 1))
+        outcomes = run_concurrently(calls, timeouts_s=dict.fromkeys(calls, self._timeout_s))
+        issues = [
+            issue_of(stage, each, propagate_bugs=self._propagate_bugs) for stage, each in outcomes.items()
+        ]
+        story: StoryOutline | None = outcomes["outline"].value
+        chapter = outcomes["outline_of_chapter"].value if "outline_of_chapter" in outcomes else None
+        mentions = mentioned_in(
+            request.text,
+            story.entities if story is not None else (),
+            # Without the story before, nobody could tell who is new.
+            newly_shown=chapter.entities if story is not None and chapter is not None else (),
+        )
+        language = request.language or (story.language if story else "") or story_language(request.text)
+        return _Run(request, language=language, mentions=tuple(mentions)).with_issues(*issues)
+
+    def _retrieve(self, run: _Run) -> _Run:
+        # The arms are given less than the whole, so that those that answer are heard.
+        asked = chunk_search(run.request, run.mentions, timeout_s=self._timeout_s * 0.9)
+        if not asked.queries or not run.request.limit:
+            return run
+        calls: dict[str, Callable[[], SearchResult]] = {"search": partial(self._memory.search, asked)}
+        outcome = run_concurrently(calls, timeouts_s={"search": self._timeout_s})["search"]
+        issue = issue_of("search", outcome, propagate_bugs=self._propagate_bugs)
+        found: SearchResult = outcome.value or SearchResult()
+        trace_arms(asked, found)
+        return replace(run, search=found).with_issues(issue, *found.issues)
+
+
+def _choose(run: _Run) -> ChunkContext:
+    chosen = choose_for_chunk(run.request, run.mentions, run.search.candidates)
+    glossary = [mention.entry for mention in run.mentions]
+    return ChunkContext(
+        project_id=run.request.project_id,
+        chapter_index=run.request.chapter_index,
+        glossary=glossary,
+        memories=chosen.memories,
+        more=chosen.more,
+        text=render_chunk_context(glossary, chosen.memories, more=chosen.more, language=run.language),
+        issues=list(run.issues),
+    )

@@ -1,0 +1,75 @@
+"""What a translator or editor of a piece of text must know: its names, and the memories about them."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from novelgen.models.context import ReportIssue
+from novelgen.models.entity import EntityType
+from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.position import ChapterIndex, StoryPosition
+
+MAX_CHUNK_CHARACTERS = 100_000
+
+
+class ChunkContextRequest(BaseModel):
+    """A piece of text whose context is wanted."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    project_id: str = Field(min_length=1)
+    text: str = Field(max_length=MAX_CHUNK_CHARACTERS, description="A paragraph to a few pages.")
+    chapter_index: ChapterIndex | None = Field(
+        default=None,
+        description="The chapter that it stands in: only what lies before counts. None: the book.",
+    )
+    limit: int = Field(default=10, ge=0, le=200, description="At most so many memories.")
+    language: str | None = Field(default=None, description="Of the headings; None: that of the story.")
+
+    @property
+    def position(self) -> StoryPosition:
+        """Where the memory is read."""
+        return StoryPosition(self.chapter_index)
+
+
+class GlossaryName(BaseModel):
+    """A name and its translation, which is empty where none is known."""
+
+    name: str
+    translation: str = ""
+
+
+class GlossaryEntry(BaseModel):
+    """Somebody or something that the text names.
+
+    One that the story first shows in the text's own chapter has only the names that stand in the text, and no
+    description.
+    """
+
+    entity_id: str
+    entity_type: EntityType
+    name: str
+    translation: str = ""
+    aliases: list[GlossaryName] = Field(default_factory=list)
+    description: str = ""
+
+
+class ChunkMemory(BaseModel):
+    """A memory that the text needs, and why."""
+
+    chunk: StoryMemoryChunk
+    score: float
+    attached_to: list[str] = Field(default_factory=list, description="Which of the text's entities, by id.")
+    arm_ranks: dict[str, int] = Field(default_factory=dict, description="Best rank per arm, from 1.")
+
+
+class ChunkContext(BaseModel):
+    """The context of a piece of text: glossary, memories, and both as a block of a prompt."""
+
+    project_id: str
+    chapter_index: int | None = None
+    glossary: list[GlossaryEntry] = Field(default_factory=list, description="In the order of the text.")
+    memories: list[ChunkMemory] = Field(default_factory=list, description="Best first, at most `limit`.")
+    more: int = Field(default=0, ge=0, description="How many further memories fit and are not shown.")
+    text: str = Field(default="", description="Block for a prompt; empty when there is nothing to say.")
+    issues: list[ReportIssue] = Field(default_factory=list)

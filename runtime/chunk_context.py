@@ -1,0 +1,84 @@
+"""The context of a piece of text over runtime's stores, for translators and editors."""
+
+from __future__ import annotations
+
+import logging
+
+from novelgen.chains.chunk_context_chain import ChunkContextChain
+from novelgen.errors import StoreError
+from novelgen.models.chunk_context import ChunkContext, ChunkContextRequest
+from novelgen.models.project_id import require_project_id
+from runtime.lent_stores import lent_stores
+from runtime.memory_tools import StoryMemoryTools
+from runtime.stores import MemoryStores
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_LIMIT = 10
+
+
+def build_chunk_context(
+    project_id: str,
+    text: str,
+    chapter_index: int | None = None,
+    limit: int = DEFAULT_LIMIT,
+    *,
+    stores: MemoryStores | None = None,
+    language: str | None = None,
+    touch: bool = False,
+) -> ChunkContext:
+    """Build the glossary and the memories that a translator or editor of a piece of text must know.
+
+    Args:
+        project_id: The project, a plain string.
+        text: The piece of text, a paragraph to a few pages.
+        chapter_index: The chapter in which it stands: only what lies before that chapter counts, and of
+            whom the chapter first shows only the names in the text. None means the whole book.
+        limit: At most so many memories.
+        stores: Stores to use; None opens those of the settings.
+        language: Language of the headings, `zh…` or `en`; None takes the story's.
+        touch: Note on the memories shown that they were read now, as far as that can be done; by default
+            nothing is written.
+
+    Returns:
+        The context. What fails in the stores leaves its part empty and stands in `issues`.
+
+    Raises:
+        ValidationError: When the limit, the chapter or the length of the text is out of bounds.
+        InvalidProjectIdError: When the project id is not a plain, path-free string.
+        UnknownProjectError: When no such project is stored.
+    """
+    request = ChunkContextRequest(
+        project_id=require_project_id(project_id),
+        text=text,
+        chapter_index=chapter_index,
+        limit=limit,
+        language=language,
+    )
+    with lent_stores(stores) as lent:
+        _require_known(lent, project_id)
+        context = build_chunk_context_chain(lent).invoke(request)
+        if touch and context.memories:
+            _touch(lent, context)
+    return context
+
+
+def build_chunk_context_chain(stores: MemoryStores) -> ChunkContextChain:
+    """Return the chain over open stores, which it does not close, with the deadline of the settings."""
+    return ChunkContextChain(StoryMemoryTools(stores), timeout_s=stores.settings.memory.tool_timeout_s)
+
+
+def _require_known(stores: MemoryStores, project_id: str) -> None:
+    """Refuse a project that is not stored; a database that fails is left to the chain to report."""
+    try:
+        stores.database(project_id)
+    except StoreError as error:
+        logger.info("whether project %r is stored could not be read: %s", project_id, error)
+
+
+def _touch(stores: MemoryStores, context: ChunkContext) -> None:
+    try:
+        with stores.database(context.project_id).write() as unit:
+            unit.memories.mark_read(context.project_id, [each.chunk.chunk_id for each in context.memories])
+    except StoreError as error:
+        logger.warning("not noted as read: %s", error)

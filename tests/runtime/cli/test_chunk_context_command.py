@@ -1,0 +1,61 @@
+"""`novelgen chunk-context`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from runtime.cli.main import novelgen
+from tests.runtime.cli.conftest import Run
+from tests.runtime.cli.small_project import PROJECT
+
+TEXT = "Ada asked Ben where the brass key was."
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    """A page to translate."""
+    file = tmp_path / "page.txt"
+    file.write_text(TEXT, encoding="utf-8")
+    return file
+
+
+def test_names_and_memories_are_shown(run: Run, ingested: Path, page: Path) -> None:
+    """The block of a prompt stands on stdout; the limit is held and the rest is counted."""
+    result = run("chunk-context", PROJECT, "--text", str(page), "--limit", "1")
+    assert result.exit_code == 0
+    assert "- Ada (character); also the keeper's daughter; protagonist\n" in result.stdout
+    assert "## What the story has established about them" in result.stdout
+    assert "more" in result.stdout.splitlines()[-1]
+
+
+def test_the_text_may_come_from_stdin(ingested: Path) -> None:
+    """JSON holds the parts; what the chapter itself establishes is not there."""
+    arguments = ["chunk-context", PROJECT, "--text", "-", "--chapter", "2", "--json"]
+    result = CliRunner().invoke(novelgen, arguments, input=TEXT)
+    context = json.loads(result.stdout)
+    assert [each["name"] for each in context["glossary"]] == ["Ada", "Ben", "the brass key"]
+    sources = {each["chunk"]["source_id"] for each in context["memories"]}
+    assert {"M001", "M002"} <= sources
+    assert "M003" not in sources
+
+
+def test_a_text_that_names_nobody_says_so(run: Run, ingested: Path, tmp_path: Path) -> None:
+    """Nothing to tell is not an empty screen."""
+    (tmp_path / "blank.txt").write_text(" \n", encoding="utf-8")
+    assert run("chunk-context", PROJECT, "--text", str(tmp_path / "blank.txt")).stdout == "nothing\n"
+
+
+def test_a_text_that_cannot_be_read_is_refused(run: Run, ingested: Path, tmp_path: Path) -> None:
+    """A wrong encoding, a text that is too long and a missing file each name what to change."""
+    file = tmp_path / "page.txt"
+    file.write_bytes("草木".encode("gb18030"))
+    refused = run("chunk-context", PROJECT, "--text", str(file))
+    assert refused.exit_code == 2
+    assert "not UTF-8" in refused.stderr
+    file.write_text("x" * 100_001, encoding="utf-8")
+    assert "100,000" in run("chunk-context", PROJECT, "--text", str(file)).stderr
+    assert run("chunk-context", PROJECT, "--text", str(tmp_path / "none.txt")).exit_code == 2

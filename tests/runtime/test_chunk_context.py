@@ -1,0 +1,176 @@
+"""The context of a piece of text over real SQLite and real Chroma."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from novelgen.errors import DatabaseError, InvalidProjectIdError, UnknownProjectError
+from novelgen.models.entity import Entity
+from novelgen.models.position import StoryPosition
+from novelgen.models.record import SceneRecord
+from runtime.chunk_context import build_chunk_context, build_chunk_context_chain
+from runtime.ingest.entity_writes import store_entities
+from runtime.ingest.ingest import ingest_scenes
+from runtime.ingest.scene_input import SceneInput
+from runtime.projects.entity_entry import EntityEntry
+from runtime.stores import MemoryStores
+from tests.support.demo_project import settings_for
+
+PROJECT = "garden"
+ENTRIES = [
+    {
+        "entity_id": "C0",
+        "entity_type": "character",
+        "name": "林黛玉",
+        "aliases": [{"alias": "黛玉", "translation": "Daiyu"}, "颦儿"],
+        "description": "寄居贾府的孤女",
+        "translation": "Lin Daiyu",
+    },
+    {"entity_id": "C1", "entity_type": "character", "name": "袭人", "translation": "Aroma"},
+    {"entity_id": "T0", "entity_type": "term", "name": "通灵玉", "translation": "the Magic Jade"},
+]
+SORROWS = ("落花", "旧帕", "秋雨", "冷月", "父母", "诗稿", "病", "一句玩笑", "风筝")
+SCENES = {
+    (1, 1): ("黛玉进了贾府，与外祖母相见。", [("M1", "黛玉初到贾府，处处小心。", ["C0"], 8)]),
+    (1, 2): ("黛玉读书，袭人送茶。", [("M2", "袭人送来一盏茶。", ["C1"], 4)]),
+    (2, 1): (
+        "颦儿又哭了。",
+        [(f"M1{n}", f"黛玉为{what}哭过。", ["C0"], 7) for n, what in enumerate(SORROWS)],
+    ),
+    (3, 1): ("通灵玉不见了。", [("M3", "通灵玉在袭人枕下。", ["T0", "C1"], 9)]),
+}
+TEXT = "颦儿望着袭人，想起那盏茶，眼泪又落下来。"
+
+
+def scene(chapter: int, number: int) -> SceneInput:
+    """Return a scene of the garden with its record."""
+    text, memories = SCENES[chapter, number]
+    recorded = [
+        {"memory_id": name, "content": content, "entities": entities, "importance": weight}
+        for name, content, entities, weight in memories
+    ]
+    record = {"chapter_index": chapter, "scene_index": number, "title": "", "memories": recorded}
+    return SceneInput(
+        chapter_index=chapter,
+        scene_index=number,
+        text=text,
+        record=SceneRecord.model_validate(record),
+    )
+
+
+@pytest.fixture(scope="module")
+def projects_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A projects folder with the garden's story."""
+    folder = tmp_path_factory.mktemp("garden")
+    entities: list[Entity] = [EntityEntry.model_validate(each).entity() for each in ENTRIES]
+    with MemoryStores(settings_for(folder)) as stores:
+        stores.create_project(PROJECT, language="zh")
+        store_entities(stores, PROJECT, entities)
+        ingest_scenes(stores, PROJECT, [scene(*place) for place in SCENES])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def stores(projects_dir: Path) -> Iterator[MemoryStores]:
+    """Open stores over the garden."""
+    with MemoryStores(settings_for(projects_dir)) as opened:
+        yield opened
+
+
+def test_the_whole_book_is_at_hand(stores: MemoryStores) -> None:
+    """Names with translations and descriptions, and the memories about them, the protagonist's among others."""
+    context = build_chunk_context(PROJECT, TEXT, limit=4, stores=stores)
+    assert [(each.name, each.translation) for each in context.glossary] == [
+        ("林黛玉", "Lin Daiyu"),
+        ("袭人", "Aroma"),
+    ]
+    assert [(each.name, each.translation) for each in context.glossary[0].aliases] == [
+        ("黛玉", "Daiyu"),
+        ("颦儿", ""),
+    ]
+    assert context.glossary[0].description == "寄居贾府的孤女"
+    found = [each.chunk.source_id for each in context.memories]
+    assert "M2" in found
+    assert len(found) == 4
+    assert context.more >= 6
+    assert f"……另有 {context.more} 条" in context.text
+    assert context.issues == []
+
+
+@pytest.mark.parametrize("chapter", [1, 2, 3])
+def test_nothing_of_the_chapter_or_later_is_told(stores: MemoryStores, chapter: int) -> None:
+    """Memories, aliases and descriptions are cut before the chapter that the text stands in."""
+    context = build_chunk_context(PROJECT, TEXT + "通灵玉", chapter, 200, stores=stores)
+    position = StoryPosition(chapter)
+    assert all(position.admits(each.chunk.chapter_index, each.chunk.scene_index) for each in context.memories)
+    told = context.model_dump_json()
+    assert ("枕下" in told) == (chapter > 3)
+    assert ("处处小心" in told) == (chapter > 1)
+
+
+def test_a_term_is_translated_where_it_first_appears(stores: MemoryStores) -> None:
+    """In its own chapter a new term has its translation; before, nobody knows it."""
+    in_chapter = build_chunk_context(PROJECT, "通灵玉不见了。", 3, stores=stores)
+    assert [(each.name, each.translation) for each in in_chapter.glossary] == [("通灵玉", "the Magic Jade")]
+    assert build_chunk_context(PROJECT, "通灵玉不见了。", 2, stores=stores).glossary == []
+
+
+def test_what_was_attached_by_hand_comes_with_its_entity(demo_stores: MemoryStores) -> None:
+    """A note that names nobody is at hand where the entity appears that it was attached to."""
+    with demo_stores.database("demo").write() as unit:
+        character = unit.entities.list_all("demo", entity_types=["character"])[0].entity
+        note = unit.memories.add_note("demo", "Always formal, never uses contractions.")
+        unit.attachments.attach("demo", [note.chunk_id], [character.entity_id])
+    context = build_chunk_context("demo", f"{character.name} spoke.", stores=demo_stores, limit=200)
+    found = {each.chunk.chunk_id: each.attached_to for each in context.memories}
+    assert found[note.chunk_id] == [character.entity_id]
+
+
+def test_reading_writes_nothing_unless_asked(stores: MemoryStores) -> None:
+    """touch notes the moment on the memories shown, and the story does not count as changed."""
+
+    def noted() -> tuple[str, set[str]]:
+        with stores.database(PROJECT).read() as unit:
+            version = unit.story_version(PROJECT, StoryPosition())
+            every = unit.memories.list_matching(PROJECT)
+        return version, {each.chunk.chunk_id for each in every if each.last_accessed_at is not None}
+
+    version, _ = noted()
+    build_chunk_context(PROJECT, TEXT, stores=stores)
+    assert noted() == (version, set())
+    shown = build_chunk_context(PROJECT, TEXT, stores=stores, touch=True).memories
+    assert noted() == (version, {each.chunk.chunk_id for each in shown})
+
+
+def test_a_database_that_fails_is_said(projects_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the database down, what the index holds is still found, and the rest is an issue."""
+    with MemoryStores(settings_for(projects_dir)) as stores:
+        build_chunk_context(PROJECT, TEXT, stores=stores)
+
+        def refuse(project_id: str) -> None:
+            raise DatabaseError("the disk is gone")
+
+        monkeypatch.setattr(stores, "database", refuse)
+        context = build_chunk_context(PROJECT, TEXT, stores=stores, touch=True)
+    assert context.glossary == []
+    assert context.memories
+    assert {"outline", "lexical"} <= {issue.stage for issue in context.issues}
+
+
+def test_a_wrong_project_is_refused(stores: MemoryStores) -> None:
+    """A project that is not there is the caller's mistake."""
+    with pytest.raises(UnknownProjectError, match="nowhere"):
+        build_chunk_context("nowhere", TEXT, stores=stores)
+    with pytest.raises(InvalidProjectIdError, match=r"\.\."):
+        build_chunk_context("..", TEXT, stores=stores)
+
+
+def test_the_chain_gives_the_same(stores: MemoryStores) -> None:
+    """The Runnable over the stores is what the function calls."""
+    asked = {"project_id": PROJECT, "text": TEXT, "chapter_index": 3}
+    assert build_chunk_context_chain(stores).invoke(asked) == build_chunk_context(
+        PROJECT, TEXT, 3, stores=stores
+    )
