@@ -67,6 +67,7 @@ class MemoryDocument(_Document):
     from_scene: bool = True
     attached: list[str] = Field(default_factory=list)
     detached: list[str] = Field(default_factory=list)
+    last_accessed_at: UtcDatetime | None = None
 
 
 class SceneDocument(_Document):

@@ -215,7 +215,7 @@ class MemoryDocuments:
 def memory_document(memory: ExchangedMemory) -> dict[str, Any]:
     """Return the document of a memory."""
     chunk = memory.chunk.model_dump(mode="json", exclude={"project_id", "superseded_by"})
-    return chunk | memory.model_dump(include={"status", "pinned", "from_scene", "attached", "detached"})
+    return chunk | memory.model_dump(mode="json", exclude={"chunk", "scene_label"})
 
 
 def in_force(events: Sequence[Any]) -> list[Any]:

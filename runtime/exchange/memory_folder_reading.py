@@ -31,7 +31,7 @@ from runtime.projects.file_reading import read_json_file, read_text_file, valida
 from runtime.storage.exchange_records import ExchangedMemory, ExchangedScene, ProjectContents
 from runtime.storage.records import StoredScene
 
-_MARKS = {"status", "pinned", "from_scene", "attached", "detached"}
+_MARKS = set(ExchangedMemory.model_fields) - {"chunk", "scene_label"}
 """What a memory's document says beside the memory itself."""
 
 Document = TypeVar("Document", bound=BaseModel)

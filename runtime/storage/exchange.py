@@ -213,6 +213,7 @@ def _chunk_row(project_id: str, memory: ExchangedMemory, scene_id: str | None) -
         "pinned": memory.pinned,
         "attached": memory.attached,
         "detached": memory.detached,
+        "last_accessed_at": memory.last_accessed_at,
     }
 
 

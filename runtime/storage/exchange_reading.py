@@ -127,6 +127,7 @@ def _memory(row: AnyRow, labels: dict[str, str]) -> ExchangedMemory:
         from_scene=row.from_scene,
         attached=row.attached,
         detached=row.detached,
+        last_accessed_at=row.last_accessed_at,
         scene_label=labels.get(row.scene_id),
     )
 

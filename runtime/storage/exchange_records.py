@@ -79,6 +79,7 @@ class ExchangedMemory(BaseModel):
     from_scene: bool = True
     attached: list[str] = Field(default_factory=list, description="Targets that were set by hand.")
     detached: list[str] = Field(default_factory=list, description="Targets that were taken off by hand.")
+    last_accessed_at: UtcDatetime | None = None
     scene_label: str | None = None
 
 
