@@ -94,7 +94,12 @@ def choose_for_chunk(
         At most `limit`, in order of score, then story distance, then id.
     """
     here = {mention.entry.entity_id for mention in mentions}
-    fitting = [each for each in candidates if _fits(each, request, here)]
+    own_text = _unspaced(request.text)
+    fitting = [
+        each
+        for each in candidates
+        if _fits(each, request, here) and _unspaced(each.chunk.content) not in own_text
+    ]
     pool = [each for each in fitting if each.chunk.content_type not in PASSAGES] or fitting
     ranked = sorted(_scored(pool, here), key=_order(request))
     finder = DuplicateFinder(pool, DUPLICATE_OVERLAP)
@@ -107,9 +112,12 @@ def _fits(candidate: Candidate, request: ChunkContextRequest, here: set[str]) ->
     chunk = candidate.chunk
     is_before = request.position.admits(chunk.chapter_index, chunk.scene_index)
     is_found = any(hit.query_index is not None and hit.rank <= FOUND_BY_RANK for hit in candidate.hits)
-    is_new = "".join(chunk.content.split()) not in "".join(request.text.split())
     is_own = chunk.project_id == request.project_id
-    return is_own and is_before and is_new and (is_found or bool(here & set(chunk.entities_mentioned)))
+    return is_own and is_before and (is_found or bool(here & set(chunk.entities_mentioned)))
+
+
+def _unspaced(text: str) -> str:
+    return "".join(text.split())
 
 
 def _scored(candidates: Sequence[Candidate], here: set[str]) -> list[ChunkMemory]:
