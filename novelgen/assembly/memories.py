@@ -11,6 +11,7 @@ from novelgen.memory.search import SearchResult
 from novelgen.models.context import ContextItem, LeftOutItem
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.request import MemoryContextRequest
+from novelgen.planning.grounding import NAMES_ONLY
 from novelgen.planning.retrieval_plan import PlannedQuery, RetrievalPlan
 from novelgen.rendering.prompt_block import prompt_order
 from novelgen.selection.candidates import QueryKind, SceneFacts, SceneQuery, SelectionScene
@@ -82,6 +83,7 @@ def assemble_memories(
 def selection_scene(story: StoryOutline, plan: RetrievalPlan, search: SearchResult) -> SelectionScene:
     """Return the planned scene as the choice sees it."""
     types = {entity.entity_id: entity.entity_type for entity in story.entities}
+    named = [each for each in plan.entity_ids if each not in plan.inferred_ids]
     vectors = search.query_vectors or (None,) * len(plan.queries)
     return SelectionScene(
         ordinal=len(story.scenes),
@@ -89,8 +91,8 @@ def selection_scene(story: StoryOutline, plan: RetrievalPlan, search: SearchResu
             SceneQuery(text=query.text, kind=_kind(query), vector=vector)
             for query, vector in zip(plan.queries, vectors, strict=True)
         ),
-        entity_ids=frozenset(plan.entity_ids),
-        character_ids=frozenset(each for each in plan.entity_ids if types.get(each) == "character"),
+        entity_ids=frozenset(named),
+        character_ids=frozenset(each for each in named if types.get(each) == "character"),
         scenes=tuple(
             SceneFacts(
                 chapter_index=scene.chapter_index,
@@ -105,7 +107,9 @@ def selection_scene(story: StoryOutline, plan: RetrievalPlan, search: SearchResu
 
 
 def _kind(query: PlannedQuery) -> QueryKind:
-    return "model" if query.origin == "llm" else _KINDS.get(query.purpose, "other")
+    if query.origin == "llm":
+        return "character" if query.purpose == NAMES_ONLY else "model"
+    return _KINDS.get(query.purpose, "other")
 
 
 def _receipt(item: SelectedMemory) -> ContextItem:

@@ -34,7 +34,7 @@ from novelgen.models.request import MemoryContextRequest
 from novelgen.models.timestamps import utc_now
 from novelgen.planning.model_planner import ModelPlanner
 from novelgen.planning.scene_planning import known_story, plan_scene
-from novelgen.planning.stage import entities_for_states
+from novelgen.planning.stage import entities_for_states, state_candidates
 from novelgen.text.scrub import scrub_tree
 from novelgen.text.tokens import TokenCounter, estimate_tokens
 
@@ -151,7 +151,7 @@ class MemoryContextChain(Runnable[ContextInput, SceneMemoryContext]):
         request, settings = run.request, self._settings
         timeout_s = self._timeout_s(run.spent_s(), share=RETRIEVAL_SHARE)
         story = known_story(request, run.outline)
-        state_ids = entities_for_states(run.plan.entity_ids, story, limit=settings.max_states)
+        state_ids = entities_for_states(state_candidates(run.plan), story, limit=settings.max_states)
         asked = self._search_request(run, timeout_s=timeout_s)
         outcomes = run_concurrently(
             {

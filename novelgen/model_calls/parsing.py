@@ -15,9 +15,12 @@ from typing import Any, Literal, NoReturn
 import json5
 
 from novelgen.errors import ModelOutputError
+from novelgen.text.nesting import is_deeper
 
 MAX_ANSWER_CHARACTERS = 60_000
 MAX_DEPTH = 16
+MAX_CANDIDATES = 200
+"""Braces at which an object may begin; each costs a look at the whole rest of the answer."""
 
 AnswerFault = Literal["cut", "not_json", "schema", "empty", "echo", "ungrounded"]
 
@@ -66,21 +69,9 @@ def parse_json_object(answer: str, *, keys: Collection[str]) -> dict[str, Any]:
     if not found:
         raise UnusableAnswerError("not_json", f"no readable JSON object in the answer {_excerpt(answer)!r}")
     wanted = (_fitting(found, keys) or found)[-1]
-    if _is_deep(wanted):
+    if is_deeper(wanted, than=MAX_DEPTH):
         raise UnusableAnswerError("not_json", _DEPTH_MESSAGE)
     return wanted
-
-
-def _is_deep(value: Any) -> bool:
-    level = [value]
-    for _ in range(MAX_DEPTH):
-        level = [
-            child
-            for item in level
-            if isinstance(item, dict | list)
-            for child in (item.values() if isinstance(item, dict) else item)
-        ]
-    return bool(level)
 
 
 def _fitting(found: Iterable[dict[str, Any]], keys: Collection[str]) -> list[dict[str, Any]]:
@@ -97,11 +88,16 @@ def _spoken_text(answer: str) -> str:
 def _objects_in(text: str) -> Iterator[dict[str, Any]]:
     """Yield the top-level objects; a brace that opens no readable object is passed over."""
     start = text.find("{")
-    while start >= 0:
+    for _ in range(MAX_CANDIDATES):
+        if start < 0:
+            return
         value, end = _read_value(text, start)
         if isinstance(value, dict):
             yield value
         start = text.find("{", max(end, start + 1))
+    if start >= 0:
+        message = f"the answer holds more than {MAX_CANDIDATES} objects or braces"
+        raise UnusableAnswerError("not_json", message)
 
 
 def _read_value(text: str, start: int) -> tuple[Any, int]:

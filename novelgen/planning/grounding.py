@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from novelgen.model_calls.parsing import UnusableAnswerError
 from novelgen.models.context import PlannerReport
-from novelgen.names.resolver import NameResolver
+from novelgen.names.resolver import Mention, NameResolver
 from novelgen.planning.retrieval_plan import (
     MAX_ENTITIES,
     MAX_QUERIES,
@@ -19,6 +19,8 @@ from novelgen.planning.retrieval_plan import (
 from novelgen.text.significant import significant_words
 
 SHARED_WORDS_OF_A_GROUNDED_QUERY = 2
+NAMES_ONLY = "names"
+"""Purpose of a query that is nothing but names: it finds memories, but cannot tell which of them are relevant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +83,12 @@ def _grounded_queries(answer: ModelRetrievalPlan, ground: Ground) -> list[Planne
     kept: dict[str, PlannedQuery] = {}
     for query, purpose in asked:
         text = _folded(query.query)
-        if text and text not in echoes and _is_grounded(query.query, ground.names, scene_words):
-            kept.setdefault(text, _planned(query, purpose, ground.names))
+        if not text or text in echoes:
+            continue
+        mentions = ground.names.find_mentions(query.query)
+        if mentions or _speaks_of_the_scene(query.query, scene_words):
+            says_more = bool(significant_words(_without(query.query, mentions)))
+            kept.setdefault(text, _planned(query, purpose if says_more else NAMES_ONLY, ground.names))
     return list(kept.values())[:MAX_QUERIES]
 
 
@@ -106,9 +112,14 @@ def _known_ids(picked: Iterable[str], names: NameResolver) -> list[str]:
     return list(found)
 
 
-def _is_grounded(text: str, names: NameResolver, scene_words: Collection[str]) -> bool:
-    if names.find_mentions(text):
-        return True
+def _without(text: str, mentions: Sequence[Mention]) -> str:
+    """Return the text with a space in place of every name."""
+    for mention in sorted(mentions, key=lambda each: each.start, reverse=True):
+        text = f"{text[: mention.start]} {text[mention.end :]}"
+    return text
+
+
+def _speaks_of_the_scene(text: str, scene_words: Collection[str]) -> bool:
     shared = significant_words(text).intersection(scene_words)
     return len(shared) >= SHARED_WORDS_OF_A_GROUNDED_QUERY
 

@@ -96,6 +96,10 @@ class RetrievalPlan(BaseModel):
     """What is looked up for a planned scene."""
 
     entity_ids: list[str] = Field(default_factory=list, description="Known entities, the plan's own first.")
+    inferred_ids: list[str] = Field(
+        default_factory=list,
+        description="Those of them that only a model picked; their memories and states are looked up, and no more.",
+    )
     queries: list[PlannedQuery] = Field(default_factory=list, description="The widest first.")
     unresolved_names: list[str] = Field(
         default_factory=list, description="Names in the plan that no known entity bears; query words only."
@@ -118,6 +122,7 @@ def merge_plans(rules: RetrievalPlan, model: RetrievalPlan) -> RetrievalPlan:
     asked = {_query_key(query) for query in rules.queries}
     return RetrievalPlan(
         entity_ids=list(dict.fromkeys([*rules.entity_ids, *model.entity_ids])),
+        inferred_ids=[each for each in model.entity_ids if each not in rules.entity_ids],
         queries=[*rules.queries, *(query for query in model.queries if _query_key(query) not in asked)],
         unresolved_names=list(dict.fromkeys([*rules.unresolved_names, *model.unresolved_names])),
         planner=model.planner,

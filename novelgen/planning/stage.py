@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from novelgen.memory.outline import StoryOutline
+from novelgen.planning.retrieval_plan import RetrievalPlan
 
 STATE_LIMIT = 12
+MOST_INFERRED = 3
+"""States of so many entities that only a model picked; a bad pick must not push the stage out."""
 RECENT_SCENES = 3
 
 
@@ -33,6 +36,12 @@ def entities_for_states(
     stated = set(outline.stated_ids)
     wanted = _unique([*plan_entity_ids, *last_changed_first, *outline.stated_ids, *about])
     return sorted(wanted, key=lambda entity_id: entity_id not in stated)[:limit]
+
+
+def state_candidates(plan: RetrievalPlan) -> list[str]:
+    """Return the plan's entities with no more than `MOST_INFERRED` of those that only a model picked, last."""
+    named = [each for each in plan.entity_ids if each not in plan.inferred_ids]
+    return [*named, *plan.inferred_ids[:MOST_INFERRED]]
 
 
 def recently_on_stage(outline: StoryOutline, *, scenes: int = RECENT_SCENES) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from novelgen.memory.outline import OutlineScene, StoryOutline
-from novelgen.planning.stage import entities_for_states, recently_on_stage
+from novelgen.planning.retrieval_plan import RetrievalPlan
+from novelgen.planning.stage import entities_for_states, recently_on_stage, state_candidates
 
 
 def outline(
@@ -65,3 +66,11 @@ def test_the_limit_holds_and_nobody_comes_twice() -> None:
     chosen = entities_for_states(["C7", "C7"], outline(everyone, stated=everyone))
     assert len(chosen) == len(set(chosen)) == 12
     assert entities_for_states(["C7"], outline(everyone, stated=everyone), limit=1) == ["C7"]
+
+
+def test_what_only_a_model_picked_takes_few_places() -> None:
+    """Of the entities that the rules did not find, at most three are asked for, after all that they found."""
+    plan = RetrievalPlan(
+        entity_ids=["C1", "C5", "C6", "C7", "C8", "C2"], inferred_ids=["C5", "C6", "C7", "C8"]
+    )
+    assert state_candidates(plan) == ["C1", "C2", "C5", "C6", "C7"]
