@@ -11,7 +11,7 @@ from langchain_core.language_models import FakeListChatModel
 from pydantic import BaseModel
 
 from runtime.context_chain import build_context_chain
-from runtime.settings import NovelgenSettings
+from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores
 from tests.support.demo_project import demo_request, settings_for
 
@@ -55,6 +55,20 @@ def test_the_scene_writing_chain_gives_the_model_the_memory(demo_folder: Path) -
         assert chain.invoke(dict(demo_request("demo", 5, 4))) == "The door swung open."
         prompts = build_context_chain(stores, write_files=False).invoke(demo_request("demo", 5, 4))
     assert prompts.relevant_memories
+
+
+def test_the_retriever_and_the_chunk_context_run_as_they_stand(
+    demo_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The third example prints five memories and the glossary of a piece of text."""
+    monkeypatch.chdir(demo_folder.parent)
+    monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:64")
+    monkeypatch.setenv("NOVELGEN_MEMORY__TOOL_TIMEOUT_S", "60")
+    names: dict[str, Any] = {"MemoryStores": MemoryStores, "load_settings": load_settings}
+    exec(compile(PYTHON_BLOCKS[2], "README.md", "exec"), names)
+    printed = capsys.readouterr().out
+    assert "Ines" in printed
+    assert "heron key" in printed
 
 
 def test_every_setting_is_in_the_table_with_its_default() -> None:
