@@ -16,7 +16,7 @@ from pydantic_settings import (
     SettingsConfigDict,
     YamlConfigSettingsSource,
 )
-from yaml import YAMLError
+from yaml import YAMLError, safe_load
 
 from novelgen.errors import ConfigurationError
 
@@ -110,6 +110,9 @@ class NovelgenSettings(BaseSettings):
         return (init_settings, env_settings, YamlConfigSettingsSource(settings_cls))
 
 
+_SECRET_SETTINGS = ("model_api_key", "database_url")
+
+
 def load_settings(config_file: Path | None = None, **overrides: Any) -> NovelgenSettings:
     """Build the settings.
 
@@ -126,13 +129,39 @@ def load_settings(config_file: Path | None = None, **overrides: Any) -> Novelgen
         model_config = SettingsConfigDict(**{**NovelgenSettings.model_config, "yaml_file": config_file})
 
     try:
+        _require_mapping(config_file)
         return NovelgenSettings.model_construct(**dict(FileSettings(**given)))
     except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(str(part) for part in first["loc"])
-        raise ConfigurationError(
-            f"setting {name!r} cannot be {first.get('input')!r}: {first['msg']}; "
-            f"set it in config.yaml or as NOVELGEN_{name.upper().replace('.', '__')}"
-        ) from error
+        raise _refusal(error) from None
     except (YAMLError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{str(config_file)!r} is not YAML in UTF-8: {error}; correct it") from error
+
+
+def _require_mapping(config_file: Path | None) -> None:
+    """Refuse a file whose YAML is a text or a list, which the settings library would stumble over."""
+    if config_file is None or not config_file.is_file():
+        return
+    try:
+        # Read from a stream: errors in a text would quote it, and it may hold the key.
+        with config_file.open(encoding="utf-8") as stream:
+            content = safe_load(stream)
+    except RecursionError as error:
+        raise ConfigurationError(f"{str(config_file)!r} nests too deep; correct it") from error
+    if not isinstance(content, dict | None):
+        raise ConfigurationError(
+            f"{str(config_file)!r} holds a {type(content).__name__}, not settings; write `name: value` lines"
+        )
+
+
+def _refusal(error: ValidationError) -> ConfigurationError:
+    """Name the first wrong setting and its value, which for a key or an address with a password is not told.
+
+    Raise it `from None`: pydantic's error quotes every value.
+    """
+    first = error.errors()[0]
+    name = ".".join(str(part) for part in first["loc"])
+    told = "what it is" if name.startswith(_SECRET_SETTINGS) else repr(first.get("input"))[:200]
+    return ConfigurationError(
+        f"setting {name!r} cannot be {told}: {first['msg']}; "
+        f"set it in config.yaml or as NOVELGEN_{name.upper().replace('.', '__')}"
+    )

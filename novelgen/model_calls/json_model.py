@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from novelgen.deadlines import call_with_deadline
 from novelgen.errors import DeadlineExceededError, ModelError, ModelUnavailableError
-from novelgen.model_calls.model_answer import cut_text_in, described, is_cut
+from novelgen.model_calls.model_answer import cut_text_in, described, is_cut, safe_cause, secrets_of
 from novelgen.model_calls.parsing import UnusableAnswerError, parse_json_object
 from novelgen.model_calls.response_formats import STATUS_CODES_OF_A_REFUSED_FORMAT, response_formats
 from novelgen.models.context import IssueKind
@@ -94,15 +94,18 @@ class JsonModel(Generic[Answer]):
                 )
             except DeadlineExceededError:
                 raise
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - a provider's package may fail in any way
                 cut_text = cut_text_in(error)
                 if cut_text is not None:
                     self._formats = formats
                     return AIMessage(cut_text, response_metadata={"finish_reason": "length"})
                 status = getattr(error, "status_code", None)
+                secrets = secrets_of(self._model)
+                told = described(error, secrets=secrets)
                 if not looser or status not in STATUS_CODES_OF_A_REFUSED_FORMAT:
-                    raise ModelUnavailableError(f"the model gave no answer: {described(error)}") from error
-                logger.info("response format refused (%s): %s", status, described(error))
+                    message = f"the model gave no answer: {told}"
+                    raise ModelUnavailableError(message) from safe_cause(error, secrets=secrets)
+                logger.info("response format refused (%s): %s", status, told)
                 formats = looser
             else:
                 self._formats = formats

@@ -13,11 +13,11 @@ from langchain_core.embeddings import Embeddings
 from pydantic import SecretStr
 
 from novelgen.errors import ConfigurationError, EmbeddingError, NovelgenError
-from novelgen.model_calls.model_answer import described
+from novelgen.model_calls.model_answer import described, safe_cause
 from runtime.providers.connection import connection_options
 from runtime.providers.hashed_embeddings import HashedNgramEmbeddings
 from runtime.providers.local_embeddings import LocalE5Embeddings
-from runtime.providers.provider_errors import configuration_error, without_key
+from runtime.providers.provider_errors import configuration_error, known_keys
 
 LOCAL = "local"
 LEAST_FAKE_DIMENSION = 8
@@ -102,9 +102,10 @@ class CheckedEmbeddings(Embeddings):
             return embed(argument)
         except NovelgenError:
             raise
-        except Exception as error:
-            told = without_key(described(error), self._api_key)
-            raise EmbeddingError(f"embedding model {self.model_name!r} failed: {told}") from error
+        except Exception as error:  # noqa: BLE001 - a provider's package may fail in any way
+            secrets = known_keys(self._api_key)
+            message = f"embedding model {self.model_name!r} failed: {described(error, secrets=secrets)}"
+            raise EmbeddingError(message) from safe_cause(error, secrets=secrets)
 
     def _checked(self, vectors: Any, count: int) -> list[list[float]]:
         try:

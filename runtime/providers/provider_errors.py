@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 from pydantic import SecretStr
 
 from novelgen.errors import ConfigurationError
 from novelgen.model_calls.model_answer import described
+
+SHORTEST_KEY = 4
+"""A shorter text is no key, and to remove it would garble the message."""
 
 
 def configuration_error(
@@ -20,7 +25,7 @@ def configuration_error(
             the key.
         api_key: Removed from the text wherever it stands.
     """
-    told = without_key(described(error), api_key)
+    told = described(error, secrets=known_keys(api_key))
     provider = name.partition(":")[0].strip()
     if isinstance(error, ImportError):
         package = "novelgen[openai]" if provider == "openai" else f"langchain-{provider.replace('_', '-')}"
@@ -35,7 +40,8 @@ def configuration_error(
     )
 
 
-def without_key(text: str, api_key: SecretStr | None) -> str:
-    """Return the text with the key replaced by a mark."""
-    key = api_key.get_secret_value() if api_key is not None else ""
-    return text.replace(key, "[key]") if key else text
+def known_keys(api_key: SecretStr | None) -> list[str]:
+    """Return every key that a server could quote: the given one, and those of the environment."""
+    given = [api_key.get_secret_value()] if api_key is not None else []
+    of_environment = [value for name, value in os.environ.items() if name.upper().endswith("_API_KEY")]
+    return [key for key in (*given, *of_environment) if len(key) >= SHORTEST_KEY]

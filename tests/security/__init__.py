@@ -1,0 +1,1 @@
+"""The rules of the README's security table, each by its test."""

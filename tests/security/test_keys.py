@@ -1,0 +1,161 @@
+"""Keys are in no log, report, error, output or representation, whatever a server says of them."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from novelgen.errors import ConfigurationError, EmbeddingError
+from runtime.context_chain import build_context_chain
+from runtime.ingest.extraction import extract_scenes
+from runtime.ingest.indexing import reindex
+from runtime.providers.chat_models import build_chat_model
+from runtime.providers.embeddings import build_embeddings
+from runtime.settings import load_settings
+from runtime.stores import MemoryStores
+from tests.support.demo_project import demo_request, settings_for
+from tests.support.openai_stub import StubCall, openai_stub
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+KEYS = ["sk-proj-abcDEF123456789", "no-pattern.known/to:anyone", "42424242424242"]
+
+
+def _telling(key: str) -> Callable[[StubCall], None]:
+    """Answer as a server that quotes the key."""
+    return lambda call: call.refuse(401, f"Incorrect API key provided: {key}. Authorization: Bearer {key}")
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_failing_chat_model_tells_no_key(
+    demo_folder: Path, caplog: pytest.LogCaptureFixture, key: str
+) -> None:
+    """Neither planning nor extraction lets it out, in reports or logs at any level."""
+    with openai_stub(_telling(key)) as stub, caplog.at_level(logging.DEBUG, logger="novelgen"):
+        settings = load_settings(
+            projects_dir=demo_folder,
+            memory=settings_for(demo_folder).memory.model_dump(),
+            model="openai:stub",
+            model_base_url=stub.base_url,
+            model_api_key=key,
+        )
+        with MemoryStores(settings) as stores:
+            context = build_context_chain(stores).invoke(demo_request("demo", 5, 4))
+            model = build_chat_model(
+                settings.model, base_url=settings.model_base_url, api_key=settings.model_api_key
+            )
+            assert model is not None
+            report = extract_scenes(stores, "demo", model, chapter_index=99)
+    told = [
+        context.model_dump_json(),
+        report.model_dump_json(),
+        caplog.text,
+        repr(settings),
+        str(model),
+        repr(model),
+    ]
+    assert stub.calls
+    assert context.report is not None
+    assert any("401" in issue.message for issue in context.report.issues)
+    assert [text for text in told if key in text] == []
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_failing_embedding_model_tells_no_key(
+    demo_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    key: str,
+) -> None:
+    """The key comes from the provider's environment variable; errors and their causes do not hold it."""
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with openai_stub(_telling(key)) as stub, caplog.at_level(logging.DEBUG, logger="runtime"):
+        memory = {"embedding_model": "openai:stub", "embedding_base_url": stub.base_url}
+        with MemoryStores(settings_for(demo_folder, **memory)) as stores:
+            context = build_context_chain(stores).invoke(demo_request("demo", 5, 4))
+            with pytest.raises(EmbeddingError, match="401") as caught:
+                reindex(stores, "demo")
+    assert stub.calls
+    chain: list[BaseException] = [caught.value]
+    while (cause := chain[-1].__cause__) is not None:
+        chain.append(cause)
+    told = [context.model_dump_json(), caplog.text, *(repr(error) for error in chain)]
+    assert [text for text in told if key in text] == []
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_the_command_line_tells_no_key(demo_folder: Path, key: str) -> None:
+    """Not even at debug, where tracebacks are shown."""
+    with openai_stub(_telling(key)) as stub:
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(REPOSITORY),
+            "NOVELGEN_MODEL": "openai:stub",
+            "NOVELGEN_MODEL_BASE_URL": stub.base_url,
+            "NOVELGEN_MODEL_API_KEY": key,
+            "OPENAI_API_KEY": key,
+            "NOVELGEN_MEMORY__EMBEDDING_MODEL": "openai:stub",
+            "NOVELGEN_MEMORY__EMBEDDING_BASE_URL": stub.base_url,
+        }
+        commands = [["reindex", "demo"], ["context", "demo", "--chapter", "5", "--scene", "4", "--json"]]
+        for command in commands:
+            finished = subprocess.run(
+                [
+                    sys.executable,
+                    "-m",
+                    "novelgen",
+                    "--projects-dir",
+                    str(demo_folder),
+                    "--log-level",
+                    "debug",
+                    *command,
+                ],
+                capture_output=True,
+                text=True,
+                timeout=170,
+                env=environment,
+            )
+            assert "401" in finished.stdout + finished.stderr
+            assert key not in finished.stdout + finished.stderr
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "model_api_key: [KEY]",
+        "model_api_key: {a: KEY}",
+        "model_api_key: 'KEY",
+        "model_api_key: KEY\n  x: : y",
+    ],
+)
+def test_a_wrong_setting_tells_no_key(tmp_path: Path, content: str) -> None:
+    """A key of a wrong type, or in a file that is not YAML, is not quoted."""
+    file = tmp_path / "config.yaml"
+    file.write_text(content.replace("KEY", KEYS[1]), encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"model_api_key|not YAML") as caught:
+        load_settings(file)
+    assert KEYS[1] not in str(caught.value)
+
+
+def test_a_number_as_key_is_not_quoted(tmp_path: Path) -> None:
+    """YAML reads an unquoted key of digits as a number."""
+    file = tmp_path / "config.yaml"
+    file.write_text(f"model_api_key: {KEYS[2]}", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="model_api_key") as caught:
+        load_settings(file)
+    assert KEYS[2] not in str(caught.value)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_models_show_no_key(key: str) -> None:
+    """Printing what holds a key does not print it."""
+    secret = SecretStr(key)
+    chat = build_chat_model("openai:stub", base_url="http://127.0.0.1:9", api_key=secret)
+    embeddings = build_embeddings("openai:stub", base_url="http://127.0.0.1:9", api_key=secret)
+    assert all(key not in text for text in (repr(chat), str(chat), repr(embeddings), repr(vars(embeddings))))

@@ -1,0 +1,86 @@
+"""No name from outside becomes a path: projects (see tests/faults/test_project_ids.py), plans, entities, exports."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from novelgen.models.entity import Entity
+from novelgen.models.plan import ScenePlan
+from novelgen.models.request import MemoryContextRequest
+from runtime.cli.exit_codes import ExitCode
+from runtime.cli.main import novelgen
+from runtime.context_chain import build_context_chain
+from runtime.exchange.memory_folder import export_project
+from runtime.ingest.entity_writes import store_entities
+from runtime.ingest.ingest import ingest_scene
+from runtime.ingest.scene_input import SceneInput
+from runtime.stores import MemoryStores
+from tests.support.demo_project import FAKE_MEMORY, demo_request, settings_for
+
+TRAPS = [
+    "../trap",
+    "../../trap",
+    "/tmp/trap",
+    "a/../../trap",
+    "nul",
+    "CON",
+    ".",
+    "..",
+    "x\\..\\trap",
+    "~/trap",
+    "%2e%2e",
+]
+
+
+def _everything_below(folder: Path) -> set[str]:
+    return {str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()}
+
+
+@pytest.mark.parametrize("plan_id", [trap for trap in TRAPS if trap not in ("%2e%2e",)])
+def test_a_plan_id_that_is_a_path_writes_nothing(
+    demo_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plan_id: str
+) -> None:
+    """The line is refused by name, and no file appears in the output folder or anywhere above it."""
+    monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", FAKE_MEMORY["embedding_model"])
+    request = demo_request("demo", 5, 4)
+    line = {"plan_id": plan_id, "chapter_index": 5, "scene_index": 4}
+    plans = tmp_path / "plans.jsonl"
+    plans.write_text(json.dumps({**line, "scene_plan": request.scene_plan.model_dump()}), encoding="utf-8")
+    before = _everything_below(tmp_path)
+    arguments = ["context", "demo", "--plans", str(plans), "--out", str(tmp_path / "out" / "deep")]
+    result = CliRunner().invoke(novelgen, ["--projects-dir", str(demo_folder), *arguments])
+    assert result.exit_code in (ExitCode.FAILED, ExitCode.BAD_INPUT)
+    assert "plan_id" in result.stderr
+    written = {name for name in _everything_below(tmp_path) - before if "/data/" not in name}
+    assert written == set()
+
+
+def test_entities_named_like_paths_are_names_only(tmp_path: Path) -> None:
+    """They are stored, planned for and exported; every file stays in its folder."""
+    projects = tmp_path / "a" / "b" / "projects"
+    entities = [
+        Entity(entity_id=trap, entity_type="character", name=f"{trap} the Sly", aliases=[]) for trap in TRAPS
+    ]
+    with MemoryStores(settings_for(projects)) as stores:
+        stores.create_project("西游记", language="en")
+        store_entities(stores, "西游记", entities)
+        ingest_scene(
+            stores, "西游记", SceneInput(chapter_index=1, scene_index=1, text="The Sly came. 悟空来了。")
+        )
+        plan = ScenePlan(scene_number=1, location="../../trap", characters=TRAPS, purpose="../trap")
+        build_context_chain(stores).invoke(
+            MemoryContextRequest(project_id="西游记", chapter_index=2, scene_index=1, scene_plan=plan)
+        )
+        out = tmp_path / "a" / "b" / "out"
+        exported = export_project(stores, "西游记", out)
+    assert all(file.resolve().is_relative_to(out.resolve()) for file in exported)
+    outside = {
+        name
+        for name in _everything_below(tmp_path)
+        if not name.startswith(("a/b/projects/西游记/", "a/b/out/"))
+    }
+    assert outside == set()

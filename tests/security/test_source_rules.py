@@ -1,0 +1,92 @@
+"""What the source must never do, and which versions it needs."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SOURCES = sorted(file for room in ("novelgen", "runtime") for file in (REPOSITORY / room).rglob("*.py"))
+FORBIDDEN_MODULES = (
+    "jinja2",
+    "pickle",
+    "marshal",
+    "shelve",
+    "langchain_core.load",
+    "langchain_core.prompts.loading",
+    "langchain.load",
+    "langchain_community.document_loaders",
+    "langchain_community.tools",
+)
+FORBIDDEN_CALLS = {"eval", "exec", "load_prompt", "__import__", "system", "popen"}
+LEAST_SAFE_VERSIONS = {"langchain-core": "1.3.3", "starlette": "1.0.1"}
+
+
+def _imports(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _calls(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            yield name, node
+
+
+@pytest.mark.parametrize("file", SOURCES, ids=lambda file: str(file.relative_to(REPOSITORY)))
+def test_no_source_evaluates_or_deserialises_what_it_reads(file: Path) -> None:
+    """No jinja2, no pickle, no prompt files by path, no LangChain `load` of foreign data, no eval, no shell."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    imported = [name for name in _imports(tree) if name.startswith(FORBIDDEN_MODULES)]
+    called = [name for name, _ in _calls(tree) if name in FORBIDDEN_CALLS]
+    shells = [name for name, call in _calls(tree) for keyword in call.keywords if keyword.arg == "shell"]
+    formats = [
+        keyword.value.value
+        for _, call in _calls(tree)
+        for keyword in call.keywords
+        if keyword.arg == "template_format" and isinstance(keyword.value, ast.Constant)
+    ]
+    assert (imported, called, shells) == ([], [], [])
+    assert set(formats) <= {"f-string"}
+
+
+def test_prompt_templates_are_made_in_one_place_from_packaged_files() -> None:
+    """No template is ever made of story text."""
+    makers = {
+        file.relative_to(REPOSITORY).as_posix()
+        for file in SOURCES
+        for name, _ in _calls(ast.parse(file.read_text(encoding="utf-8")))
+        if name in ("from_template", "from_messages", "PromptTemplate", "ChatPromptTemplate")
+    }
+    assert makers == {"novelgen/prompting.py"}
+
+
+def _installed(package: str) -> Version | None:
+    """Return the version of a package; what is not there has no holes."""
+    try:
+        return Version(version(package))
+    except PackageNotFoundError:
+        return None
+
+
+@pytest.mark.parametrize("package", LEAST_SAFE_VERSIONS)
+def test_dependencies_have_their_least_safe_version(package: str) -> None:
+    """Both what is installed and what pyproject.toml allows."""
+    least = Version(LEAST_SAFE_VERSIONS[package])
+    assert _installed(package) is None or _installed(package) >= least
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (requirement,) = (each for each in map(Requirement, project["dependencies"]) if each.name == package)
+    floors = [Version(bound.version) for bound in requirement.specifier if bound.operator == ">="]
+    assert max(floors) >= least
