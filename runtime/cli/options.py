@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,6 +12,8 @@ import click
 if TYPE_CHECKING:
     from novelgen.models.position import StoryPosition
 
+# Longer numbers are out of bounds anyway, and Python refuses to read very long ones.
+_NUMBER = re.compile(r"[0-9]{1,12}")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -31,8 +34,10 @@ class PositionType(click.ParamType):
         if isinstance(value, StoryPosition):
             return value
         parts = str(value).split(":")
-        if len(parts) > 2 or not all(part.isascii() and part.isdigit() for part in parts):
-            self.fail(f"{value!r} is no position; write chapter:scene such as 3:2, or a chapter such as 3")
+        if len(parts) > 2 or not all(_NUMBER.fullmatch(part) for part in parts):
+            self.fail(
+                f"{str(value)[:80]!r} is no position; write chapter:scene such as 3:2, or a chapter such as 3"
+            )
         return StoryPosition(*(int(part) for part in parts))
 
 

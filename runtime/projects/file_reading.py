@@ -11,8 +11,10 @@ from typing import Any, NoReturn, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from novelgen.errors import InvalidFileError
+from novelgen.text.nesting import is_deeper
 from novelgen.text.scrub import scrub_tree
 
+MAX_DEPTH = 100
 MAX_FILE_BYTES = 20 * 1024 * 1024
 _SHOWN_VALUE_LENGTH = 80
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -60,12 +62,15 @@ def parse_json(text: str, *, where: str) -> Any:
         InvalidFileError: When it is not JSON, nested too deeply, or holds NaN or Infinity.
     """
     try:
-        return scrub_tree(json.loads(text, parse_constant=_refuse_constant))
+        value = json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise InvalidFileError(f"{where} is not JSON: {error.msg} at {place}") from error
     except (ValueError, RecursionError) as error:
         raise InvalidFileError(f"{where} is not usable JSON: {error}") from error
+    if is_deeper(value, than=MAX_DEPTH):
+        raise InvalidFileError(f"{where} is not usable JSON: it nests deeper than {MAX_DEPTH} levels")
+    return scrub_tree(value)
 
 
 def validated(model: type[Model], data: Any, *, where: str) -> Model:
