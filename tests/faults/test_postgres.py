@@ -19,6 +19,7 @@ from runtime.stores import MemoryStores
 from tests.faults.expectations import (
     HANG_GUARD_S,
     TIGHT,
+    awake,
     context_of,
     require_healthy,
     require_without_database,
@@ -101,6 +102,7 @@ def test_a_frozen_server_costs_states_only(
 ) -> None:
     """The context comes from the index while the server stands still."""
     with _opened(projects, server.url(), **TIGHT) as stores:
+        awake(stores, "demo")
         require_healthy(stores, request_in_demo, healthy)
         server.freeze()
         try:
