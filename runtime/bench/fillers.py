@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,13 +45,15 @@ def fill_project(
     """
     with stores.database(project_id).read() as unit:
         stored = unit.memories.count(project_id)
+    wanted = max(0, size - stored)
     fillers = Fillers(book, project_id, dimension=stores.embedding_identity.dimension)
-    scenes = fillers.scenes(max(0, size - stored))
+    scenes = fillers.scenes()
     written = 0
-    while step := list(islice(scenes, SCENES_PER_STEP)):
+    while written < wanted:
+        step = _lacking(stores, project_id, islice(scenes, SCENES_PER_STEP), limit=wanted - written)
         _write(stores, project_id, step, fillers)
         written += sum(len(scene.chunks) for scene in step)
-        progress(written, max(0, size - stored))
+        progress(written, wanted)
     return stored + written
 
 
@@ -80,18 +82,18 @@ class Fillers:
         self._random = np.random.default_rng(SEED)
         self._centres = _unit(self._random.normal(size=(CLUSTERS, dimension)))
 
-    def scenes(self, memories: int) -> Iterator[SceneWrite]:
-        """Give scenes that hold so many memories in all."""
-        for number, start in enumerate(range(0, memories, MEMORIES_PER_SCENE)):
-            yield self._scene(number, min(MEMORIES_PER_SCENE, memories - start))
+    def scenes(self) -> Iterator[SceneWrite]:
+        """Give scenes without end, always the same ones."""
+        for number in count():
+            yield self._scene(number)
 
-    def vectors(self, count: int) -> NDArray[np.float32]:
-        """Return unit vectors around random centres, shape (count, dimension)."""
-        centres = self._centres[self._random.integers(CLUSTERS, size=count)]
+    def vectors(self, rows: int) -> NDArray[np.float32]:
+        """Return unit vectors around random centres, shape (rows, dimension)."""
+        centres = self._centres[self._random.integers(CLUSTERS, size=rows)]
         noise = _unit(self._random.normal(size=centres.shape))
         return _unit(centres + NOISE * noise).astype(np.float32)
 
-    def _scene(self, number: int, memories: int) -> SceneWrite:
+    def _scene(self, number: int) -> SceneWrite:
         chapter = self._first_chapter + number // SCENES_PER_CHAPTER
         scene = number % SCENES_PER_CHAPTER + 1
         cast = self._some_entities(4)
@@ -99,9 +101,11 @@ class Fillers:
             project_id=self._project_id,
             chapter_index=chapter,
             scene_index=scene,
-            scene_id=f"filler-{number}",
+            scene_id=f"{self._project_id}-filler-{number}",
             participants=cast,
-            chunks=[self._chunk(f"filler-{number}-{place}", place, cast) for place in range(memories)],
+            chunks=[
+                self._chunk(f"filler-{number}-{place}", place, cast) for place in range(MEMORIES_PER_SCENE)
+            ],
         )
 
     def _chunk(self, chunk_id: str, place: int, cast: Sequence[str]) -> StoryMemoryChunk:
@@ -118,9 +122,9 @@ class Fillers:
             origin="record",
         )
 
-    def _some_entities(self, count: int) -> list[str]:
+    def _some_entities(self, picks: int) -> list[str]:
         """Pick entities, those that come first in the book far more often."""
-        places = {int(len(self._entity_ids) * self._dice.random() ** 2) for _ in range(count)}
+        places = {int(len(self._entity_ids) * self._dice.random() ** 2) for _ in range(picks)}
         return [self._entity_ids[place] for place in sorted(places)]
 
     def _shuffled_text(self) -> str:
@@ -129,6 +133,19 @@ class Fillers:
         parts = list(text) if self._is_chinese else text.split()
         self._dice.shuffle(parts)
         return ("" if self._is_chinese else " ").join(parts).strip()
+
+
+def _lacking(
+    stores: MemoryStores, project_id: str, scenes: Iterable[SceneWrite], *, limit: int
+) -> list[SceneWrite]:
+    """Return the scenes that an earlier, broken-off run has not written, with at most `limit` memories in all."""
+    lacking: list[SceneWrite] = []
+    with stores.database(project_id).read() as unit:
+        for scene in scenes:
+            if limit > 0 and not unit.scenes.holds_id(str(scene.scene_id)):
+                lacking.append(scene.model_copy(update={"chunks": scene.chunks[:limit]}))
+                limit -= len(lacking[-1].chunks)
+    return lacking
 
 
 def _write(stores: MemoryStores, project_id: str, scenes: Sequence[SceneWrite], fillers: Fillers) -> None:
