@@ -17,14 +17,14 @@ from novelgen.errors import (
     StoreError,
     UnknownProjectError,
 )
-from novelgen.memory.search import Candidate, SearchRequest, SearchResult
+from novelgen.memory.search import Candidate, SearchRequest, SearchResult, Vector
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.project_id import require_project_id
 from runtime.retrieval.answers import ArmAnswer, merged
 from runtime.retrieval.lexical import search_words
 from runtime.retrieval.relational import entity_memories, loop_memories, recent_memories
-from runtime.retrieval.semantic import query_vectors, search_exactly, search_index
+from runtime.retrieval.semantic import QueryVectors, query_vectors, search_exactly, search_index
 from runtime.stores import MemoryStores
 
 # Shares of the time: what hangs leaves some to what comes after it. The memories that the arms found are read
@@ -74,7 +74,7 @@ def search_memories(stores: MemoryStores, request: SearchRequest) -> SearchResul
     )
     return SearchResult(
         candidates=tuple(candidates),
-        query_vectors=tuple(semantic.vectors) if semantic is not None else (),
+        query_vectors=_in_order(semantic.vectors, request) if semantic is not None else (),
         issues=(*issues, *([issue] if issue else [])),
         timings_s=timings,
     )
@@ -85,7 +85,7 @@ class SemanticAnswer:
     """What the semantic arm found, by which vectors, and whether it had to fall back."""
 
     found: ArmAnswer
-    vectors: NDArray[np.float32]
+    vectors: QueryVectors
     issue: ReportIssue | None = None
 
 
@@ -104,7 +104,11 @@ def _semantic_arm(stores: MemoryStores, request: SearchRequest) -> SemanticAnswe
     return SemanticAnswer(found, vectors)
 
 
-def _fallback(stores: MemoryStores, request: SearchRequest, vectors: NDArray[np.float32]) -> ArmAnswer:
+def _in_order(vectors: QueryVectors, request: SearchRequest) -> tuple[Vector | None, ...]:
+    return tuple(vectors.get(index) for index in range(len(request.queries)))
+
+
+def _fallback(stores: MemoryStores, request: SearchRequest, vectors: QueryVectors) -> ArmAnswer:
     if stores.settings.memory.search_fallback == "off":
         return ArmAnswer()
     try:

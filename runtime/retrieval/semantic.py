@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from novelgen.deadlines import call_with_deadline
 from novelgen.errors import DatabaseError, DeadlineExceededError
-from novelgen.memory.search import SearchQuery, SearchRequest
+from novelgen.memory.search import SearchQuery, SearchRequest, Vector
 from novelgen.models.memory import StoryMemoryChunk
 from runtime.retrieval.answers import ArmAnswer, merged, ranked_answer
 from runtime.retrieval.filters import same_filters
@@ -27,24 +27,35 @@ MAX_ID_LIST = 5_000
 SQL_SHARE = 0.4
 
 
-def query_vectors(stores: MemoryStores, queries: Sequence[SearchQuery]) -> NDArray[np.float32]:
-    """Embed all queries in one batch: shape (queries, dimension).
+QueryVectors = Mapping[int, Vector]
+"""Embedding by index of the query, for those that are asked by meaning."""
+
+NAMES_ALONE = frozenset({"character", "pair", "names"})
+"""Purposes of queries that are names and no more: words and links find names better, and embedding a query is the
+dearest step of a search. Measured on both books, without them the choice is as good at half the embeddings."""
+
+
+def query_vectors(stores: MemoryStores, queries: Sequence[SearchQuery]) -> QueryVectors:
+    """Embed the queries that say more than names, in one batch; all where none says more.
 
     Raises:
         EmbeddingError: When the model fails or returns unusable vectors.
     """
-    return np.asarray(stores.embeddings.embed_queries([query.text for query in queries]), dtype=np.float32)
+    telling = [index for index, query in enumerate(queries) if query.purpose not in NAMES_ALONE]
+    asked = telling or list(range(len(queries)))
+    vectors = stores.embeddings.embed_queries([queries[index].text for index in asked])
+    return dict(zip(asked, np.asarray(vectors, dtype=np.float32), strict=True))
 
 
 def search_index(
-    stores: MemoryStores, request: SearchRequest, vectors: NDArray[np.float32], *, timeout_s: float
+    stores: MemoryStores, request: SearchRequest, vectors: QueryVectors, *, timeout_s: float
 ) -> ArmAnswer:
     """Ask Chroma, with the ids that SQL allows, or by position alone when SQL is down.
 
     Args:
         stores: The stores.
         request: Queries and position.
-        vectors: One per query.
+        vectors: Of the queries that are asked.
         timeout_s: Seconds for the whole. A database that hangs costs a share of it; the index is asked
             all the same, by position alone.
 
@@ -57,13 +68,13 @@ def search_index(
     """
     index = stores.vectors(request.project_id)
     ends_s = time.monotonic() + timeout_s
-    groups = same_filters(request)
+    groups = same_filters(request, vectors.keys())
     allowed_ids = _ids_in_time(stores, request.project_id, groups, timeout_s=timeout_s * SQL_SHARE)
     answers: list[ArmAnswer] = []
     for (_, numbers), allowed in zip(groups, allowed_ids, strict=True):
         found = index.query(
             request.project_id,
-            vectors[numbers],
+            _rows(vectors, numbers),
             top_k=request.candidates_per_query,
             as_of=request.as_of,
             chunk_ids=allowed,
@@ -77,7 +88,7 @@ def search_index(
     return merged(answers)
 
 
-def search_exactly(stores: MemoryStores, request: SearchRequest, vectors: NDArray[np.float32]) -> ArmAnswer:
+def search_exactly(stores: MemoryStores, request: SearchRequest, vectors: QueryVectors) -> ArmAnswer:
     """Search the embeddings kept in SQL, exactly; fallback and oracle of the index.
 
     Raises:
@@ -85,7 +96,7 @@ def search_exactly(stores: MemoryStores, request: SearchRequest, vectors: NDArra
     """
     database = stores.database(request.project_id)
     answers: list[ArmAnswer] = []
-    for memory_filter, numbers in same_filters(request):
+    for memory_filter, numbers in same_filters(request, vectors.keys()):
         is_narrow = memory_filter != MemoryFilter(as_of=request.as_of)
         with database.read() as unit:
             ids = unit.memories.filtered_ids(request.project_id, memory_filter) if is_narrow else None
@@ -95,13 +106,17 @@ def search_exactly(stores: MemoryStores, request: SearchRequest, vectors: NDArra
         if not names:
             continue
         found = exact_search(
-            matrix, names, query_vectors=vectors[numbers], top_k=request.candidates_per_query
+            matrix, names, query_vectors=_rows(vectors, numbers), top_k=request.candidates_per_query
         )
         answers += [
             ranked_answer(ARM, ((name, float(score)) for name, score in hits), number)
             for number, hits in zip(numbers, found, strict=True)
         ]
     return merged(answers)
+
+
+def _rows(vectors: QueryVectors, numbers: Sequence[int]) -> NDArray[np.float32]:
+    return np.stack([vectors[number] for number in numbers])
 
 
 def chunk_of_hit(hit: IndexHit) -> StoryMemoryChunk:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from novelgen.chains.context_settings import ContextSettings
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.memory import StoryMemoryChunk
@@ -198,7 +199,8 @@ class TestGracefulDegradation:
             def search_story_memory(self, *arguments: Any, **keywords: Any) -> list[StoryMemoryChunk]:
                 return search_story_memory_tool(*arguments, **keywords, stores=demo_stores)
 
-        chain = MemoryContextChain(SearchOnly())  # type: ignore[arg-type]
+        patient = ContextSettings(tool_timeout_s=60, chain_timeout_s=120)
+        chain = MemoryContextChain(SearchOnly(), settings=patient)  # type: ignore[arg-type]
         context = chain.invoke(demo_request("demo", 5, 4))
         assert context.relevant_memories
         assert context.entity_states == []
