@@ -1,4 +1,4 @@
 """Everything that parses, fed with what nobody would write: only documented errors may come out.
 
-`NOVELGEN_TEST_FUZZ_EXAMPLES` multiplies nothing but the number of examples of each test.
+`NOVELGEN_TEST_FUZZ_EXAMPLES` sets the number of examples of each test.
 """
