@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from typing import NamedTuple, TypeVar
 
 import chromadb
@@ -26,6 +26,7 @@ from runtime.bench.quality import StageProgress
 from runtime.bench.vector_cache import BenchStores, VectorCache
 from runtime.context_chain import build_context_chain
 from runtime.ingest.import_book import import_book
+from runtime.retrieval.semantic import NAMES_ALONE
 from runtime.stores import MemoryStores
 
 T = TypeVar("T")
@@ -60,8 +61,8 @@ class SizeCost(BaseModel):
     chain: Timing
     bare_embedding: Timing = Field(description="One query embedded.")
     bare_search: Timing = Field(description="One Chroma query in this process, without filters.")
-    extra_embeddings: Timing = Field(description="The chain's other queries embedded in one batch.")
-    queries_mean: float
+    extra_embeddings: Timing = Field(description="The other queries that a context embeds, in one batch.")
+    queries_mean: float = Field(description="Queries that a context embeds.")
     goal_p95_ms: float = Field(description="3 x (bare embedding + bare search) + extra embeddings, at p95.")
     stages_ms: dict[str, float] = Field(description="Median per stage of the chain, the largest first.")
     peak_rss_mb: float = Field(description="Peak of this process so far, filling included.")
@@ -182,6 +183,7 @@ class _Trial:
             stores.vectors(other).query(other, [self._any_vector()], top_k=1, timeout_s=60)
         self._times_s: dict[str, list[float]] = {name: [] for name in ("chain", "one", "search", "extra")}
         self._contexts: list[SceneMemoryContext] = []
+        self._embedded: list[int] = []
 
     def run_once(self, plan: BenchPlan, *, is_counted: bool = True) -> None:
         """Time one context, one embedding, one search and the embedding of the chain's other queries."""
@@ -192,15 +194,17 @@ class _Trial:
             "scene_plan": plan.scene_plan,
         }
         context, chain_s = _timed(lambda: self._chain.invoke(request))
-        queries = [query.text for query in context.report.queries] if context.report else []
+        asked = context.report.queries if context.report else []
+        embedded = [query.text for query in asked if query.purpose not in NAMES_ALONE]
         embeddings = self._stores.embeddings
         vector, one_s = _timed(lambda: embeddings.embed_query(whole_plan(plan.scene_plan)))
         _, search_s = _timed(
             lambda: self._bare.query(query_embeddings=[np.asarray(vector)], n_results=BARE_RESULTS)
         )
-        _, extra_s = _timed(lambda: embeddings.embed_queries(queries[1:]))
+        _, extra_s = _timed(lambda: embeddings.embed_queries(embedded[1:]))
         if is_counted:
             self._contexts.append(context)
+            self._embedded.append(len(embedded))
             for name, taken_s in (
                 ("chain", chain_s),
                 ("one", one_s),
@@ -229,7 +233,7 @@ class _Trial:
             bare_embedding=timings["one"],
             bare_search=timings["search"],
             extra_embeddings=timings["extra"],
-            queries_mean=sum(len(report.queries) for report in reports) / len(reports),
+            queries_mean=mean(self._embedded),
             goal_p95_ms=GOAL_FACTOR * pair.p95_ms + timings["extra"].p95_ms,
             stages_ms=dict(sorted(medians.items(), key=lambda entry: (-entry[1], entry[0]))),
             peak_rss_mb=_peak_rss_mb(resource.RUSAGE_SELF),
