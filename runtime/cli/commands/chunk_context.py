@@ -36,7 +36,7 @@ def chunk_context(
     limit: int,
     as_json: bool,
 ) -> None:
-    """Show what a translator or editor of a piece of text must know.
+    """Show what the translator of a text must know.
 
     The glossary of the names and terms in it, and the memories about them.
     """

@@ -18,7 +18,7 @@ _INTENSITY = click.IntRange(0, 10)
 
 @click.group()
 def relationship() -> None:
-    """Look at how characters stand to each other; add and edit it.
+    """Look at relationships; add and edit them.
 
     Characters are given by id, name or alias, and a pair in either order.
     """
