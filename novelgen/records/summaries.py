@@ -1,4 +1,4 @@
-"""Summaries that roll up from scenes to chapters to parts, each cut by position, without a model.
+"""Summaries that roll up from scenes to chapters, each cut by position, without a model.
 
 A summary is made of whole bullets of the level below; none is cut in its middle.
 """
@@ -8,36 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
-from pydantic import BaseModel, Field
-
 from novelgen.memory.outline import ChapterSummary, OutlineScene
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.records.merge import spread
 from novelgen.text.cjk import has_cjk
-from novelgen.text.sentences import split_sentences
 
 CHAPTER_BULLETS = 6
-PART_BULLETS = 8
 SUMMARY_CHARACTERS = 900
 
 _SENTENCE_ENDS = ("。", "！", "？", "…", ".", "!", "?", "”", "」", '"')
-
-
-class StoryPart(BaseModel):
-    """A part of a book: its chapters, first and last included."""
-
-    title: str = ""
-    first_chapter: int = Field(ge=0)
-    last_chapter: int = Field(ge=0)
-
-
-class PartSummary(BaseModel):
-    """What a finished part amounted to; visible only after the last stored scene of its last chapter."""
-
-    part: StoryPart
-    chapter_index: int = Field(description="Last chapter that it covers.")
-    scene_index: int | None = Field(default=None, description="Last scene that it covers.")
-    summary: str
 
 
 def chapter_summaries(
@@ -69,43 +48,6 @@ def chapter_summaries(
         if summary and as_of.admits(chapter_index, None):
             found.append(
                 ChapterSummary(chapter_index=chapter_index, scene_index=last.scene_index, summary=summary)
-            )
-    return found
-
-
-def part_summaries(
-    chapters: Sequence[ChapterSummary],
-    parts: Sequence[StoryPart],
-    *,
-    max_bullets: int = PART_BULLETS,
-    max_characters: int = SUMMARY_CHARACTERS,
-) -> list[PartSummary]:
-    """Sum up the parts of which every chapter up to the last is summed up.
-
-    Args:
-        chapters: Summaries of the chapters that are over at the position of the read, in story order.
-        parts: The parts of the book.
-        max_bullets: Most sentences of a summary.
-        max_characters: Longest summary.
-
-    Returns:
-        Summaries in the order of `parts`; a part whose last chapter is missing has none yet.
-    """
-    found = []
-    for part in parts:
-        told = [each for each in chapters if part.first_chapter <= each.chapter_index <= part.last_chapter]
-        if not told or told[-1].chapter_index != part.last_chapter:
-            continue
-        last = told[-1]
-        sentences = [
-            chapter.summary[start:end] for chapter in told for start, end in split_sentences(chapter.summary)
-        ]
-        summary = _bounded(sentences, max_bullets, max_characters)
-        if summary:
-            found.append(
-                PartSummary(
-                    part=part, chapter_index=last.chapter_index, scene_index=last.scene_index, summary=summary
-                )
             )
     return found
 

@@ -6,7 +6,7 @@ import pytest
 
 from novelgen.memory.outline import OutlineScene
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.records.summaries import StoryPart, chapter_summaries, part_summaries
+from novelgen.records.summaries import chapter_summaries
 
 
 def told(chapter: int, index: int, *events: str, summary: tuple[str, ...] = ()) -> OutlineScene:
@@ -76,14 +76,3 @@ def test_chinese_summaries_are_joined_as_chinese() -> None:
     """No spaces between sentences, and full stops of the language."""
     [summary] = chapter_summaries([told(1, 1, "阿黛藏起钥匙", "阿本立誓。")])
     assert summary.summary == "阿黛藏起钥匙。阿本立誓。"
-
-
-PARTS = [StoryPart(title="One", first_chapter=1, last_chapter=2), StoryPart(first_chapter=3, last_chapter=4)]
-
-
-def test_a_part_is_summed_up_when_its_last_chapter_is() -> None:
-    """A part is made of the sentences of its chapters, and waits for the last of them."""
-    summaries = part_summaries(chapter_summaries(SCENES), PARTS, max_bullets=2)
-    assert [(each.part.title, each.chapter_index, each.scene_index) for each in summaries] == [("One", 2, 2)]
-    assert summaries[0].summary == "Ada hides the key. The key is sold!"
-    assert part_summaries(chapter_summaries(SCENES, as_of=StoryPosition(2, 9)), PARTS) == []
