@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Literal
 
@@ -28,6 +28,10 @@ class StateChange(BaseModel):
     chapter_index: int | None = None
     scene_index: int | None = None
     kind: Literal["explicit", "presence"] = "explicit"
+    verified: bool = Field(default=True, description="False: its quote was not found in the scene's text.")
+    source_span: tuple[int, int] | None = Field(
+        default=None, description="Characters [start, end) of its quote in the scene."
+    )
 
 
 class EntityStateSnapshot(BaseModel):
@@ -44,6 +48,9 @@ class EntityStateSnapshot(BaseModel):
     scene_index: int | None = None
     timestamp: UtcDatetime
     state_data: dict[str, Any] = Field(default_factory=dict)
+    unverified: list[str] = Field(
+        default_factory=list, description="Attributes whose value no quote of its scene proves, in order."
+    )
     version: int = Field(default=1, ge=1)
 
 
@@ -98,7 +105,14 @@ def snapshot_of(
         scene_index=scene_index,
         timestamp=timestamp,
         state_data=state,
+        unverified=_unverified(visible, state),
     )
+
+
+def _unverified(changes: Iterable[StateChange], state: Mapping[str, Any]) -> list[str]:
+    explicit = (change for change in sorted(changes, key=_place) if change.kind == "explicit")
+    last = {change.attribute: change for change in explicit}
+    return [name for name, change in last.items() if name in state and not change.verified]
 
 
 def _place(change: StateChange) -> tuple[int, int]:

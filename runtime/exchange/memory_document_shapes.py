@@ -32,6 +32,8 @@ class HistoryEntry(_Document):
     kind: Literal["explicit", "presence"] = "explicit"
     origin: EventOrigin | None = None
     created_at: UtcDatetime | None = None
+    verified: bool = True
+    source_span: tuple[int, int] | None = None
     changes: dict[str, JsonValue] = Field(default_factory=dict)
 
 

@@ -149,6 +149,8 @@ def _state(
         kind=told.kind,
         origin=told.origin or "author",
         created_at=told.created_at or context.now,
+        verified=told.verified,
+        source_span=told.source_span,
         **place,
     )
 

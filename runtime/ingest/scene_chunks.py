@@ -6,17 +6,17 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.models.memory import WORDS_ONLY, ContentType, MemoryOrigin, StoryMemoryChunk
-from novelgen.models.record import RecordedMemory, SceneRecord
+from novelgen.models.record import SceneRecord
 from novelgen.names.resolver import Mention
 from novelgen.records.evidence import QuoteFinder
 from novelgen.text.chunks import TARGET_CHARACTERS, chunk_text
 from novelgen.text.cjk import StoryLanguage, story_language
 from novelgen.text.extractive import short_form
+from runtime.ingest.scene_evidence import located_evidence
 from runtime.ingest.scene_input import RecordOrigin, SceneInput
 
 _MEMORY_ORIGINS: dict[RecordOrigin, MemoryOrigin] = {
@@ -114,7 +114,7 @@ def record_chunks(
             supersedes=memory.supersedes,
             slot_type=memory.slot_type,
             origin=origin,
-            **_evidence(memory, finder, scene.record_origin),
+            **located_evidence(memory.evidence, finder, scene.record_origin)._asdict(),
         )
         for memory in record.memories
     ]
@@ -129,13 +129,6 @@ def record_chunks(
         is_semantic=scope.embed_key_events,
     )
     return memories + bullets + events
-
-
-def _evidence(memory: RecordedMemory, finder: QuoteFinder, made_by: RecordOrigin) -> dict[str, Any]:
-    """Where a memory's quote stands; one that does not stand there, or that a model owes, is unverified."""
-    span = finder.find(memory.evidence)
-    needs_quote = made_by == "extracted" or (made_by == "supplied" and bool(memory.evidence))
-    return {"source_span": span and (span.start, span.end), "verified": span is not None or not needs_quote}
 
 
 def _listed(

@@ -7,17 +7,29 @@ from collections.abc import Mapping, Sequence
 from novelgen.models.entity import ID_PREFIXES, EntityType
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import PRESENCE_ATTRIBUTE, StateChange
+from novelgen.records.evidence import QuoteFinder
+from runtime.ingest.scene_evidence import located_evidence
+from runtime.ingest.scene_input import RecordOrigin
 
 _TYPES_BY_PREFIX: dict[str, EntityType] = {prefix: kind for kind, prefix in ID_PREFIXES.items()}
 
 
-def recorded_states(record: SceneRecord, *, entity_types: Mapping[str, EntityType]) -> list[StateChange]:
-    """Return the changes that a record states, in its order, one per attribute.
+def recorded_states(
+    record: SceneRecord,
+    *,
+    text: str,
+    made_by: RecordOrigin,
+    entity_types: Mapping[str, EntityType],
+) -> list[StateChange]:
+    """Return the changes that a record states, in its order, one per attribute, with their quotes located.
 
     Args:
         record: The record; None as a value clears the attribute.
+        text: The scene, in which the quotes are looked for.
+        made_by: Who made the record; see `located_evidence`.
         entity_types: Type of every known entity; one that is not known is judged by its id.
     """
+    finder = QuoteFinder(text)
     return [
         StateChange(
             entity_id=change.entity_id,
@@ -26,8 +38,10 @@ def recorded_states(record: SceneRecord, *, entity_types: Mapping[str, EntityTyp
             value=value,
             chapter_index=record.chapter_index,
             scene_index=record.scene_index,
+            **evidence._asdict(),
         )
         for change in record.state_changes
+        for evidence in [located_evidence(change.evidence, finder, made_by)]
         for attribute, value in change.changes.items()
     ]
 

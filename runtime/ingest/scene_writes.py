@@ -76,6 +76,7 @@ def _states(scene: SceneInput, reading: SceneReading, entities: Sequence[Entity]
         scene_index=scene.scene_index,
         entity_types=types,
     )
-    return (
-        presence if scene.record is None else [*presence, *recorded_states(scene.record, entity_types=types)]
-    )
+    if scene.record is None:
+        return presence
+    recorded = recorded_states(scene.record, text=scene.text, made_by=scene.record_origin, entity_types=types)
+    return [*presence, *recorded]

@@ -19,11 +19,13 @@ from runtime.storage.exchange_records import (
     ExchangedEntity,
     ExchangedMemory,
     ExchangedPair,
+    ExchangedState,
     ProjectContents,
     SceneBundle,
 )
 from runtime.storage.positions import Place, scene_ids_at
 from runtime.storage.session import StorageSession
+from runtime.storage.states import state_columns
 from runtime.storage.tables import (
     ALIASES,
     LOOP_EVENTS,
@@ -220,7 +222,8 @@ def _chunk_row(project_id: str, memory: ExchangedMemory, scene_id: str | None) -
 def _event_row(
     project_id: str, event: Any, relationship_ids: dict[str, str], scene_ids: dict[Place, str]
 ) -> dict[str, Any]:
-    values: dict[str, Any] = event.model_dump(exclude={"scene_label"})
+    columns = state_columns(event) if isinstance(event, ExchangedState) else event.model_dump()
+    values = {name: value for name, value in columns.items() if name != "scene_label"}
     if "relationship_id" in values:
         values["relationship_id"] = relationship_ids.get(values["relationship_id"], values["relationship_id"])
     place = (event.chapter_index, event.scene_index)

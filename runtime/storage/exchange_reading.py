@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection
 from typing import Any
 
 from sqlalchemy import Table, select
@@ -23,6 +24,7 @@ from runtime.storage.exchange_records import (
 from runtime.storage.projects import ProjectRepository
 from runtime.storage.scenes import SceneRepository
 from runtime.storage.session import AnyRow, StorageSession, own_rows
+from runtime.storage.states import span_of
 from runtime.storage.tables import (
     ALIASES,
     CHUNKS,
@@ -56,7 +58,12 @@ def read_contents(session: StorageSession, project_id: str) -> ProjectContents:
         entities=_entities(session, project_id),
         scenes=_scenes(session, project_id),
         memories=[_memory(row, labels) for row in events.rows(CHUNKS)],
-        states=[ExchangedState(**events.values(row, ExchangedState)) for row in events.rows(STATES)],
+        states=[
+            ExchangedState(
+                **events.values(row, ExchangedState, derived=("source_span",)), source_span=span_of(row)
+            )
+            for row in events.rows(STATES)
+        ],
         loop_events=[
             ExchangedLoopEvent(**events.values(row, ExchangedLoopEvent)) for row in events.rows(LOOP_EVENTS)
         ],
@@ -85,8 +92,9 @@ class _EventReader:
         )
         return list(own_rows(self._session.rows(statement), self._project_id))
 
-    def values(self, row: AnyRow, model: type[Any]) -> dict[str, Any]:
-        copied = {name: getattr(row, name) for name in model.model_fields if name != "scene_label"}
+    def values(self, row: AnyRow, model: type[Any], *, derived: Collection[str] = ()) -> dict[str, Any]:
+        given_apart = {"scene_label", *derived}
+        copied = {name: getattr(row, name) for name in model.model_fields if name not in given_apart}
         return copied | {"scene_label": self._labels.get(row.scene_id)}
 
 
@@ -118,8 +126,7 @@ def _scenes(session: StorageSession, project_id: str) -> list[ExchangedScene]:
 
 def _memory(row: AnyRow, labels: dict[str, str]) -> ExchangedMemory:
     fields = set(StoryMemoryChunk.model_fields) - {"source_span", "superseded_by"}
-    span = None if row.span_start is None else (row.span_start, row.span_end)
-    chunk = StoryMemoryChunk(**{name: getattr(row, name) for name in fields}, source_span=span)
+    chunk = StoryMemoryChunk(**{name: getattr(row, name) for name in fields}, source_span=span_of(row))
     return ExchangedMemory(
         chunk=chunk,
         status=row.status,

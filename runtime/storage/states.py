@@ -141,7 +141,18 @@ class StateRepository:
 
 def state_values(project_id: str, change: StateChange, origin: EventOrigin, now: datetime) -> dict[str, Any]:
     """Return a state change as the columns of its row, but for the scene's id."""
-    return change.model_dump() | {"project_id": project_id, "origin": origin, "created_at": now}
+    return state_columns(change) | {"project_id": project_id, "origin": origin, "created_at": now}
+
+
+def state_columns(change: StateChange) -> dict[str, Any]:
+    """Return a state change, or what is derived from one, with its span as two columns."""
+    start, end = change.source_span or (None, None)
+    return change.model_dump(exclude={"source_span"}) | {"span_start": start, "span_end": end}
+
+
+def span_of(row: AnyRow) -> tuple[int, int] | None:
+    """Return the span of a row's quote; None where it was not found, or there is none."""
+    return None if row.span_start is None else (row.span_start, row.span_end)
 
 
 def _change(row: AnyRow) -> StateChange:
@@ -153,6 +164,8 @@ def _change(row: AnyRow) -> StateChange:
         chapter_index=row.chapter_index,
         scene_index=row.scene_index,
         kind=row.kind,
+        verified=row.verified,
+        source_span=span_of(row),
     )
 
 

@@ -87,10 +87,12 @@ def _author_memories(session: StorageSession, project_id: str, as_of: StoryPosit
 def _author_events(
     session: StorageSession, project_id: str, as_of: StoryPosition
 ) -> list[list[dict[str, Any]]]:
+    # An author's event has no quote: where quotes stand says nothing about it.
+    left_out = ("row_id", "scene_id", "created_at", "verified", "span_start", "span_end")
     sections = []
     for table in (STATES, LOOP_EVENTS, RELATIONSHIP_CHANGES):
         statement = (
-            select(*(column for column in table.c if column.name not in ("row_id", "scene_id", "created_at")))
+            select(*(column for column in table.c if column.name not in left_out))
             .where(table.c.project_id == project_id, table.c.origin == "author", before(as_of, table))
             .order_by(*story_order(table), table.c.row_id)
         )

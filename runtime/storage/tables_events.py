@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, ClassVar
 
-from sqlalchemy import JSON, ForeignKeyConstraint, Index, Text, UniqueConstraint
+from sqlalchemy import JSON, ForeignKeyConstraint, Index, Text, UniqueConstraint, true
 from sqlmodel import Field
 
 from runtime.storage.table_base import BIG_KEY, Row, UtcTimestamp, one_of, position_bounds, table_of
@@ -17,7 +17,7 @@ EVENT_ORIGINS = ("record", "author")
 
 
 class StateChangeRow(Row, table=True):
-    """One attribute of one entity took a value."""
+    """One attribute of one entity took a value; the span is that of its quote in the scene's text."""
 
     __tablename__: ClassVar[str] = "state_changes"
     __table_args__ = (
@@ -42,6 +42,9 @@ class StateChangeRow(Row, table=True):
     kind: str = Field(sa_type=Text)
     origin: str = Field(sa_type=Text)
     created_at: datetime = Field(sa_type=UtcTimestamp)
+    verified: bool = Field(default=True, sa_column_kwargs={"server_default": true()})
+    span_start: int | None = None
+    span_end: int | None = None
 
 
 class LoopEventRow(Row, table=True):

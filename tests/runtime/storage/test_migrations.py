@@ -66,6 +66,24 @@ def test_the_first_version_is_migrated_with_its_data(database_url: str) -> None:
     database.close()
 
 
+def test_states_of_before_are_verified_by_the_quotes_of_their_records(database_url: str) -> None:
+    """0006 looks for each quote in the stored scene; authors' words and what has no scene stay as they were."""
+    url = url_of(database_url)
+    migrate_to_head(url, busy_timeout_s=5, target="0005")
+    _fill_states_before_evidence(database_url)
+    database = DatabaseManager.open(database_url)
+    with database.read() as unit:
+        changes = unit.states.changes_of("demo")
+    database.close()
+    assert {change.attribute: (change.verified, change.source_span) for change in changes} == {
+        "holder": (True, (0, 4)),
+        "mood": (False, None),
+        "goals": (False, None),
+        "presence": (True, None),
+        "note": (True, None),
+    }
+
+
 def test_a_newer_version_is_refused_and_left_alone(tmp_path: Path) -> None:
     """A database of a later novelgen is not touched."""
     DatabaseManager.open(tmp_path / "novel.db").close()
@@ -151,4 +169,49 @@ def _fill_first_version(database_url: str) -> None:
             terms,
         ):
             connection.execute(text(statement), {k: v for k, v in parameters.items() if f":{k}" in statement})
+    engine.dispose()
+
+
+def _fill_states_before_evidence(database_url: str) -> None:
+    record = {
+        "chapter_index": 1,
+        "scene_index": 1,
+        "state_changes": [
+            {"entity_id": "I0", "changes": {"holder": "C4"}, "evidence": "旧的场景"},
+            {"entity_id": "C4", "changes": {"mood": "sad"}, "evidence": "她哭了一夜"},
+            {"entity_id": "C4", "changes": {"goals": ["x"]}, "evidence": None},
+        ],
+    }
+    states = [
+        ("I0", "holder", '"C4"', "explicit", "record", "abc"),
+        ("C4", "mood", '"sad"', "explicit", "record", "abc"),
+        ("C4", "goals", '["x"]', "explicit", "record", "abc"),
+        ("C4", "presence", "{}", "presence", "record", "abc"),
+        ("C4", "note", '"n"', "explicit", "author", None),
+    ]
+    engine = create_engine(url_of(database_url))
+    with engine.begin() as connection:
+        for statement in (
+            (
+                "INSERT INTO projects(project_id, name, language, created_at, settings, story_revision)"
+                " VALUES ('demo', 'Demo', 'zh', :moment, '{}', 3)"
+            ),
+            (
+                "INSERT INTO scenes(scene_id, project_id, label, chapter_index, scene_index, title, text, text_hash,"
+                " created_at, updated_at, participants, record, record_origin, extraction_status, content_hash)"
+                " VALUES ('abc', 'demo', 'S007', 1, 1, '', '旧的场景。', 'x', :moment, :moment, '[]', :record,"
+                " 'extracted', 'done', 'h')"
+            ),
+        ):
+            parameters = {"moment": MOMENT, "record": json.dumps(record)}
+            connection.execute(text(statement), {k: v for k, v in parameters.items() if f":{k}" in statement})
+        names = ("entity", "attribute", "value", "kind", "origin", "scene")
+        connection.execute(
+            text(
+                "INSERT INTO state_changes(project_id, scene_id, chapter_index, scene_index, entity_id, entity_type,"
+                " attribute, value, kind, origin, created_at)"
+                f" VALUES ('demo', :scene, 1, 1, :entity, 'character', :attribute, :value, :kind, :origin, '{MOMENT}')"
+            ),
+            [dict(zip(names, state, strict=True)) for state in states],
+        )
     engine.dispose()
