@@ -28,6 +28,9 @@ class VectorStoreSettings(BaseModel):
 
     provider: Literal["chroma"] = "chroma"
     url: str | None = Field(default=None, description="URL of a Chroma server; None: embedded, per project.")
+    max_processes: int = Field(
+        default=8, ge=1, le=10_000, description="Embedded indexes kept running at once."
+    )
 
 
 class IngestSettings(BaseModel):
@@ -90,6 +93,12 @@ class NovelgenSettings(BaseSettings):
     projects_dir: Path = Field(default=Path("projects"), description="Where projects live.")
     database_url: str | None = Field(
         default=None, description="SQLAlchemy URL; None: SQLite in each project's data folder."
+    )
+    max_open_databases: int = Field(
+        default=32,
+        ge=1,
+        le=100_000,
+        description="SQLite databases kept open at once, up to 17 descriptors each.",
     )
     model: str | None = Field(default=None, description="Chat model, provider:model; None: rules only.")
     model_base_url: str | None = None

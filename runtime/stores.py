@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import weakref
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +21,7 @@ from runtime.providers.embeddings import (
     build_embeddings,
     embedding_identity,
 )
+from runtime.recently_used import RecentlyUsed
 from runtime.settings import NovelgenSettings
 from runtime.storage.database import DatabaseManager
 from runtime.storage.records import StoredProject
@@ -30,7 +32,9 @@ from runtime.vectors.manager import VectorStoreManager
 class MemoryStores:
     """Databases, vector indexes and the embedding model of all projects; safe to share between threads.
 
-    Nothing is opened before it is asked for, and each thing once. Close it, or use it in a `with` block.
+    Nothing is opened before it is asked for, and each thing once. Of many projects only those used last keep
+    their connections and processes; the others are opened again when they are asked for. Close it, or use it
+    in a `with` block.
 
     Args:
         settings: Where projects live, and which database, index and embedding model they use.
@@ -44,9 +48,15 @@ class MemoryStores:
         self._database_lock = threading.RLock()
         self._vectors_lock = threading.Lock()
         self._embeddings_lock = threading.Lock()
-        self._databases: dict[str, DatabaseManager] = {}
+        self._databases: RecentlyUsed[str, DatabaseManager] = RecentlyUsed(settings.max_open_databases)
+        # One that is closed for room may still be in some thread's hands, and must be found again: there is one
+        # queue of writers per database.
+        self._held: weakref.WeakValueDictionary[str, DatabaseManager] = weakref.WeakValueDictionary()
         self._known_projects: set[str] = set()
         self._vectors: dict[str, VectorStoreManager] = {}
+        self._running: RecentlyUsed[IndexLocation, VectorStoreManager] = RecentlyUsed(
+            settings.memory.vector_store.max_processes
+        )
         self._embeddings: CheckedEmbeddings | None = None
 
     def __enter__(self) -> Self:
@@ -142,13 +152,14 @@ class MemoryStores:
         with self._vectors_lock:
             known = self._vectors.get(project_id)
         if known is not None:
-            return known
+            return self._kept_running(known)
         # A remote model may take seconds to tell its dimension, in which other indexes must stay at hand.
         identity = self.embedding_identity
         with self._vectors_lock:
             if project_id not in self._vectors:
                 self._vectors[project_id] = self._started_index(project_id, identity)
-            return self._vectors[project_id]
+            index = self._vectors[project_id]
+        return self._kept_running(index)
 
     @property
     def embeddings(self) -> CheckedEmbeddings:
@@ -180,9 +191,10 @@ class MemoryStores:
         with self._vectors_lock:
             vectors = list(self._vectors.values())
             self._vectors.clear()
+            self._running.take_all()
         with self._database_lock:
-            databases = list(self._databases.values())
-            self._databases.clear()
+            databases = self._databases.take_all()
+            self._held.clear()
             self._known_projects.clear()
         for index in vectors:
             index.close()
@@ -192,18 +204,37 @@ class MemoryStores:
     def _open_database(self, paths: ProjectPaths, *, create: bool) -> DatabaseManager:
         if self.settings.database_url is not None:
             return self._open_shared(self.settings.database_url)
-        if paths.project_id not in self._databases:
+        database = self._databases.get(paths.project_id) or self._held.get(paths.project_id)
+        if database is None:
             if not create and not paths.database.exists():
                 raise self._unknown(paths.project_id)
-            self._databases[paths.project_id] = DatabaseManager.open(
-                paths.database, create=create, clock=self.clock
-            )
-        return self._databases[paths.project_id]
+            database = DatabaseManager.open(paths.database, create=create, clock=self.clock)
+        return self._kept_open(paths.project_id, database)
 
     def _open_shared(self, url: str) -> DatabaseManager:
-        if url not in self._databases:
-            self._databases[url] = DatabaseManager.open(url, clock=self.clock)
-        return self._databases[url]
+        database = self._databases.get(url) or DatabaseManager.open(url, clock=self.clock)
+        return self._kept_open(url, database)
+
+    def _kept_open(self, key: str, database: DatabaseManager) -> DatabaseManager:
+        """Take a database as the one used last; the one used longest ago closes its connections for it."""
+        self._databases.use(key, database)
+        self._held[key] = database
+        for other_key, other in self._databases.take_surplus():
+            if not other.rest():
+                self._databases.use(other_key, other)
+        return database
+
+    def _kept_running(self, index: VectorStoreManager) -> VectorStoreManager:
+        """Take an index as the one used last; the process of the one used longest ago ends for it."""
+        with self._vectors_lock:
+            self._running.use(index.location, index)
+            surplus = self._running.take_surplus()
+        # Outside of the lock: a process takes half a second to end.
+        for location, other in surplus:
+            if not other.rest():
+                with self._vectors_lock:
+                    self._running.use(location, other)
+        return index
 
     def _started_index(self, project_id: str, identity: EmbeddingIdentity) -> VectorStoreManager:
         """Open an index and let its process start while the caller goes on."""

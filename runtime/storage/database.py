@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
-from sqlalchemy import URL, Connection, Engine
+from sqlalchemy import URL, Connection, Engine, QueuePool
 from tenacity import Retrying, retry_if_exception, stop_after_attempt
 
 from novelgen.errors import DatabaseBusyError, DatabaseError, UnknownProjectError
@@ -176,6 +176,18 @@ class DatabaseManager:
         if self.path is None:
             raise DatabaseError(f"{self.url.get_backend_name()!r} has no file to copy; use pg_dump")
         backup_sqlite(self.path, target)
+
+    def rest(self) -> bool:
+        """Close all connections unless one is in use; the next transaction opens new ones.
+
+        Returns:
+            False when a transaction is under way; nothing has changed then.
+        """
+        pool = self._engine.pool
+        if isinstance(pool, QueuePool) and pool.checkedout():
+            return False
+        self.close()
+        return True
 
     def close(self) -> None:
         """Close all connections; the manager can be used again and then opens new ones."""

@@ -276,6 +276,14 @@ class VectorStoreManager:
         with self._write_turn(timeout_s) as remaining_s:
             self._process.call("drop", payload, timeout_s=remaining_s)
 
+    def rest(self) -> bool:
+        """End the process of the index until the next call starts it anew; other users feel no more than that.
+
+        Returns:
+            False when the index is at work; nothing has changed then.
+        """
+        return self._process.rest()
+
     def close(self) -> None:
         """Give the process of the index back; the last user's return ends it. Harmless when repeated."""
         if not self._is_closed:

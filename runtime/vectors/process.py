@@ -132,6 +132,22 @@ class IndexProcess:
             finally:
                 self._breaker.abandoned()
 
+    def rest(self) -> bool:
+        """End the process and give the index free until the next call starts it anew.
+
+        Returns:
+            False when a call, a write or a rebuild is under way; nothing has changed then.
+        """
+        if os.getpid() != self._owner_pid or not self._turn.acquire(blocking=False):
+            return False
+        try:
+            if self.write_turn.locked():
+                return False
+            self._end()
+            return True
+        finally:
+            self._turn.release()
+
     def forgive(self) -> None:
         """Close the circuit breaker: the user asked for a repair, which must be let through."""
         self._breaker.succeeded()
@@ -163,9 +179,7 @@ class IndexProcess:
         if os.getpid() != self._owner_pid:
             return
         with self._turn:
-            self._stop_worker(grace_s=_CLOSE_GRACE_S)
-            if self._ownership is not None:
-                self._ownership.release()
+            self._end()
 
     def _ask(self, operation: str, payload: Head, body: bytes, *, deadline: float) -> Head:
         worker = self._ensure_worker()
@@ -222,6 +236,11 @@ class IndexProcess:
         if not self._breaker.is_open:
             self._ensure_worker()
         return death
+
+    def _end(self) -> None:
+        self._stop_worker(grace_s=_CLOSE_GRACE_S)
+        if self._ownership is not None:
+            self._ownership.release()
 
     def _stop_worker(self, *, grace_s: float = 0.0) -> None:
         if self._worker is not None:

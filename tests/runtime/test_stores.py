@@ -155,3 +155,52 @@ def test_closed_stores_open_again(stores: MemoryStores) -> None:
     stores.close()
     stores.close()
     assert stores.database("a") is not before
+
+
+def test_many_projects_do_not_use_up_descriptors(tmp_path: Path) -> None:
+    """Of many projects only the last used keep connections; the others answer all the same."""
+    with _stores(tmp_path, max_open_databases=2) as stores:
+        names = [f"p{number}" for number in range(12)]
+        for name in names[:2]:
+            stores.create_project(name)
+        few = len(list(Path("/dev/fd").iterdir()))
+        for name in names[2:]:
+            stores.create_project(name)
+        assert len(list(Path("/dev/fd").iterdir())) == few
+        for name in names:
+            with stores.database(name).read() as unit:
+                assert unit.projects.require(name).project_id == name
+
+
+def test_a_database_at_work_is_not_closed_for_others(tmp_path: Path) -> None:
+    """A transaction goes on while other projects are opened, and its database is found again, not opened twice."""
+    with _stores(tmp_path, max_open_databases=1) as stores:
+        for name in ("a", "b", "c"):
+            stores.create_project(name)
+        mine = stores.database("a")
+        with mine.write() as unit:
+            unit.projects.update("a", name="first")
+            stores.database("b")
+            stores.database("c")
+            unit.projects.update("a", language="en")
+        assert stores.database("a") is mine
+        with mine.read() as unit:
+            project = unit.projects.require("a")
+        assert (project.name, project.language) == ("first", "en")
+
+
+def test_indexes_beyond_the_bound_rest_and_come_back(tmp_path: Path) -> None:
+    """Of two indexes one process runs at a time; either answers whenever it is asked."""
+    with _stores(tmp_path, memory={"vector_store": {"max_processes": 1}}) as stores:
+        for name in ("a", "b"):
+            stores.create_project(name)
+            stores.vectors(name).wait_started(timeout_s=60)
+        assert [_owns(stores, name) for name in ("a", "b")] == [False, True]
+        assert stores.vectors("a").count("a", timeout_s=60) == 0
+        assert [_owns(stores, name) for name in ("a", "b")] == [True, False]
+
+
+def _owns(stores: MemoryStores, project_id: str) -> bool:
+    """Tell whether this program owns an index, which it does as long as it keeps a process for it."""
+    location = EmbeddedIndex(stores.paths(project_id).vectors)
+    return (location.control_folder / "owner.pid").exists()

@@ -235,3 +235,18 @@ os.waitpid(child, 0)
 print("parent", manager.count("demo"), flush=True)
 print("same", manager._process.pid, flush=True)
 """
+
+
+def test_an_index_rests_until_it_is_asked_again(bare_process: Callable[..., IndexProcess]) -> None:
+    """A resting index has no process and can be opened by others; one that is being written to stays up."""
+    process = bare_process()
+    assert process.call("ids", {"project_id": "demo"}, timeout_s=60) == {"ids": []}
+    with process.write_turn:
+        assert not process.rest()
+    assert process.pid is not None
+    assert process.rest()
+    assert process.pid is None
+    other = bare_process()
+    assert other.call("ids", {"project_id": "demo"}, timeout_s=60) == {"ids": []}
+    assert other.rest()
+    assert process.call("ids", {"project_id": "demo"}, timeout_s=60) == {"ids": []}
