@@ -119,7 +119,8 @@ def _require(unit: UnitOfWork, project_id: str, conflict_id: str) -> Conflict:
 
 def _found(unit: UnitOfWork, project_id: str) -> list[Conflict]:
     unit.projects.require(project_id)
-    memories = unit.memories.list_matching(project_id, MemoryFilter(content_types=["memory"]))
+    told = MemoryFilter(content_types=["memory"], unconsolidated=True)
+    memories = unit.memories.list_matching(project_id, told)
     scenes = [
         SceneFacts(
             scene_id=scene.scene_id,

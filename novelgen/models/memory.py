@@ -12,6 +12,8 @@ ContentType = Literal["scene", "dialogue", "description", "summary", "memory", "
 CONTENT_TYPES: tuple[ContentType, ...] = ("scene", "dialogue", "description", "summary", "memory", "note")
 WORDS_ONLY = "words-only"
 """The `embedding_id` of a memory that the vector index does not hold: it is found by words."""
+CONSOLIDATED = "consolidated"
+"""The `event_type` of a memory that stands for several others from its position on."""
 MemoryTier = Literal["pinned", "important", "regular"]
 MemoryOrigin = Literal["record", "extracted", "text", "author"]
 

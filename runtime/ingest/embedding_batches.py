@@ -51,7 +51,7 @@ class ChunkVectors:
         """Return those vectors of the configured model that SQL holds, by chunk id."""
         model, dimension = self._stores.embedding_identity
         with self._database.read() as unit:
-            ids, matrix = unit.embeddings.matrix(self._project_id, model, ids=chunk_ids)
+            ids, matrix = unit.embeddings.matrix(self._project_id, model, ids=chunk_ids, with_sources=True)
         # A model that changed its dimension under the same name: what it made before is of no use.
         return dict(zip(ids, matrix, strict=True)) if matrix.shape[1] == dimension else {}
 
@@ -74,7 +74,7 @@ class ChunkVectors:
 
     def _kept(self, embedded: Mapping[str, tuple[str, Vector]]) -> dict[str, Vector]:
         with self._database.write() as unit:
-            current = unit.memories.by_ids(self._project_id, list(embedded))
+            current = unit.memories.by_ids(self._project_id, list(embedded), with_sources=True)
             fitting = {
                 chunk.chunk_id: embedded[chunk.chunk_id][1]
                 for chunk in current

@@ -201,7 +201,7 @@ def _allocator(unit: UnitOfWork, project_id: str) -> Callable[[AllocatedKind], s
 def _memories_still_true(unit: UnitOfWork, scene: StoredScene) -> list[StoryMemoryChunk]:
     """The memories before a scene that none before it supersedes."""
     found = unit.memories.list_matching(
-        scene.project_id, MemoryFilter(as_of=scene.position, content_types=["memory"])
+        scene.project_id, MemoryFilter(as_of=scene.position, content_types=["memory"], unconsolidated=True)
     )
     over = {stored.chunk.supersedes for stored in found}
     return [stored.chunk for stored in found if stored.chunk.source_id not in over]

@@ -161,7 +161,7 @@ class _Drain:
 
     def chunks(self, chunk_ids: Sequence[str]) -> list[StoryMemoryChunk]:
         with self._database.read() as unit:
-            return unit.memories.by_ids(self._project_id, chunk_ids)
+            return unit.memories.by_ids(self._project_id, chunk_ids, with_sources=True)
 
     def follow(self, entries: Sequence[OutboxEntry]) -> ReportIssue | None:
         """Do what entries ask for and mark them; say what failed."""

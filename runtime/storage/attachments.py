@@ -19,12 +19,14 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.names.matching import NameFinder
 from novelgen.names.resolver import NameResolver
 from runtime.storage.attachment_targets import resolved_targets
-from runtime.storage.chunk_writer import link_rows
-from runtime.storage.cuts import before, story_order
+from runtime.storage.chunk_writer import ChunkWriter, link_rows
+from runtime.storage.consolidation_links import require_not_consolidated
+from runtime.storage.cuts import story_order
 from runtime.storage.entities import EntityRepository
 from runtime.storage.filters import linked_rows
 from runtime.storage.lexical_index import searchable_text
 from runtime.storage.memories import MemoryRepository
+from runtime.storage.memory_cuts import brought, seen
 from runtime.storage.session import AnyRow, StorageSession
 from runtime.storage.tables import CHUNK_ENTITIES, CHUNKS
 
@@ -93,6 +95,7 @@ class AttachmentRepository:
             UnknownMemoryError: When a memory is not stored; nothing is changed.
             UnknownEntityError: When an entity is not stored, with the nearest names; nothing is changed.
             UnknownSceneError: When no scene of a chapter is stored; nothing is changed.
+            UserInputError: When a memory is consolidated; its sources are what can be attached.
         """
 
         return self._change(project_id, memory_ids, targets, _ByHand.attach)
@@ -162,7 +165,7 @@ class AttachmentRepository:
             .where(
                 CHUNKS.c.project_id == project_id,
                 CHUNKS.c.status == "active",
-                before(as_of, CHUNKS),
+                seen(project_id, as_of),
                 _is_attached_to(project_id, wanted),
             )
             .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
@@ -196,6 +199,7 @@ class AttachmentRepository:
             .where(
                 CHUNKS.c.project_id == project_id,
                 CHUNKS.c.status == "active",
+                brought(project_id, END_OF_STORY),
                 CHUNKS.c.row_id.not_in(linked_rows(project_id, [entity_id])),
             )
             .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
@@ -206,7 +210,7 @@ class AttachmentRepository:
             is_named = finder.find(text) and entity_id in resolver.entity_ids_in(text)
             if is_named and entity_id not in row.detached:
                 found.append(row.chunk_id)
-        return MemoryRepository(self._session).by_ids(project_id, found)
+        return MemoryRepository(self._session).by_ids(project_id, found, with_sources=True)
 
     def _change(
         self, project_id: str, memory_ids: Sequence[str], targets: Sequence[str], change: _Change
@@ -224,6 +228,8 @@ class AttachmentRepository:
         return changed
 
     def _write(self, project_id: str, row: AnyRow, by_hand: _ByHand) -> None:
+        require_not_consolidated(self._session, row.row_id, row.chunk_id)
+        ChunkWriter(self._session, project_id).withdraw_consolidations([row.row_id])
         values = {"attached": list(by_hand.attached), "detached": list(by_hand.detached)}
         self._session.run(CHUNKS.update().where(CHUNKS.c.row_id == row.row_id).values(**values))
         self._session.run(CHUNK_ENTITIES.delete().where(CHUNK_ENTITIES.c.chunk_row_id == row.row_id))

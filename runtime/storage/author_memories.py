@@ -12,6 +12,7 @@ from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.chunk_rows import STORED_SELECT, chunk_values, stored_memory_of, text_hash
 from runtime.storage.chunk_writer import ChunkWriter
+from runtime.storage.consolidation_links import require_not_consolidated
 from runtime.storage.counters import CounterRepository
 from runtime.storage.lexical_index import searchable_text
 from runtime.storage.lexical_terms import index_tokens
@@ -107,9 +108,10 @@ class AuthorMemories:
 
         Raises:
             UnknownMemoryError: When there is none of that id.
+            UserInputError: When it is a consolidated memory, as for all that follows.
         """
         self._session.touch(project_id)
-        old = self._whole(project_id, chunk_id)
+        old = self._changeable(project_id, chunk_id)
         changes = edit.model_dump(exclude_none=True)
         if "entities" in changes:
             changes["entities_mentioned"] = list(dict.fromkeys(changes.pop("entities")))
@@ -146,10 +148,10 @@ class AuthorMemories:
 
     def _set(self, project_id: str, chunk_id: str, values: dict[str, Any]) -> StoredMemory:
         self._session.touch(project_id)
-        ChunkWriter(self._session, project_id).update(self._whole(project_id, chunk_id), values)
+        ChunkWriter(self._session, project_id).update(self._changeable(project_id, chunk_id), values)
         return self.require(project_id, chunk_id)
 
-    def _whole(self, project_id: str, chunk_id: str) -> dict[str, Any]:
+    def _changeable(self, project_id: str, chunk_id: str) -> dict[str, Any]:
         row = (
             self._session.connection.execute(
                 select(CHUNKS).where(CHUNKS.c.project_id == project_id, CHUNKS.c.chunk_id == chunk_id)
@@ -159,6 +161,7 @@ class AuthorMemories:
         )
         if row is None:
             raise _unknown(project_id, chunk_id)
+        require_not_consolidated(self._session, row["row_id"], chunk_id)
         return dict(row)
 
 

@@ -9,6 +9,11 @@ from sqlalchemy import bindparam, select
 
 from novelgen.errors import UnknownProjectError
 from novelgen.models.attachment import linked_targets
+from runtime.storage.consolidation_links import (
+    standing_for_rows,
+    standing_for_scenes,
+    standing_for_source_ids,
+)
 from runtime.storage.lexical_index import LexicalIndex, searchable_text
 from runtime.storage.outbox import OutboxRepository
 from runtime.storage.records import OutboxOperation
@@ -20,6 +25,9 @@ LINK_KIND_BY_ORIGIN = {"record": "record", "extracted": "record", "text": "menti
 
 class ChunkWriter:
     """Writes chunks of one project inside one transaction.
+
+    A consolidated memory is withdrawn, so that its sources are read again, when one of them is changed, removed,
+    moved or superseded.
 
     Args:
         session: A writing session.
@@ -49,6 +57,7 @@ class ChunkWriter:
         self._link(row_ids, rows)
         self._lexical.add([(row_ids[row["chunk_id"]], _searchable(row)) for row in rows])
         self._outbox.queue(self._project_id, list(row_ids), "upsert")
+        self._withdraw_superseded(rows)
 
     def update(self, old: Mapping[str, Any], new: dict[str, Any]) -> None:
         """Change a chunk; its vector goes only when its text changed.
@@ -59,6 +68,7 @@ class ChunkWriter:
         """
         row_id = old["row_id"]
         whole = {**old, **new}
+        self.withdraw_consolidations([row_id])
         self._session.run(CHUNKS.update().where(CHUNKS.c.row_id == row_id).values(**new))
         if whole["content_hash"] != old["content_hash"]:
             self._lexical.remove([(row_id, _searchable(old))])
@@ -69,20 +79,36 @@ class ChunkWriter:
         self._link({whole["chunk_id"]: row_id}, [whole])
         operation: OutboxOperation = "upsert" if whole["status"] == "active" else "delete"
         self._outbox.queue(self._project_id, [whole["chunk_id"]], operation)
+        self._withdraw_superseded([whole])
 
     def remove(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Take chunks out for good, given as whole rows; links, tags and vectors go with them."""
+        self.withdraw_consolidations([row["row_id"] for row in rows])
         self._lexical.remove([(row["row_id"], _searchable(row)) for row in rows])
         if rows:
             gone = [{"gone_row": row["row_id"]} for row in rows]
             self._session.run(CHUNKS.delete().where(CHUNKS.c.row_id == bindparam("gone_row")), gone)
         self._outbox.queue(self._project_id, [row["chunk_id"] for row in rows], "delete")
 
+    def withdraw_consolidations(self, row_ids: Sequence[int]) -> None:
+        """Take back the consolidated memories that stand for any of the memories."""
+        self._take_back(standing_for_rows(self._session, row_ids))
+
     def reposition(self, scene_ids: Sequence[str]) -> None:
         """Queue the chunks of scenes whose position changed: the index holds a copy of it."""
+        self._take_back(standing_for_scenes(self._session, scene_ids))
         of_scenes = self._session.among(CHUNKS.c.scene_id, scene_ids)
         moved = select(CHUNKS.c.chunk_id).where(of_scenes, CHUNKS.c.status == "active")
         self._outbox.queue(self._project_id, list(self._session.connection.scalars(moved)), "upsert")
+
+    def _withdraw_superseded(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        ended = [row["supersedes"] for row in rows if row["supersedes"]]
+        if ended:
+            self._take_back(standing_for_source_ids(self._session, self._project_id, ended))
+
+    def _take_back(self, consolidated: Sequence[Mapping[str, Any]]) -> None:
+        if consolidated:
+            self.remove(consolidated)
 
     def _row_ids(self, chunk_ids: Sequence[str]) -> dict[str, int]:
         statement = select(CHUNKS.c.chunk_id, CHUNKS.c.row_id).where(

@@ -12,6 +12,7 @@ from novelgen.errors import EmbeddingError
 from novelgen.models.memory import WORDS_ONLY
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.cuts import before
+from runtime.storage.memory_cuts import seen
 from runtime.storage.session import StorageSession
 from runtime.storage.tables import CHUNKS, EMBEDDINGS
 
@@ -71,6 +72,7 @@ class EmbeddingRepository:
         *,
         as_of: StoryPosition = END_OF_STORY,
         ids: Sequence[str] | None = None,
+        with_sources: bool = False,
     ) -> tuple[list[str], FloatMatrix]:
         """Return the vectors of active memories before a position, in one array.
 
@@ -79,19 +81,21 @@ class EmbeddingRepository:
             model: Name of the embedding model.
             as_of: Position of the read.
             ids: Only these chunks; None means all.
+            with_sources: Also those that a consolidated memory stands for: the index holds all.
 
         Returns:
             Chunk ids and an array of shape (ids, dimension) whose rows are theirs; ([], array of shape
             (0, 0)) when nothing is stored.
         """
         joined = CHUNKS.join(EMBEDDINGS, EMBEDDINGS.c.chunk_row_id == CHUNKS.c.row_id)
+        cut = before(as_of, CHUNKS) if with_sources else seen(project_id, as_of)
         statement = (
             select(CHUNKS.c.chunk_id, EMBEDDINGS.c.vector)
             .select_from(joined)
             .where(
                 CHUNKS.c.project_id == project_id,
                 CHUNKS.c.status == "active",
-                before(as_of, CHUNKS),
+                cut,
                 EMBEDDINGS.c.model == model,
             )
         )

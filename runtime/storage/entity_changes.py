@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from sqlalchemy import select
 
 from novelgen.errors import UserInputError
+from runtime.storage.consolidations import ConsolidationRepository
 from runtime.storage.outbox import OutboxRepository
 from runtime.storage.row_images import RowChange, restore_rows
 from runtime.storage.session import AnyRow, StorageSession, batches
@@ -87,6 +88,7 @@ class EntityChangeJournal:
         row = self._row(project_id, change_id)
         if row.undone_at is not None:
             raise UserInputError(f"change {change_id!r} is undone already; list them to find another one")
+        ConsolidationRepository(self._session).withdraw_linked(project_id, [row.entity_id, row.other_id])
         changes = [RowChange.model_validate(each) for each in row.changed_rows]
         restore_rows(self._session, project_id, changes)
         self._queue_memories(project_id, changes)

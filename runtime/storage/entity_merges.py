@@ -11,6 +11,7 @@ from sqlalchemy import and_, select
 from novelgen.errors import UnknownEntityError, UserInputError
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.names.normalise import name_key
+from runtime.storage.consolidations import ConsolidationRepository
 from runtime.storage.entities import EntityRepository
 from runtime.storage.entity_changes import EntityChange, EntityChangeJournal
 from runtime.storage.entity_relinking import EntityRelinking
@@ -48,6 +49,7 @@ class EntityMergeRepository(EntityChangeJournal):
         self._session.touch(project_id)
         keep, gone = self._stored(project_id, keep_id), self._stored(project_id, gone_id)
         _require_mergeable(keep.entity, gone.entity)
+        ConsolidationRepository(self._session).withdraw_linked(project_id, [keep_id, gone_id])
         with self._imaged(project_id) as changes:
             self._take_names(project_id, keep, gone)
             EntityRelinking(
@@ -96,6 +98,7 @@ class EntityMergeRepository(EntityChangeJournal):
                 f"neither a name of {entity_id!r} nor a scene is to be split off; give an alias or a scene"
             )
         new_id = EntityRepository(self._session).next_id(project_id, stored.entity.entity_type)
+        ConsolidationRepository(self._session).withdraw_linked(project_id, [entity_id])
         parts = split_scenes(self._session, project_id, entity_id, moved, set(listed.values()))
         with self._imaged(project_id) as changes:
             self._insert_split_off(project_id, stored, new_id, [name, *aliases], moved)

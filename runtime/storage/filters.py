@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from sqlalchemy import ColumnElement, Select, select
 
-from runtime.storage.cuts import before
+from runtime.storage.memory_cuts import brought, seen
 from runtime.storage.records import MemoryFilter
 from runtime.storage.tables import CHUNK_ENTITIES, CHUNK_TAGS, CHUNKS
 
 
 def filter_conditions(project_id: str, memory_filter: MemoryFilter) -> list[ColumnElement[bool]]:
     """Return the conditions on `memory_chunks` that a filter stands for, the project's among them."""
+    cut = brought if memory_filter.unconsolidated else seen
     conditions = [
         CHUNKS.c.project_id == project_id,
         CHUNKS.c.status.in_(memory_filter.statuses),
-        before(memory_filter.as_of, CHUNKS),
+        cut(project_id, memory_filter.as_of),
     ]
     if memory_filter.content_types:
         conditions.append(CHUNKS.c.content_type.in_(memory_filter.content_types))

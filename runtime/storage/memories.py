@@ -13,6 +13,7 @@ from runtime.storage.author_memories import AuthorMemories
 from runtime.storage.chunk_rows import CHUNK_SELECT, STORED_SELECT, chunk_of, stored_memory_of
 from runtime.storage.cuts import before, story_order
 from runtime.storage.filters import filter_conditions, linked_rows
+from runtime.storage.memory_cuts import seen
 from runtime.storage.records import MemoryFilter, MemoryStatus, StoredMemory
 from runtime.storage.session import AnyRow, batches, own_rows
 from runtime.storage.supersession import superseded_by
@@ -23,7 +24,8 @@ class MemoryRepository(AuthorMemories):
     """Reads memories, and does what authors do to them (see `AuthorMemories`).
 
     Every memory that is read for a position has `superseded_by` set where something before that position
-    replaced it. Banned and deleted ones are read by `get` and `list_matching` alone.
+    replaced it. Banned and deleted ones are read by `get` and `list_matching` alone. Consolidated memories are
+    read in the place of their sources (see `memory_cuts`).
     """
 
     def list_matching(
@@ -58,11 +60,24 @@ class MemoryRepository(AuthorMemories):
         ).scalar_one()
 
     def by_ids(
-        self, project_id: str, chunk_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY
+        self,
+        project_id: str,
+        chunk_ids: Sequence[str],
+        *,
+        as_of: StoryPosition = END_OF_STORY,
+        with_sources: bool = False,
     ) -> list[StoryMemoryChunk]:
-        """Return the active memories before a position in the order asked; the others are left out."""
+        """Return the active memories before a position in the order asked; the others are left out.
+
+        Args:
+            project_id: The project.
+            chunk_ids: Which.
+            as_of: Position of the read.
+            with_sources: Also those that a consolidated memory stands for: the index holds all.
+        """
+        cut = before(as_of, CHUNKS) if with_sources else seen(project_id, as_of)
         wanted = self._session.among(CHUNKS.c.chunk_id, chunk_ids)
-        found = self._session.rows(self._visible(project_id, as_of).where(wanted))
+        found = self._session.rows(self._active(project_id).where(cut, wanted))
         rows = {row.chunk_id: row for row in found}
         ordered = [rows[chunk_id] for chunk_id in dict.fromkeys(chunk_ids) if chunk_id in rows]
         return self._chunks(project_id, ordered, as_of)
@@ -179,9 +194,10 @@ class MemoryRepository(AuthorMemories):
         return self._chunks(project_id, self._session.rows(ordered.limit(limit)), as_of)
 
     def _visible(self, project_id: str, as_of: StoryPosition) -> Select[Any]:
-        return CHUNK_SELECT.where(
-            CHUNKS.c.project_id == project_id, CHUNKS.c.status == "active", before(as_of, CHUNKS)
-        )
+        return self._active(project_id).where(seen(project_id, as_of))
+
+    def _active(self, project_id: str) -> Select[Any]:
+        return CHUNK_SELECT.where(CHUNKS.c.project_id == project_id, CHUNKS.c.status == "active")
 
     def _chunks(
         self, project_id: str, rows: Sequence[AnyRow], as_of: StoryPosition

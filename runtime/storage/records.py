@@ -136,6 +136,9 @@ class MemoryFilter(BaseModel):
     tags: list[str] = Field(default_factory=list, description="With one of these tags.")
     statuses: list[MemoryStatus] = Field(default=["active"])
     unverified_only: bool = False
+    unconsolidated: bool = Field(
+        default=False, description="What scenes and authors brought, as if nothing were consolidated."
+    )
 
 
 class MemoryEdit(BaseModel):

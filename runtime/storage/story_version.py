@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Text, cast, or_, select
 
 from novelgen.models.position import StoryPosition
+from runtime.storage.consolidations import ConsolidationRepository
 from runtime.storage.cuts import before, story_order
 from runtime.storage.entities import EntityRepository
 from runtime.storage.session import StorageSession
@@ -19,8 +20,8 @@ def story_version(session: StorageSession, project_id: str, as_of: StoryPosition
     """Return a mark that changes exactly when what is stored before the position changes.
 
     It covers the scenes by their content hashes, what authors noted, edited, attached, pinned, banned and
-    deleted, and the entities as of the position. Row ids and moments of writing do not count: the same story
-    stored twice has the same mark.
+    deleted, which memories are consolidated, and the entities as of the position. Row ids and moments of writing
+    do not count: the same story stored twice has the same mark.
 
     Args:
         session: A session.
@@ -39,6 +40,8 @@ def story_version(session: StorageSession, project_id: str, as_of: StoryPosition
             entity.model_dump(mode="json")
             for entity in EntityRepository(session).list_as_of(project_id, as_of=as_of)
         ],
+        # Nothing where nothing is consolidated, so that marks of before stay true.
+        *_consolidated(session, project_id, as_of),
     ):
         digest.update(
             json.dumps(section, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
@@ -82,6 +85,16 @@ def _author_memories(session: StorageSession, project_id: str, as_of: StoryPosit
         .order_by(CHUNKS.c.chunk_id)
     )
     return [list(row) for row in session.rows(statement)]
+
+
+def _consolidated(session: StorageSession, project_id: str, as_of: StoryPosition) -> list[list[Any]]:
+    found = ConsolidationRepository(session).list_all(project_id)
+    listed = [
+        [each.chunk.chunk_id, each.chunk.chapter_index, each.chunk.scene_index, each.chunk.content]
+        for each in found
+        if as_of.admits(each.chunk.chapter_index, each.chunk.scene_index)
+    ]
+    return [listed] if listed else []
 
 
 def _author_events(

@@ -8,12 +8,14 @@ from typing import Any
 
 from sqlalchemy import Select, select
 
+from novelgen.models.memory import CONSOLIDATED
 from novelgen.models.position import StoryPosition
 from novelgen.records.slots import Place, SlotHolder, closed_by
 from runtime.storage.cuts import before
 from runtime.storage.session import AnyRow, StorageSession
-from runtime.storage.tables import CHUNKS
+from runtime.storage.tables import CHUNKS, CONSOLIDATION_SOURCES
 
+_CONSOLIDATED = CHUNKS.alias("consolidated")
 _COLUMNS = (
     CHUNKS.c.chunk_id,
     CHUNKS.c.source_id,
@@ -30,12 +32,13 @@ def superseded_by(
     """Tell which of the given memories have been replaced strictly before a position.
 
     A memory is replaced by an active one that names its source_id in `supersedes`, or, where it holds a slot,
-    by the next memory of the same slot at a strictly later position.
+    by the next memory of the same slot at a strictly later position. A consolidated memory is replaced when all
+    of its sources are, by what replaced the last of them.
 
     Args:
         session: A session.
         project_id: The project.
-        rows: Rows of memories with chunk_id, source_id, slot_type and position.
+        rows: Rows of memories with chunk_id, source_id, slot_type, event_type and position.
         as_of: Position of the read: what replaces must lie before it, too.
 
     Returns:
@@ -50,7 +53,33 @@ def superseded_by(
             result[row.chunk_id] = closer
         if row.source_id in named:
             result[row.chunk_id] = named[row.source_id]
-    return result
+    consolidated = [row.chunk_id for row in rows if row.event_type == CONSOLIDATED]
+    return result | (_of_consolidated(session, project_id, consolidated, as_of) if consolidated else {})
+
+
+def _of_consolidated(
+    session: StorageSession, project_id: str, chunk_ids: Sequence[str], as_of: StoryPosition
+) -> dict[str, str]:
+    sources: dict[str, list[AnyRow]] = defaultdict(list)
+    statement = (
+        select(_CONSOLIDATED.c.chunk_id.label("consolidated_id"), *_COLUMNS, CHUNKS.c.event_type)
+        .select_from(CONSOLIDATION_SOURCES)
+        .join(_CONSOLIDATED, _CONSOLIDATED.c.row_id == CONSOLIDATION_SOURCES.c.consolidated_row_id)
+        .join(CHUNKS, CHUNKS.c.row_id == CONSOLIDATION_SOURCES.c.source_row_id)
+        .where(
+            CONSOLIDATION_SOURCES.c.project_id == project_id,
+            session.among(_CONSOLIDATED.c.chunk_id, chunk_ids),
+        )
+    )
+    rows = session.rows(statement)
+    for row in sorted(rows, key=_place):
+        sources[row.consolidated_id].append(row)
+    replaced = superseded_by(session, project_id, rows, as_of)
+    return {
+        chunk_id: replaced[found[-1].chunk_id]
+        for chunk_id, found in sources.items()
+        if all(row.chunk_id in replaced for row in found)
+    }
 
 
 def _slot_holders(

@@ -7,7 +7,14 @@ from sqlalchemy import Table
 from runtime.storage.table_base import METADATA
 from runtime.storage.tables_events import LOOP_EVENTS, RELATIONSHIP_CHANGES, RELATIONSHIPS, STATES
 from runtime.storage.tables_journal import ENTITY_CHANGES
-from runtime.storage.tables_memory import CHUNK_ENTITIES, CHUNK_TAGS, CHUNKS, EMBEDDINGS, OUTBOX
+from runtime.storage.tables_memory import (
+    CHUNK_ENTITIES,
+    CHUNK_TAGS,
+    CHUNKS,
+    CONSOLIDATION_SOURCES,
+    EMBEDDINGS,
+    OUTBOX,
+)
 from runtime.storage.tables_story import ALIASES, COUNTERS, ENTITIES, MENTIONS, PROJECTS, SCENES
 
 __all__ = [
@@ -15,6 +22,7 @@ __all__ = [
     "CHUNKS",
     "CHUNK_ENTITIES",
     "CHUNK_TAGS",
+    "CONSOLIDATION_SOURCES",
     "COUNTERS",
     "EMBEDDINGS",
     "ENTITIES",

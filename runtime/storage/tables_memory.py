@@ -112,6 +112,21 @@ class EmbeddingRow(Row, table=True):
     vector: bytes = Field(sa_type=LargeBinary)
 
 
+class ConsolidationSourceRow(Row, table=True):
+    """A memory that a consolidated memory stands for, from that one's position on; each for at most one."""
+
+    __tablename__: ClassVar[str] = "consolidation_sources"
+    __table_args__ = (
+        Index(None, "project_id", "consolidated_row_id"),
+        Index(None, "consolidated_row_id"),
+    )
+    source_row_id: int = Field(
+        primary_key=True, sa_type=BIG_KEY, foreign_key="memory_chunks.row_id", ondelete="CASCADE"
+    )
+    consolidated_row_id: int = Field(sa_type=BIG_KEY, foreign_key="memory_chunks.row_id", ondelete="CASCADE")
+    project_id: str = Field(sa_type=Text)
+
+
 class OutboxRow(Row, table=True):
     """What the vector index still has to do, or has done, for one chunk; it outlives the chunk."""
 
@@ -136,4 +151,5 @@ CHUNKS = table_of(MemoryChunkRow)
 CHUNK_ENTITIES = table_of(ChunkEntityRow)
 CHUNK_TAGS = table_of(ChunkTagRow)
 EMBEDDINGS = table_of(EmbeddingRow)
+CONSOLIDATION_SOURCES = table_of(ConsolidationSourceRow)
 OUTBOX = table_of(OutboxRow)

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from novelgen.memory.outline import StoryOutline
 from novelgen.models.position import StoryPosition
 from runtime.storage.attachments import AttachmentRepository
+from runtime.storage.consolidations import ConsolidationRepository
 from runtime.storage.counters import CounterRepository
 from runtime.storage.embeddings import EmbeddingRepository
 from runtime.storage.entities import EntityRepository
@@ -74,6 +75,11 @@ class UnitOfWork:
     def memories(self) -> MemoryRepository:
         """Memories."""
         return MemoryRepository(self._session)
+
+    @cached_property
+    def consolidations(self) -> ConsolidationRepository:
+        """Memories that stand for others."""
+        return ConsolidationRepository(self._session)
 
     @cached_property
     def attachments(self) -> AttachmentRepository:

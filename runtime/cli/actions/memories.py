@@ -176,7 +176,7 @@ def found_memory(unit: UnitOfWork, project_id: str, memory_id: str) -> StoredMem
     memory = unit.memories.get(project_id, memory_id)
     if memory is not None:
         return memory
-    every = unit.memories.list_matching(project_id, MemoryFilter(statuses=_ALL_STATUSES))
+    every = unit.memories.list_matching(project_id, MemoryFilter(statuses=_ALL_STATUSES, unconsolidated=True))
     for each in every:
         if each.chunk.source_id == memory_id:
             return each

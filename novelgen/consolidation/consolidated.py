@@ -1,0 +1,124 @@
+"""The one memory that several become."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from hashlib import sha256
+
+from pydantic import BaseModel, Field
+
+from novelgen.consolidation.rules import DEFAULT_RULES, ConsolidationRules, score
+from novelgen.models.memory import CONSOLIDATED, StoryMemoryChunk
+from novelgen.selection.forms import short_form_defect
+from novelgen.text.cjk import has_cjk
+from novelgen.text.sentences import split_sentences
+from novelgen.text.tokens import estimate_tokens
+
+_ENDS_A_SENTENCE = "。！？!?.…”’」』）)\"'"
+
+
+class ConsolidatedText(BaseModel):
+    """What a consolidated memory says."""
+
+    content: str
+    short: str | None = Field(default=None, description="Only where one sentence says it all.")
+
+
+def extractive_text(
+    sources: Sequence[StoryMemoryChunk], rules: ConsolidationRules = DEFAULT_RULES
+) -> ConsolidatedText:
+    """Join the short forms of memories, or their first sentences, as far as there is room.
+
+    Args:
+        sources: In story order, at least one.
+        rules: Bounds the length; the lowest-scoring are left out first, the highest never.
+
+    Returns:
+        Whole sentences in story order, each once. There is no short form: it would tell one of them alone.
+    """
+    sentences = {source.chunk_id: _sentence_of(source) for source in sources}
+    kept: list[str] = []
+    room = rules.max_tokens
+    for source in sorted(sources, key=lambda each: (-score(each, rules), each.chunk_id)):
+        sentence = sentences[source.chunk_id]
+        cost = estimate_tokens(sentence) + 1
+        if sentence in kept or (kept and cost > room):
+            continue
+        kept.append(sentence)
+        room -= cost
+    told = dict.fromkeys(sentence for sentence in sentences.values() if sentence in kept)
+    return ConsolidatedText(content=_joined(list(told)))
+
+
+def consolidated_memory(
+    text: ConsolidatedText,
+    sources: Sequence[StoryMemoryChunk],
+    *,
+    created_at: datetime,
+    is_models: bool = False,
+) -> StoryMemoryChunk:
+    """Return the memory that stands for others.
+
+    Args:
+        text: What it says.
+        sources: What it stands for, in story order, at least one.
+        created_at: Moment of writing.
+        is_models: Whether a model wrote the text.
+
+    Returns:
+        A memory with all their entities, the tags that two of them share, and the highest importance, at the
+        position of the last; its id tells its sources.
+    """
+    last = sources[-1]
+    chunk_id = consolidated_id(sources)
+    tags = [tag for source in sources for tag in dict.fromkeys(source.tags)]
+    is_extracted = is_models or any(source.origin == "extracted" for source in sources)
+    return StoryMemoryChunk(
+        chunk_id=chunk_id,
+        project_id=last.project_id,
+        chapter_index=last.chapter_index,
+        scene_index=last.scene_index,
+        content=text.content,
+        short=text.short,
+        content_type="memory",
+        entities_mentioned=list(
+            dict.fromkeys(each for source in sources for each in source.entities_mentioned)
+        ),
+        tags=[tag for tag in dict.fromkeys(tags) if tags.count(tag) > 1],
+        created_at=created_at,
+        importance=max(source.importance for source in sources),
+        source_id=chunk_id,
+        event_type=CONSOLIDATED,
+        verified=all(source.verified for source in sources),
+        origin="extracted" if is_extracted else "record",
+    )
+
+
+def consolidated_id(sources: Sequence[StoryMemoryChunk]) -> str:
+    """Return the chunk id of the memory that stands for others: the same for the same sources."""
+    names = "\x1f".join(sorted(source.chunk_id for source in sources))
+    return f"consolidated-{sha256(names.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+
+
+def _sentence_of(chunk: StoryMemoryChunk) -> str:
+    """The short form, or where it will not do, the first sentence of the full one; with a full stop."""
+    full, short = chunk.content.strip(), (chunk.short or "").strip()
+    defect = short_form_defect(short, full, estimate_tokens)
+    if defect in ("", "short form is no shorter"):
+        sentence = short
+    else:
+        spans = split_sentences(full)
+        sentence = full[spans[0].start : spans[0].end] if spans else full
+    sentence = " ".join(sentence.split())
+    if not sentence or sentence[-1] in _ENDS_A_SENTENCE:
+        return sentence
+    return sentence + ("。" if has_cjk(sentence) else ".")
+
+
+def _joined(sentences: Sequence[str]) -> str:
+    text = ""
+    for sentence in sentences:
+        between = "" if not text or has_cjk(text[-2:]) or has_cjk(sentence[:1]) else " "
+        text += between + sentence
+    return text
