@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from runtime.stores import MemoryStores
+from tests.support.databases import BOTH, postgres_database, postgres_for_tests
 from tests.support.demo_project import DEMOS, copy_shipped_demos, ingest_demo, settings_for
 
 pytest_plugins = ["tests.faults.results"]
@@ -37,3 +38,20 @@ def demo_stores(demo_folder: Path) -> Iterator[MemoryStores]:
     """Open stores over a demo folder of the test's own."""
     with MemoryStores(settings_for(demo_folder)) as stores:
         yield stores
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """URL of a PostgreSQL server on which databases may be made; skips where there is none."""
+    with postgres_for_tests() as url:
+        yield url
+
+
+@pytest.fixture(scope="module", params=BOTH)
+def module_database_url(request: pytest.FixtureRequest) -> Iterator[str | None]:
+    """The setting `database_url` for a module's stores: None for SQLite in each project, or an empty PostgreSQL."""
+    if request.param == "sqlite":
+        yield None
+        return
+    with postgres_database(request.getfixturevalue("postgres_url")) as url:
+        yield url

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
-from sqlalchemy import create_engine, make_url, text
 
 from novelgen.models.context import SceneMemoryContext
 from runtime.context_chain import build_context_chain
@@ -20,44 +17,45 @@ from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.memory_tools import search_story_memory_tool
 from runtime.stores import MemoryStores
+from tests.acceptance import test_zero_leak as marked
+from tests.support.databases import postgres_database
 from tests.support.demo_project import DEMOS, copy_shipped_demos, demo_request, ingest_demo, settings_for
-from tests.support.postgres_server import postgres_server, why_there_is_no_server
 
 pytestmark = pytest.mark.postgres
 
 
 @pytest.fixture(scope="module")
-def server_url() -> Iterator[str]:
-    """The server of NOVELGEN_TEST_POSTGRES_URL, else one of our own."""
-    given = os.environ.get("NOVELGEN_TEST_POSTGRES_URL")
-    if given:
-        yield given
-        return
-    reason = why_there_is_no_server()
-    if reason is not None:
-        pytest.skip(reason)
-    with postgres_server() as server:
-        yield server.url()
-
-
-@pytest.fixture(scope="module")
-def stores(server_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStores]:
+def stores(postgres_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStores]:
     """Both demos in one database of the server, which goes away with the tests."""
-    server = make_url(server_url).set(drivername="postgresql+psycopg")
-    name = f"novelgen_{uuid4().hex}"
-    admin = create_engine(server, isolation_level="AUTOCOMMIT")
-    with admin.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name}"))
     folder = tmp_path_factory.mktemp("projects")
     copy_shipped_demos(folder)
-    url = server.set(database=name).render_as_string(hide_password=False)
-    with MemoryStores(settings_for(folder).model_copy(update={"database_url": url})) as opened:
+    with (
+        postgres_database(postgres_url) as url,
+        MemoryStores(settings_for(folder).model_copy(update={"database_url": url})) as opened,
+    ):
         for demo in DEMOS:
             ingest_demo(opened, demo)
         yield opened
-    with admin.connect() as connection:
-        connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
-    admin.dispose()
+
+
+@pytest.fixture(scope="module")
+def marked_stores(postgres_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStores]:
+    """The story whose later scenes leave marks wherever they can, on the server."""
+    settings = settings_for(tmp_path_factory.mktemp("marked"))
+    with (
+        postgres_database(postgres_url) as url,
+        MemoryStores(settings.model_copy(update={"database_url": url})) as opened,
+    ):
+        marked.tell(opened, with_records=True)
+        yield opened
+
+
+@pytest.mark.parametrize("cut", marked.CUTS)
+def test_nothing_later_is_told(marked_stores: MemoryStores, cut: tuple[int, int]) -> None:
+    """What holds on SQLite of contexts, tools and names holds here."""
+    marked.test_no_later_mark_is_in_context_prompt_card_or_name(marked_stores, cut)
+    marked.test_every_tool_is_cut(marked_stores, cut)
+    marked.test_a_later_alias_resolves_to_nobody(marked_stores, cut)
 
 
 @pytest.mark.parametrize("project_id", DEMOS)

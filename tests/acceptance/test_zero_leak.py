@@ -141,14 +141,19 @@ def scene(chapter: int, number: int, *, with_record: bool) -> SceneInput:
     )
 
 
-def build(folder: Path, *, with_records: bool) -> None:
+def tell(stores: MemoryStores, *, with_records: bool) -> None:
     """Ingest the marked story, last chapter first, so that no order of writing hides a leak."""
+    stores.create_project(PROJECT, language="en")
+    store_entities(stores, PROJECT, entities())
+    for chapter in range(CHAPTERS, 0, -1):
+        scenes = [scene(chapter, number, with_record=with_records) for number in range(1, SCENES + 1)]
+        ingest_scenes(stores, PROJECT, scenes)
+
+
+def build(folder: Path, *, with_records: bool) -> None:
+    """Make a projects folder with the marked story."""
     with MemoryStores(settings_for(folder)) as stores:
-        stores.create_project(PROJECT, language="en")
-        store_entities(stores, PROJECT, entities())
-        for chapter in range(CHAPTERS, 0, -1):
-            scenes = [scene(chapter, number, with_record=with_records) for number in range(1, SCENES + 1)]
-            ingest_scenes(stores, PROJECT, scenes)
+        tell(stores, with_records=with_records)
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["records", "text alone"])

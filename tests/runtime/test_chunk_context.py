@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -62,21 +61,16 @@ def scene(chapter: int, number: int) -> SceneInput:
 
 
 @pytest.fixture(scope="module")
-def projects_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A projects folder with the garden's story."""
-    folder = tmp_path_factory.mktemp("garden")
+def stores(
+    tmp_path_factory: pytest.TempPathFactory, module_database_url: str | None
+) -> Iterator[MemoryStores]:
+    """Stores with the garden's story, on either database."""
+    settings = settings_for(tmp_path_factory.mktemp("garden"))
     entities: list[Entity] = [EntityEntry.model_validate(each).entity() for each in ENTRIES]
-    with MemoryStores(settings_for(folder)) as stores:
-        stores.create_project(PROJECT, language="zh")
-        store_entities(stores, PROJECT, entities)
-        ingest_scenes(stores, PROJECT, [scene(*place) for place in SCENES])
-    return folder
-
-
-@pytest.fixture(scope="module")
-def stores(projects_dir: Path) -> Iterator[MemoryStores]:
-    """Open stores over the garden."""
-    with MemoryStores(settings_for(projects_dir)) as opened:
+    with MemoryStores(settings.model_copy(update={"database_url": module_database_url})) as opened:
+        opened.create_project(PROJECT, language="zh")
+        store_entities(opened, PROJECT, entities)
+        ingest_scenes(opened, PROJECT, [scene(*place) for place in SCENES])
         yield opened
 
 
@@ -145,16 +139,15 @@ def test_reading_writes_nothing_unless_asked(stores: MemoryStores) -> None:
     assert noted() == (version, {each.chunk.chunk_id for each in shown})
 
 
-def test_a_database_that_fails_is_said(projects_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_that_fails_is_said(stores: MemoryStores, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the database down, what the index holds is still found, and the rest is an issue."""
-    with MemoryStores(settings_for(projects_dir)) as stores:
-        build_chunk_context(PROJECT, TEXT, stores=stores)
+    build_chunk_context(PROJECT, TEXT, stores=stores)
 
-        def refuse(project_id: str) -> None:
-            raise DatabaseError("the disk is gone")
+    def refuse(project_id: str) -> None:
+        raise DatabaseError("the disk is gone")
 
-        monkeypatch.setattr(stores, "database", refuse)
-        context = build_chunk_context(PROJECT, TEXT, stores=stores, touch=True)
+    monkeypatch.setattr(stores, "database", refuse)
+    context = build_chunk_context(PROJECT, TEXT, stores=stores, touch=True)
     assert context.glossary == []
     assert context.memories
     assert {"outline", "lexical"} <= {issue.stage for issue in context.issues}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +19,7 @@ from runtime.ingest.scene_input import SceneInput
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 
-PROJECT = "contradictory"
+_numbers = itertools.count(1)
 ENTITIES = [
     Entity(entity_id="C0", entity_type="character", name="Ada"),
     Entity(entity_id="C1", entity_type="character", name="Ben"),
@@ -41,96 +41,108 @@ def scene(chapter: int, states: dict[str, dict[str, Any]], *present: str) -> Sce
     return SceneInput(chapter_index=chapter, scene_index=1, text=f"Chapter {chapter}.", record=record)
 
 
-@pytest.fixture
-def stores(tmp_path: Path) -> Iterator[MemoryStores]:
-    """Stores of a story in which Ben is two people and dies, and the key is in two pockets."""
-    settings = load_settings(projects_dir=tmp_path, memory={"embedding_model": "fake:8"})
+@pytest.fixture(scope="module")
+def stores(
+    tmp_path_factory: pytest.TempPathFactory, module_database_url: str | None
+) -> Iterator[MemoryStores]:
+    """Stores without any project, on either database."""
+    folder = tmp_path_factory.mktemp("projects")
+    settings = load_settings(
+        projects_dir=folder, memory={"embedding_model": "fake:8"}, database_url=module_database_url
+    )
     with MemoryStores(settings) as opened:
-        opened.create_project(PROJECT)
-        store_entities(opened, PROJECT, ENTITIES)
-        scenes = [
-            scene(1, {"C1": {"identity": "a tinker"}, "C0": {"inventory": ["the brass key"]}}, "C0", "C1"),
-            scene(2, {"C1": {"identity": "a spy", "inventory": ["brass key"]}}, "C1"),
-            scene(3, {"C1": {"status": "dead"}}, "C0", "C1"),
-            scene(4, {}, "C1"),
-        ]
-        ingest_scenes(opened, PROJECT, scenes, index=False)
         yield opened
 
 
-def subjects(stores: MemoryStores) -> list[tuple[str, str]]:
+@pytest.fixture
+def project(stores: MemoryStores) -> str:
+    """A story in which Ben is two people and dies, and the key is in two pockets."""
+    project_id = f"contradictory-{next(_numbers)}"
+    stores.create_project(project_id)
+    store_entities(stores, project_id, ENTITIES)
+    scenes = [
+        scene(1, {"C1": {"identity": "a tinker"}, "C0": {"inventory": ["the brass key"]}}, "C0", "C1"),
+        scene(2, {"C1": {"identity": "a spy", "inventory": ["brass key"]}}, "C1"),
+        scene(3, {"C1": {"status": "dead"}}, "C0", "C1"),
+        scene(4, {}, "C1"),
+    ]
+    ingest_scenes(stores, project_id, scenes, index=False)
+    return project_id
+
+
+def subjects(stores: MemoryStores, project: str) -> list[tuple[str, str]]:
     """Return kind and subject of what is listed."""
-    return [(each.conflict.kind, each.conflict.subject) for each in list_conflicts(stores, PROJECT)]
+    return [(each.conflict.kind, each.conflict.subject) for each in list_conflicts(stores, project)]
 
 
-def conflict_id(stores: MemoryStores, kind: str) -> str:
+def conflict_id(stores: MemoryStores, project: str, kind: str) -> str:
     """Return the id of the conflict of a kind."""
     return next(
-        each.conflict.conflict_id for each in list_conflicts(stores, PROJECT) if each.conflict.kind == kind
+        each.conflict.conflict_id for each in list_conflicts(stores, project) if each.conflict.kind == kind
     )
 
 
 ALL = [("slot_value", "C1.identity"), ("two_holders", "I0"), ("dead_acts", "C1")]
 
 
-def test_contradictions_are_listed_with_both_sides(stores: MemoryStores) -> None:
+def test_contradictions_are_listed_with_both_sides(stores: MemoryStores, project: str) -> None:
     """Every kind is found, in story order, with what both scenes say."""
-    assert subjects(stores) == ALL
-    slot = list_conflicts(stores, PROJECT)[0].conflict
+    assert subjects(stores, project) == ALL
+    slot = list_conflicts(stores, project)[0].conflict
     assert (slot.first.says, slot.second.says) == ("identity: a tinker", "identity: a spy")
 
 
-def test_a_waiver_survives_moves_and_new_ingest(stores: MemoryStores) -> None:
+def test_a_waiver_survives_moves_and_new_ingest(stores: MemoryStores, project: str) -> None:
     """A waived conflict stays away after its scene moved and was taken in again, and can be listed."""
-    waived = conflict_id(stores, "dead_acts")
-    waive_conflict(stores, PROJECT, waived, note="it is his ghost")
-    with stores.database(PROJECT).write() as unit:
-        unit.scenes.move_scene(PROJECT, StoryPosition(4, 1), StoryPosition(6, 1))
-    ingest_scenes(stores, PROJECT, [scene(1, {"C1": {"identity": "a tinker"}}, "C1")], index=False)
-    assert ("dead_acts", "C1") not in subjects(stores)
-    listed = {each.conflict.conflict_id: each for each in list_conflicts(stores, PROJECT, with_waived=True)}
+    waived = conflict_id(stores, project, "dead_acts")
+    waive_conflict(stores, project, waived, note="it is his ghost")
+    with stores.database(project).write() as unit:
+        unit.scenes.move_scene(project, StoryPosition(4, 1), StoryPosition(6, 1))
+    ingest_scenes(stores, project, [scene(1, {"C1": {"identity": "a tinker"}}, "C1")], index=False)
+    assert ("dead_acts", "C1") not in subjects(stores, project)
+    listed = {each.conflict.conflict_id: each for each in list_conflicts(stores, project, with_waived=True)}
     assert (listed[waived].is_waived, listed[waived].note) == (True, "it is his ghost")
 
 
-def test_waivers_add_up(stores: MemoryStores) -> None:
+def test_waivers_add_up(stores: MemoryStores, project: str) -> None:
     """A second waiver does not undo the first."""
     for kind in ("dead_acts", "two_holders"):
-        waive_conflict(stores, PROJECT, conflict_id(stores, kind))
-    assert subjects(stores) == ALL[:1]
+        waive_conflict(stores, project, conflict_id(stores, project, kind))
+    assert subjects(stores, project) == ALL[:1]
 
 
 @pytest.mark.parametrize(("keep", "identity"), [("first", "a tinker"), ("second", "a spy")])
-def test_one_side_can_be_made_true(stores: MemoryStores, keep: Any, identity: str) -> None:
+def test_one_side_can_be_made_true(stores: MemoryStores, project: str, keep: Any, identity: str) -> None:
     """The kept value holds in both scenes, as the author's, and the conflict is gone."""
-    resolve_conflict(stores, PROJECT, conflict_id(stores, "slot_value"), keep=keep)
-    assert subjects(stores) == ALL[1:]
-    with stores.database(PROJECT).read() as unit:
+    resolve_conflict(stores, project, conflict_id(stores, project, "slot_value"), keep=keep)
+    assert subjects(stores, project) == ALL[1:]
+    with stores.database(project).read() as unit:
         states = [
-            unit.states.snapshots(PROJECT, ["C1"], as_of=StoryPosition(chapter))[0].state_data["identity"]
+            unit.states.snapshots(project, ["C1"], as_of=StoryPosition(chapter))[0].state_data["identity"]
             for chapter in (2, 3)
         ]
     assert states == [identity, identity]
 
 
-def test_the_authors_word_survives_new_ingest(stores: MemoryStores) -> None:
+def test_the_authors_word_survives_new_ingest(stores: MemoryStores, project: str) -> None:
     """Taking the scene in again with its old record does not bring the conflict back."""
-    resolve_conflict(stores, PROJECT, conflict_id(stores, "slot_value"), keep="first")
+    resolve_conflict(stores, project, conflict_id(stores, project, "slot_value"), keep="first")
     again = scene(2, {"C1": {"identity": "a spy", "goals": ["flee"]}}, "C1")
-    ingest_scenes(stores, PROJECT, [again], index=False)
-    assert ("slot_value", "C1.identity") not in subjects(stores)
+    ingest_scenes(stores, project, [again], index=False)
+    assert ("slot_value", "C1.identity") not in subjects(stores, project)
 
 
-def test_what_no_single_value_settles_is_refused(stores: MemoryStores) -> None:
+def test_what_no_single_value_settles_is_refused(stores: MemoryStores, project: str) -> None:
     """The dead do not rise by choosing a side; the message says what helps."""
-    with pytest.raises(UserInputError, match="record edit contradictory 4:1"):
-        resolve_conflict(stores, PROJECT, conflict_id(stores, "dead_acts"), keep="second")
+    with pytest.raises(UserInputError, match=f"record edit {project} 4:1"):
+        resolve_conflict(stores, project, conflict_id(stores, project, "dead_acts"), keep="second")
 
 
 @pytest.mark.parametrize("act", [waive_conflict, lambda *given: resolve_conflict(*given, keep="first")])
-def test_an_unknown_conflict_is_refused(stores: MemoryStores, act: Any) -> None:
+def test_an_unknown_conflict_is_refused(stores: MemoryStores, project: str, act: Any) -> None:
     """Nothing is waived or settled that was not found."""
     with pytest.raises(UserInputError, match="no conflict 'X0'"):
-        act(stores, PROJECT, "X0")
+        act(stores, project, "X0")
 
 
 def test_an_unknown_project_is_refused(stores: MemoryStores) -> None:

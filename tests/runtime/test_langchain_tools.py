@@ -20,10 +20,13 @@ from tests.support.scripted_chat_model import answering, calling
 
 
 @pytest.fixture(scope="module")
-def stores(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Stores with the guild's story."""
+def stores(tmp_path_factory: pytest.TempPathFactory, module_database_url: str | None) -> Any:
+    """Stores with the guild's story, on either database."""
     folder: Path = tmp_path_factory.mktemp("projects")
-    with MemoryStores(load_settings(projects_dir=folder, memory={"embedding_model": "fake:64"})) as opened:
+    settings = load_settings(
+        projects_dir=folder, memory={"embedding_model": "fake:64"}, database_url=module_database_url
+    )
+    with MemoryStores(settings) as opened:
         opened.create_project("guild", language="en")
         store_entities(opened, "guild", ENTITIES, origin="author")
         ingest_scenes(opened, "guild", [scene(1, 1), scene(1, 2), scene(2, 1)])

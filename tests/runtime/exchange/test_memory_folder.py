@@ -30,8 +30,9 @@ from tests.runtime.ingest.made_up_story import ENTITIES, recorded_scenes, scene
 _numbers = itertools.count(1)
 
 
-def _opened(folder: Path) -> MemoryStores:
-    return MemoryStores(load_settings(projects_dir=folder, memory={"embedding_model": "fake:32"}))
+def _opened(folder: Path, database_url: str | None = None) -> MemoryStores:
+    memory = {"embedding_model": "fake:32"}
+    return MemoryStores(load_settings(projects_dir=folder, memory=memory, database_url=database_url))
 
 
 @pytest.fixture(scope="module")
@@ -42,9 +43,11 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStores]:
 
 
 @pytest.fixture(scope="module")
-def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStores]:
-    """Where they are imported."""
-    with _opened(tmp_path_factory.mktemp("there")) as stores:
+def there(
+    tmp_path_factory: pytest.TempPathFactory, module_database_url: str | None
+) -> Iterator[MemoryStores]:
+    """Where they are imported, on either database."""
+    with _opened(tmp_path_factory.mktemp("there"), module_database_url) as stores:
         yield stores
 
 
@@ -71,7 +74,7 @@ def _told_project(stores: MemoryStores) -> str:
 
 
 @settings(
-    max_examples=30,
+    max_examples=20,
     deadline=None,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow],

@@ -14,10 +14,15 @@ _numbers = itertools.count(1)
 
 
 @pytest.fixture(scope="module")
-def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStores]:
-    """Stores without any project."""
+def stores(
+    tmp_path_factory: pytest.TempPathFactory, module_database_url: str | None
+) -> Iterator[MemoryStores]:
+    """Stores without any project, on either database."""
     folder = tmp_path_factory.mktemp("projects")
-    with MemoryStores(load_settings(projects_dir=folder, memory={"embedding_model": "fake:32"})) as opened:
+    settings = load_settings(
+        projects_dir=folder, memory={"embedding_model": "fake:32"}, database_url=module_database_url
+    )
+    with MemoryStores(settings) as opened:
         yield opened
 
 
@@ -30,7 +35,9 @@ def new_project(stores: MemoryStores) -> Callable[[], str]:
         stores.create_project(project_id)
         shared_index = stores.settings.projects_dir / "shared_index"
         shared_index.mkdir(exist_ok=True)
-        stores.paths(project_id).vectors.symlink_to(shared_index)
+        vectors = stores.paths(project_id).vectors
+        vectors.parent.mkdir(parents=True, exist_ok=True)
+        vectors.symlink_to(shared_index)
         return project_id
 
     return create

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from sqlalchemy import create_engine, text
 
 from novelgen.errors import EmbeddingError, UnknownProjectError
 from novelgen.models.memory import WORDS_ONLY
@@ -22,9 +24,25 @@ from tests.runtime.ingest.made_up_story import record, recorded_scenes, scene
 
 def _other_stores(stores: MemoryStores, model: str = "fake:32", **memory: object) -> MemoryStores:
     settings = load_settings(
-        projects_dir=stores.settings.projects_dir, memory={"embedding_model": model, **memory}
+        projects_dir=stores.settings.projects_dir,
+        memory={"embedding_model": model, **memory},
+        database_url=stores.settings.database_url,
     )
     return MemoryStores(settings)
+
+
+@contextmanager
+def _writing_elsewhere(stores: MemoryStores, project: str) -> Iterator[Callable[[], object]]:
+    """Give what makes another program keep the database, to the end of the block, from being written to."""
+    url = stores.settings.database_url
+    if url is None:
+        with closing(sqlite3.connect(stores.paths(project).database, isolation_level=None)) as other:
+            yield lambda: other.execute("BEGIN IMMEDIATE")
+        return
+    engine = create_engine(url)
+    with engine.connect() as server:
+        yield lambda: server.execute(text("LOCK TABLE index_outbox, projects IN EXCLUSIVE MODE"))
+    engine.dispose()
 
 
 def _semantic_ids(stores: MemoryStores, project: str) -> set[str]:
@@ -152,17 +170,16 @@ def test_a_database_that_fails_after_the_commit_undoes_nothing(
     stores: MemoryStores, project: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When another program locks the database while texts are embedded, the scenes are stored and it is said."""
-    locked = sqlite3.connect(stores.paths(project).database, isolation_level=None)
     original = CheckedEmbeddings.embed_documents
+    with _writing_elsewhere(stores, project) as lock:
 
-    def lock_and_embed(embeddings: CheckedEmbeddings, texts: list[str]) -> list[list[float]]:
-        locked.execute("BEGIN IMMEDIATE")
-        return original(embeddings, texts)
+        def lock_and_embed(embeddings: CheckedEmbeddings, texts: list[str]) -> list[list[float]]:
+            lock()
+            return original(embeddings, texts)
 
-    monkeypatch.setattr(CheckedEmbeddings, "embed_documents", lock_and_embed)
-    result = ingest_scenes(stores, project, recorded_scenes()[:1])
-    monkeypatch.undo()
-    locked.close()
+        monkeypatch.setattr(CheckedEmbeddings, "embed_documents", lock_and_embed)
+        result = ingest_scenes(stores, project, recorded_scenes()[:1])
+        monkeypatch.undo()
     assert result.count("added") == 1
     assert ["the scenes are stored" in each.message for each in result.indexing.issues] == [True]
     assert drain_outbox(stores, project).indexed == 3

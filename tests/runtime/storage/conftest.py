@@ -5,35 +5,15 @@ Migrating takes longer than most tests, so every test gets a copy of one that wa
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
-from sqlalchemy import create_engine, make_url, text
+from sqlalchemy import make_url
 
 from runtime.storage.database import DatabaseManager
-
-POSTGRES_VARIABLE = "NOVELGEN_TEST_POSTGRES_URL"
-
-
-@contextmanager
-def postgres_database(*, template: str = "template1") -> Iterator[str]:
-    """A PostgreSQL database of its own, copied from a template, that goes away afterwards; its URL."""
-    server = os.environ.get(POSTGRES_VARIABLE)
-    if not server:
-        pytest.skip(f"PostgreSQL NOT TESTED: set {POSTGRES_VARIABLE} to postgresql://user@host:port/database")
-    name = f"novelgen_{uuid4().hex}"
-    admin = create_engine(make_url(server).set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT")
-    with admin.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name} TEMPLATE {template}"))
-    yield make_url(server).set(database=name).render_as_string(hide_password=False)
-    with admin.connect() as connection:
-        connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
-    admin.dispose()
+from tests.support.databases import BOTH, postgres_database
 
 
 def create_demo_projects(url_or_path: str | Path) -> None:
@@ -54,24 +34,24 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def postgres_template() -> Iterator[str]:
+def postgres_template(postgres_url: str) -> Iterator[str]:
     """Name of a migrated PostgreSQL database with both projects."""
-    with postgres_database() as url:
+    with postgres_database(postgres_url) as url:
         create_demo_projects(url)
         yield str(make_url(url).database)
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+@pytest.fixture(params=BOTH)
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """URL or path of an empty database that goes away with the test."""
     if request.param == "sqlite":
         yield str(tmp_path / "novel.db")
         return
-    with postgres_database() as url:
+    with postgres_database(request.getfixturevalue("postgres_url")) as url:
         yield url
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+@pytest.fixture(params=BOTH)
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[DatabaseManager]:
     """An open database with the projects "demo" and "demo2"."""
     if request.param == "sqlite":
@@ -80,7 +60,8 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databas
         yield opened
         opened.close()
         return
-    with postgres_database(template=request.getfixturevalue("postgres_template")) as url:
+    server, template = (request.getfixturevalue(name) for name in ("postgres_url", "postgres_template"))
+    with postgres_database(server, template=template) as url:
         opened = DatabaseManager.open(url)
         yield opened
         opened.close()
