@@ -1,0 +1,1 @@
+"""Benchmarks that are run by hand, each `python -m tests.benchmarks.NAME --help`."""

@@ -1,0 +1,100 @@
+"""What a program holds at a moment: memory, descriptors, disk. Linux only."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+
+class Sample(NamedTuple):
+    """One look at this program; index processes are its children."""
+
+    at_s: float
+    rss_mb: float
+    children: int
+    children_rss_mb: float
+    descriptors: int
+    disk_mb: float
+
+
+def rss_mb(pid: int) -> float:
+    """Return the resident memory of a process; 0 for one that is gone."""
+    with contextlib.suppress(OSError):
+        return int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]) * PAGE_BYTES / 2**20
+    return 0.0
+
+
+def children_of(pid: int) -> list[int]:
+    """Return the direct children of a process."""
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            found += [int(child) for child in task.read_text(encoding="ascii").split()]
+    return found
+
+
+def descriptors() -> int:
+    """Count the open descriptors of this process."""
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def disk_bytes(folder: Path) -> int:
+    """Return what a folder takes on disk, in whole blocks; files that vanish meanwhile count nothing."""
+    total = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += (Path(parent) / name).lstat().st_blocks * 512
+    return total
+
+
+def take_sample(folder: Path, *, at_s: float) -> Sample:
+    """Look at this program and its folder now."""
+    children = children_of(os.getpid())
+    return Sample(
+        at_s=at_s,
+        rss_mb=rss_mb(os.getpid()),
+        children=len(children),
+        children_rss_mb=sum(rss_mb(child) for child in children),
+        descriptors=descriptors(),
+        disk_mb=disk_bytes(folder) / 2**20,
+    )
+
+
+def growth(samples: Sequence[Sample], name: str, *, warm_up: float) -> dict[str, float]:
+    """Compare one figure after the warm-up with the end.
+
+    Args:
+        samples: In order of time.
+        name: Field of the samples.
+        warm_up: Share of the samples that is left out; the next share of the same size is the base, the last
+            share of the same size the end.
+
+    Returns:
+        `base` and `end` (medians), `ratio`, and `slope_per_hour` by least squares over all after the warm-up.
+    """
+    size = max(1, int(len(samples) * warm_up))
+    after = samples[size:] or samples
+    base = median(getattr(each, name) for each in after[:size])
+    end = median(getattr(each, name) for each in after[-size:])
+    return {
+        "base": base,
+        "end": end,
+        "ratio": end / base if base else 1.0,
+        "slope_per_hour": _slope([each.at_s for each in after], [getattr(each, name) for each in after])
+        * 3600,
+    }
+
+
+def _slope(times: Sequence[float], values: Sequence[float]) -> float:
+    mean_time, mean_value = sum(times) / len(times), sum(values) / len(values)
+    spread = sum((time - mean_time) ** 2 for time in times)
+    if not spread:
+        return 0.0
+    return sum((t - mean_time) * (v - mean_value) for t, v in zip(times, values, strict=True)) / spread

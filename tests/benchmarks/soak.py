@@ -1,0 +1,286 @@
+"""A soak: clients of one program store, edit and ask for minutes on end, while faults strike at random.
+
+`python -m tests.benchmarks.soak --minutes 30 --clients 8 --seed 1` prints a table, writes JSON with `--out`, and
+ends with 1 when a promise is broken. Linux only: what the program holds is read from /proc.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from pydantic import BaseModel, Field
+
+from runtime.context_chain import build_context_chain
+from runtime.ingest.entity_writes import store_entities
+from runtime.settings import NovelgenSettings, load_settings
+from runtime.stores import MemoryStores
+from tests.benchmarks.marked_scenes import ENTITIES
+from tests.benchmarks.samples import Sample, growth, take_sample
+from tests.benchmarks.soak_clients import Client, Version, check_project
+from tests.benchmarks.soak_faults import DIMENSION, Faults, FlakyChatModel, FlakyStores, Outages
+
+WARM_UP = 0.2
+"""Share of the run after which what the program holds must not grow."""
+MOST_GROWTH = {"rss_mb": 1.05, "descriptors": 1.05, "disk_mb": 1.2}
+"""End over base, see `samples.growth`. Disk may wobble: an index keeps room for what was deleted."""
+LEAST_JUDGED_S = 300.0
+"""A shorter run does not get warm, and its growth is reported but not judged."""
+SAMPLE_EVERY_S = 3.0
+LONGEST_ACT_S = 120.0
+BUDGET_S = 10.5
+
+
+class ActTimes(BaseModel):
+    """How often something was done, and how long it took."""
+
+    count: int
+    per_s: float
+    p50_ms: float
+    p95_ms: float
+    max_ms: float
+
+
+class SoakReport(BaseModel):
+    """What a soak came to."""
+
+    minutes: float
+    clients: int
+    projects: int
+    places: int
+    seed: int
+    database: str
+    acts: dict[str, ActTimes]
+    contexts_over_budget: int = Field(description="Contexts that took longer than 10.5 s.")
+    counts: dict[str, int]
+    issues: dict[str, int] = Field(description="What contexts reported, by stage and kind.")
+    faults: dict[str, int]
+    growth: dict[str, dict[str, float]] = Field(
+        description="Per figure: base after warm-up, end, ratio, slope."
+    )
+    samples: list[Sample]
+    errors: list[str]
+    promises: dict[str, bool | None] = Field(description="None: the run was too short to judge.")
+
+    @property
+    def holds(self) -> bool:
+        """Whether no promise was broken."""
+        return False not in self.promises.values()
+
+
+class Soak:
+    """One run; see `run_soak`."""
+
+    def __init__(
+        self, folder: Path, *, clients: int, projects: int, places: int, seed: int, database_url: str | None
+    ) -> None:
+        self._folder = folder
+        self._seed = seed
+        self._places = places
+        self._settings = _settings(folder, database_url)
+        self._outages = Outages()
+        self._stores = FlakyStores(self._settings, self._outages)
+        self._project_ids = [f"soak-{seed}-{number}" for number in range(projects)]
+        self._stop = threading.Event()
+        for project_id in self._project_ids:
+            self._stores.create_project(project_id, language="en")
+            store_entities(self._stores, project_id, ENTITIES)
+        chain = build_context_chain(self._stores, model=FlakyChatModel(outages=self._outages))
+        self._clients = [
+            Client(
+                number,
+                clients,
+                stores=self._stores,
+                chain=chain,
+                project_ids=self._project_ids,
+                places=places,
+                stop=self._stop,
+                seed=seed,
+            )
+            for number in range(clients)
+        ]
+        self._faults = Faults(self._stores, self._project_ids, self._outages, stop=self._stop, seed=seed)
+
+    def run(self, *, duration_s: float) -> SoakReport:
+        """Let everybody act for so long, then read everything back."""
+        started_s = time.monotonic()
+        samples: list[Sample] = []
+        for thread in (*self._clients, self._faults):
+            thread.start()
+        while (passed_s := time.monotonic() - started_s) < duration_s:
+            samples.append(take_sample(self._folder, at_s=passed_s))
+            time.sleep(min(SAMPLE_EVERY_S, duration_s / 4))
+        self._stop.set()
+        errors = self._ended()
+        passed_s = time.monotonic() - started_s
+        self._stores.close()
+        counts = sum((client.counts for client in self._clients), self._checked())
+        return self._report(passed_s, samples, counts, errors)
+
+    def _ended(self) -> list[str]:
+        """Wait for all threads and return what should not have happened."""
+        for thread in (*self._clients, self._faults):
+            thread.join(LONGEST_ACT_S)
+        errors = [error for client in self._clients for error in client.errors]
+        return errors + [f"{each.name} hangs" for each in (*self._clients, self._faults) if each.is_alive()]
+
+    def _checked(self) -> Counter[str]:
+        found: Counter[str] = Counter()
+        with MemoryStores(self._settings) as stores:
+            for number, project_id in enumerate(self._project_ids):
+                found += check_project(stores, project_id, number, self._allowed(number))
+        return found
+
+    def _allowed(self, project: int) -> dict[int, set[Version]]:
+        nothing: dict[int, set[Version]] = {place: {None} for place in range(self._places)}
+        return nothing | {
+            place: versions
+            for client in self._clients
+            for (owner, place), versions in client.ledger.allowed.items()
+            if owner == project
+        }
+
+    def _report(
+        self, passed_s: float, samples: list[Sample], counts: Counter[str], errors: list[str]
+    ) -> SoakReport:
+        contexts = [taken_s for client in self._clients for taken_s in client.times_s["context"]]
+        grown = {
+            name: growth(samples, name, warm_up=WARM_UP)
+            for name in ("rss_mb", "children_rss_mb", "children", "descriptors", "disk_mb")
+        }
+        return SoakReport(
+            minutes=passed_s / 60,
+            clients=len(self._clients),
+            projects=len(self._project_ids),
+            places=self._places,
+            seed=self._seed,
+            database="SQLite" if self._settings.database_url is None else "PostgreSQL",
+            acts={name: self._times(name, passed_s) for name in ("ingest", "edit", "delete", "context")},
+            contexts_over_budget=sum(taken_s > BUDGET_S for taken_s in contexts),
+            counts=dict(sorted(counts.items())),
+            issues=dict(sum((client.issues for client in self._clients), Counter()).most_common()),
+            faults=dict(self._faults.done),
+            growth=grown,
+            samples=samples,
+            errors=errors,
+            promises=_promises(counts, errors, grown, is_judged=passed_s >= LEAST_JUDGED_S),
+        )
+
+    def _times(self, name: str, passed_s: float) -> ActTimes:
+        times_ms = np.array([taken_s for client in self._clients for taken_s in client.times_s[name]]) * 1000
+        p50, p95, longest = np.percentile(times_ms, [50, 95, 100]) if len(times_ms) else (0, 0, 0)
+        count = len(times_ms)
+        return ActTimes(count=count, per_s=count / passed_s, p50_ms=p50, p95_ms=p95, max_ms=longest)
+
+
+def run_soak(
+    folder: Path,
+    *,
+    duration_s: float,
+    clients: int,
+    projects: int,
+    places: int = 60,
+    seed: int = 1,
+    database_url: str | None = None,
+) -> SoakReport:
+    """Run a soak in an empty folder.
+
+    Args:
+        folder: Takes the projects.
+        duration_s: How long clients act; reading everything back comes on top.
+        clients: Threads that share the stores.
+        projects: Projects on which all clients work.
+        places: Scenes that a project may hold, so that it stops growing.
+        seed: Of acts and faults.
+        database_url: One database for all projects; None is SQLite per project.
+    """
+    soak = Soak(
+        folder, clients=clients, projects=projects, places=places, seed=seed, database_url=database_url
+    )
+    return soak.run(duration_s=duration_s)
+
+
+def _settings(folder: Path, database_url: str | None) -> NovelgenSettings:
+    memory = {"embedding_model": f"fake:{DIMENSION}"}
+    return load_settings(projects_dir=folder, database_url=database_url, memory=memory)
+
+
+def _promises(
+    counts: Counter[str], errors: Sequence[str], grown: dict[str, dict[str, float]], *, is_judged: bool
+) -> dict[str, bool | None]:
+    none_of = {
+        "nothing acknowledged is lost": "lost",
+        "nothing is half applied": "half applied",
+        "no foreign row": "foreign rows",
+        "no row of a later scene": "rows of later scenes",
+        "every index agrees after repair": "index not repaired",
+    }
+    promises: dict[str, bool | None] = {text: not counts[name] for text, name in none_of.items()}
+    promises["no call raised what it should not, none hangs"] = not errors
+    for name, most in MOST_GROWTH.items():
+        promises[f"{name} at the end at most {most} x after warm-up"] = (
+            grown[name]["ratio"] <= most if is_judged else None
+        )
+    return promises
+
+
+def render(report: SoakReport) -> str:
+    """Return the report as text."""
+    lines = [
+        f"{report.minutes:.1f} minutes, {report.clients} clients, seed {report.seed}, {report.database}",
+        f"{report.projects} projects of up to {report.places} scenes",
+        "",
+        f"{'act':10}{'count':>8}{'per s':>8}{'p50 ms':>9}{'p95 ms':>9}{'max ms':>9}",
+    ]
+    lines += [
+        f"{name:10}{each.count:8}{each.per_s:8.2f}{each.p50_ms:9.0f}{each.p95_ms:9.0f}{each.max_ms:9.0f}"
+        for name, each in report.acts.items()
+    ]
+    lines += ["", f"{'held':16}{'after warm-up':>14}{'end':>10}{'ratio':>8}{'per hour':>10}"]
+    lines += [
+        f"{name:16}{each['base']:14.1f}{each['end']:10.1f}{each['ratio']:8.3f}{each['slope_per_hour']:10.1f}"
+        for name, each in report.growth.items()
+    ]
+    for title, counted in (("counts", report.counts), ("issues", report.issues), ("faults", report.faults)):
+        lines += ["", f"{title}: " + ", ".join(f"{name} {number}" for name, number in counted.items())]
+    lines += ["", f"contexts over {BUDGET_S} s: {report.contexts_over_budget}", *report.errors[:20], ""]
+    told = {True: "holds", False: "BROKEN", None: "too short to judge"}
+    return "\n".join(lines + [f"{told[kept]:8} {text}" for text, kept in report.promises.items()])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line; 1 when a promise is broken."""
+    parser = argparse.ArgumentParser(prog="tests.benchmarks.soak", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=30.0)
+    parser.add_argument("--clients", type=int, default=8)
+    parser.add_argument("--projects", type=int, default=6)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--database-url", help="one database for all projects; default: SQLite per project")
+    parser.add_argument("--out", type=Path, help="file for the report as JSON")
+    given = parser.parse_args(arguments)
+    logging.basicConfig(level=logging.ERROR)
+    with tempfile.TemporaryDirectory(prefix="novelgen-soak-") as folder:
+        report = run_soak(
+            Path(folder),
+            duration_s=given.minutes * 60,
+            clients=given.clients,
+            projects=given.projects,
+            seed=given.seed,
+            database_url=given.database_url,
+        )
+    if given.out is not None:
+        given.out.write_text(report.model_dump_json(indent=1), encoding="utf-8")
+    print(render(report))
+    return 0 if report.holds else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,225 @@
+"""The clients of the soak: what they do, what was acknowledged to them, and whether it is all there at the end."""
+
+from __future__ import annotations
+
+import logging
+import random
+import threading
+import time
+from array import array
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from novelgen.chains.memory_context_chain import MemoryContextChain
+from novelgen.errors import NovelgenError
+from runtime.diagnosis.repair import repair_index
+from runtime.ingest.indexing import drain_outbox, verify_index
+from runtime.ingest.ingest import delete_scene, ingest_scene
+from runtime.storage.unit import UnitOfWork
+from runtime.stores import MemoryStores
+from tests.benchmarks.marked_scenes import (
+    marked_contents,
+    marked_scene,
+    misplaced_marks,
+    plan_for,
+    position_of,
+)
+
+logger = logging.getLogger(__name__)
+
+Version = int | None
+"""Which version of a scene stands at a place; None: no scene."""
+
+ACTS = {"store": 4, "delete": 0.4, "context": 5}
+
+
+class Ledger:
+    """What stands where as far as was acknowledged; after an error either of two versions may."""
+
+    def __init__(self) -> None:
+        self.allowed: dict[tuple[int, int], set[Version]] = {}
+
+    def version(self, project: int, place: int) -> Version:
+        """Return the newest version that may stand there."""
+        return max(
+            (each for each in self.allowed.get((project, place), ()) if each is not None), default=None
+        )
+
+    def acknowledged(self, project: int, place: int, version: Version) -> None:
+        """Only this version may stand there."""
+        self.allowed[project, place] = {version}
+
+    def uncertain(self, project: int, place: int, version: Version) -> None:
+        """This version may stand there as well: the call failed, which may mean done."""
+        self.allowed.setdefault((project, place), {None}).add(version)
+
+
+class Client(threading.Thread):
+    """Stores, edits and deletes scenes at places of its own, and asks for contexts anywhere.
+
+    Args:
+        number: Of this client, from 0; it owns every place whose number leaves it as remainder.
+        clients: How many there are.
+        stores: Shared by all clients.
+        chain: Shared by all clients.
+        project_ids: The projects; all clients work on all of them.
+        places: Scenes per project.
+        stop: Ends it.
+        seed: Of what it does.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        clients: int,
+        *,
+        stores: MemoryStores,
+        chain: MemoryContextChain,
+        project_ids: Sequence[str],
+        places: int,
+        stop: threading.Event,
+        seed: int,
+    ) -> None:
+        super().__init__(name=f"soak-client-{number}")
+        self.ledger = Ledger()
+        self.times_s: dict[str, array[float]] = {
+            name: array("f") for name in ("ingest", "edit", "delete", "context")
+        }
+        self.counts: Counter[str] = Counter()
+        self.issues: Counter[str] = Counter()
+        self.errors: list[str] = []
+        self._stores = stores
+        self._chain = chain
+        self._project_ids = project_ids
+        self._own_places = range(number, places, clients)
+        self._places = places
+        self._stopped = stop
+        self._dice = random.Random(f"{seed}/client/{number}")
+        self._versions = 0
+        self._acts = {
+            "store": self._store_scene,
+            "delete": self._delete_scene,
+            "context": self._build_context,
+        }
+
+    def run(self) -> None:
+        """Act until stopped; an error that no caller should see is kept as a broken promise."""
+        while not self._stopped.is_set():
+            act = self._dice.choices(list(ACTS), weights=list(ACTS.values()))[0]
+            project = self._dice.randrange(len(self._project_ids))
+            try:
+                self._acts[act](project)
+            except Exception as error:
+                logger.exception("%s raised", act)
+                self.errors.append(f"{act}: {type(error).__name__}: {error}"[:500])
+
+    def _store_scene(self, project: int) -> None:
+        place = self._dice.choice(self._own_places)
+        self._versions += 1
+        version = self._versions
+        is_new = self.ledger.version(project, place) is None
+        scene = marked_scene(project, place, version)
+        self._write(
+            "ingest" if is_new else "edit",
+            lambda: ingest_scene(self._stores, self._project_ids[project], scene),
+            at=(project, place),
+            version=version,
+        )
+
+    def _delete_scene(self, project: int) -> None:
+        place = self._dice.choice(self._own_places)
+        if self.ledger.allowed.get((project, place), {None}) & {None}:
+            return
+        self._write(
+            "delete",
+            lambda: delete_scene(self._stores, self._project_ids[project], position_of(place)),
+            at=(project, place),
+            version=None,
+        )
+
+    def _write(
+        self, kind: str, write: Callable[[], object], *, at: tuple[int, int], version: Version
+    ) -> None:
+        started_s = time.monotonic()
+        try:
+            write()
+        except NovelgenError as error:
+            self.ledger.uncertain(*at, version)
+            self.counts[f"{kind} refused: {type(error).__name__}"] += 1
+        else:
+            self.ledger.acknowledged(*at, version)
+            self.times_s[kind].append(time.monotonic() - started_s)
+
+    def _build_context(self, project: int) -> None:
+        place = self._dice.randrange(self._places)
+        at = position_of(place)
+        started_s = time.monotonic()
+        context = self._chain.invoke(
+            {
+                "project_id": self._project_ids[project],
+                "chapter_index": at.chapter_index,
+                "scene_index": at.scene_index,
+                "scene_plan": plan_for(place, self._dice),
+            }
+        )
+        self.times_s["context"].append(time.monotonic() - started_s)
+        foreign, late = misplaced_marks(context.model_dump_json(), project=project, before=place)
+        self.counts["foreign rows"] += foreign
+        self.counts["rows of later scenes"] += late
+        self.counts["memories returned"] += len(context.relevant_memories)
+        self.counts["entity states returned"] += len(context.entity_states)
+        for issue in context.report.issues if context.report else []:
+            self.issues[f"{issue.stage}: {issue.kind}"] += 1
+
+
+def check_project(
+    stores: MemoryStores, project_id: str, project: int, allowed: dict[int, set[Version]]
+) -> Counter[str]:
+    """Read a project back, SQL and index, and compare it with the ledgers.
+
+    Args:
+        stores: The stores, with nobody else at work.
+        project_id: The project.
+        project: Its number in the marks.
+        allowed: Per place which versions may stand there; at other places nothing may.
+
+    Returns:
+        Counts of `checked`, `lost`, `half applied`, `foreign rows`, `index not repaired`; 0 is good but for the first.
+    """
+    found: Counter[str] = Counter()
+    with stores.database(project_id).read() as unit:
+        for place, versions in allowed.items():
+            _check_place(unit, project_id, project, place, versions, found)
+        found["foreign rows"] += sum(
+            misplaced_marks(chunk.content, project=project, before=None)[0]
+            for chunk in unit.memories.by_ids(project_id, sorted(unit.memories.index_ids(project_id)))
+        )
+    drain_outbox(stores, project_id)
+    repair_index(stores, project_id)
+    verification = verify_index(stores, project_id)
+    found["indexed"] = verification.rows
+    found["index not repaired"] += not verification.is_sound
+    return found
+
+
+def _check_place(
+    unit: UnitOfWork, project_id: str, project: int, place: int, versions: set[Version], found: Counter[str]
+) -> None:
+    at = position_of(place)
+    stored = unit.scenes.get(project_id, at)
+    chunks = unit.memories.of_scenes(project_id, [(at.chapter_index, at.scene_index)])
+    contents = sorted(chunk.content for chunk in chunks if chunk.content_type == "memory")
+    found["checked"] += 1
+    if stored is None:
+        found["lost"] += None not in versions
+        found["half applied"] += bool(contents)
+        return
+    standing = [
+        version
+        for version in versions
+        if version is not None and stored.text == marked_scene(project, place, version).text
+    ]
+    found["lost"] += not standing
+    found["half applied"] += bool(standing) and contents != sorted(
+        marked_contents(project, place, standing[0])
+    )
