@@ -21,8 +21,10 @@ class Labels:
     relationships: str
     snapshots: str
     chapter_summaries: str
+    part_summaries: str
     everywhere: str
     advanced: str
+    unverified: str
     missing: str
     separator: str
     list_separator: str
@@ -46,8 +48,10 @@ ENGLISH = Labels(
     relationships="Relationships",
     snapshots="Recent changes",
     chapter_summaries="Earlier chapters",
+    part_summaries="Earlier parts",
     everywhere="always",
     advanced="moving",
+    unverified=" (unverified)",
     missing="Missing from this context",
     separator="; ",
     list_separator=", ",
@@ -76,8 +80,10 @@ CHINESE = Labels(
     relationships="人物关系",
     snapshots="近期变化",
     chapter_summaries="前文各章",
+    part_summaries="前文各卷",
     everywhere="通用",
     advanced="推进中",
+    unverified="（未证实）",
     missing="本次缺失",
     separator="；",
     list_separator="、",

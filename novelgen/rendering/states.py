@@ -48,7 +48,8 @@ def render_states(
     """Render states so that every entity is served before any is served twice.
 
     Attributes enter in rounds: the weightiest attribute of each entity first, in the order of the
-    snapshots, then the second of each, until the budget is full. An attribute enters whole or not at all.
+    snapshots, then the second of each, until the budget is full. An attribute enters whole or not at all;
+    those that no quote proves come last, and say so.
 
     Args:
         snapshots: Most wanted first; an entity occurs once.
@@ -100,8 +101,9 @@ def _state_parts(
     ordered = [name for name in ATTRIBUTE_ORDER if name in data]
     ordered += sorted(name for name in data if name not in ATTRIBUTE_ORDER and name != PRESENCE_ATTRIBUTE)
     parts = [
-        (name, f"{labels.attribute(name)}{labels.colon}{render_value(data[name], names, labels)}")
-        for name in ordered
+        (name, f"{labels.attribute(name)}{labels.colon}{render_value(data[name], names, labels)}{mark}")
+        for name in sorted(ordered, key=lambda each: each in snapshot.unverified)
+        for mark in [labels.unverified if name in snapshot.unverified else ""]
     ]
     presence = data.get(PRESENCE_ATTRIBUTE)
     if isinstance(presence, Mapping) and "location_id" not in data and presence.get("location_id"):

@@ -48,6 +48,7 @@ def project_counts(stores: MemoryStores, project_id: str) -> dict[str, int]:
             "entities": len(unit.entities.list_all(project_id)),
             "memories": unit.memories.count(project_id),
             "memories unverified": unit.memories.count(project_id, MemoryFilter(unverified_only=True)),
+            "state changes unverified": len(unit.states.unverified(project_id)),
             "memories banned": unit.memories.count(project_id, MemoryFilter(statuses=["banned"])),
             "open loops": len(unit.loops.list_as_of(project_id)),
             "waiting for the index": outbox["pending"] + outbox["failed"],

@@ -66,6 +66,14 @@ class StateRepository:
         """Return the changes before a position in the order in which they apply; None means all entities."""
         return [dated.change for dated in self._dated(project_id, entity_ids, as_of)]
 
+    def unverified(self, project_id: str, *, scene_id: str | None = None) -> list[StateChange]:
+        """Return the changes that no quote of their scene proves, of one scene or of all, in story order."""
+        statement = select(STATES).where(STATES.c.project_id == project_id, STATES.c.verified.is_(False))
+        if scene_id is not None:
+            statement = statement.where(STATES.c.scene_id == scene_id)
+        rows = self._session.rows(statement.order_by(*story_order(STATES), STATES.c.row_id))
+        return [_change(row) for row in own_rows(rows, project_id)]
+
     def snapshots(
         self, project_id: str, entity_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY
     ) -> list[EntityStateSnapshot]:

@@ -18,21 +18,24 @@ from runtime.cli.session import CliSession
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.projects.file_reading import read_text_file
-from runtime.storage.records import StoredScene
+from runtime.storage.records import MemoryFilter, StoredScene
 from runtime.stores import MemoryStores
 
 
 def show_record(session: CliSession, project_id: str, place: StoryPosition) -> None:
-    """Print a scene's record as JSON; an empty one where it has none.
+    """Print a scene's record as JSON; an empty one where it has none. What no quote proves is told beside it.
 
     Raises:
         UnknownSceneError: When no scene stands there.
     """
     with opened_project(session, project_id) as stores:
         scene = _stored_scene(stores, project_id, place)
+        unverified = _unverified_facts(stores, scene)
     if scene.record is None:
         reason = f": {scene.failure_reason}" if scene.failure_reason else ""
         report_line(f"scene {place} has no record (extraction {scene.extraction_status}{reason})")
+    for fact in unverified:
+        report_line(f"unverified, its quote is not in the scene: {fact}")
     print_json(_record_of(scene))
 
 
@@ -70,6 +73,18 @@ def edit_record(
 def _stored_scene(stores: MemoryStores, project_id: str, place: StoryPosition) -> StoredScene:
     with stores.database(project_id).read() as unit:
         return unit.scenes.require(project_id, place)
+
+
+def _unverified_facts(stores: MemoryStores, scene: StoredScene) -> list[str]:
+    with stores.database(scene.project_id).read() as unit:
+        memories = unit.memories.list_matching(scene.project_id, MemoryFilter(unverified_only=True))
+        changes = unit.states.unverified(scene.project_id, scene_id=scene.scene_id)
+    facts = [
+        f"memory {stored.chunk.source_id}: {stored.chunk.content}"
+        for stored in memories
+        if stored.scene_id == scene.scene_id
+    ]
+    return facts + [f"state {change.entity_id}.{change.attribute}: {change.value}" for change in changes]
 
 
 def _record_of(scene: StoredScene) -> SceneRecord:

@@ -27,7 +27,10 @@ def record() -> None:
 @click.argument("place", metavar="C:S", type=POSITION)
 @click.pass_obj
 def show(session: CliSession, project: str, place: StoryPosition) -> None:
-    """Print a scene's record as JSON."""
+    """Print a scene's record as JSON.
+
+    Memories and states whose quote does not stand in the scene are listed on the error stream.
+    """
     from runtime.cli.actions.records import show_record
 
     show_record(session, project, place)

@@ -26,27 +26,34 @@ def print_states(
         (
             names.get(each.entity_id, each.entity_id),
             place_text(each.chapter_index, each.scene_index, labels),
-            facts_text(each.state_data, names, language=language),
+            facts_text(each, names, language=language),
         )
         for each in snapshots
     ]
     print_table((labels.entity, labels.place, labels.facts), rows, wide=2)
 
 
-def facts_text(state: Mapping[str, object], names: Mapping[str, str], *, language: str) -> str:
-    """Return a state as one line: attributes in their own order, where somebody was last seen at the end."""
+def facts_text(snapshot: EntityStateSnapshot, names: Mapping[str, str], *, language: str) -> str:
+    """Return a state as one line: attributes in their own order, where somebody was last seen at the end.
+
+    An attribute that no quote of its scene proves says so.
+    """
+    words, state = labels_for(language), snapshot.state_data
+    texts = {
+        name: f"{words.attribute(name)}{words.colon}{value_text(name, value, names, language=language)}"
+        f"{words.unverified if name in snapshot.unverified else ''}"
+        for name, value in state.items()
+    }
+    seen_last = [texts.pop(PRESENCE_ATTRIBUTE)] if PRESENCE_ATTRIBUTE in texts else []
+    return words.separator.join([*texts.values(), *seen_last])
+
+
+def value_text(attribute: str, value: object, names: Mapping[str, str], *, language: str) -> str:
+    """Return an attribute's value as text: names for ids, nothing for None, presence as a place and its scene."""
     words = labels_for(language)
-    stated = {name: value for name, value in state.items() if name != PRESENCE_ATTRIBUTE}
-    facts = [
-        f"{words.attribute(name)}{words.colon}{render_value(value, names, words)}"
-        for name, value in stated.items()
-    ]
-    presence = state.get(PRESENCE_ATTRIBUTE)
-    if isinstance(presence, Mapping):
-        place = presence.get("location_id") or "?"
-        where = place_text(
-            presence.get("chapter_index"), presence.get("scene_index"), view_labels_for(language)
-        )
-        shown = render_value(place, names, words)
-        facts.append(f"{words.attribute(PRESENCE_ATTRIBUTE)}{words.colon}{shown} ({where})")
-    return words.separator.join(facts)
+    if value is None:
+        return ""
+    if attribute != PRESENCE_ATTRIBUTE or not isinstance(value, Mapping):
+        return render_value(value, names, words)
+    where = place_text(value.get("chapter_index"), value.get("scene_index"), view_labels_for(language))
+    return f"{render_value(value.get('location_id') or '?', names, words)} ({where})"

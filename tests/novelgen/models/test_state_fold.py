@@ -75,6 +75,28 @@ def test_no_change_before_the_position_is_no_snapshot() -> None:
     assert snapshot_of("p", [change("status", "x", 4)], as_of=StoryPosition(2), timestamp=NOW) is None
 
 
+def test_a_snapshot_tells_which_values_no_quote_proves() -> None:
+    """Only the change that gives an attribute its value counts; what is cleared or proven later is not listed."""
+    changes = [
+        change("status", "alive", 1, verified=False),
+        change("mood", "calm", 1, verified=False),
+        change("disguise", "monk", 1, verified=False),
+        change("mood", "angry", 2),
+        change("disguise", None, 2),
+        change("goals", ["sea"], 2),
+        change("goals", ["home"], 3, verified=False),
+    ]
+
+    def unverified(at: StoryPosition) -> list[str]:
+        snapshot = snapshot_of("p", changes, as_of=at, timestamp=NOW)
+        assert snapshot is not None
+        return snapshot.unverified
+
+    assert unverified(StoryPosition(2)) == ["status", "mood", "disguise"]
+    assert unverified(StoryPosition(3)) == ["status"]
+    assert unverified(END_OF_STORY) == ["status", "goals"]
+
+
 def test_naive_and_foreign_times_become_utc() -> None:
     """Timestamps are aware and in UTC whatever came in."""
     foreign = datetime(2026, 1, 1, 8, tzinfo=timezone(timedelta(hours=8)))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from novelgen.models.state import EntityStateSnapshot
-from novelgen.rendering.labels import CHINESE, ENGLISH
+from novelgen.rendering.labels import CHINESE, ENGLISH, Labels
 from novelgen.rendering.states import render_states, render_value
 from novelgen.text.tokens import estimate_tokens
 from tests.support.stories import NOW, PROJECT
@@ -65,3 +65,19 @@ def test_values_of_every_shape_render(value: Any, text: str) -> None:
 def test_chinese_lists_are_joined_the_chinese_way() -> None:
     """Chinese stories use the enumeration comma."""
     assert render_value(["锡杖", "袈裟"], {}, CHINESE) == "锡杖、袈裟"
+
+
+@pytest.mark.parametrize(
+    ("labels", "line"),
+    [
+        (ENGLISH, "- C0: mood: calm; status: alive (unverified)"),
+        (CHINESE, "- C0：情绪：calm；状况：alive（未证实）"),
+    ],
+)
+def test_what_no_quote_proves_comes_last_and_says_so(labels: Labels, line: str) -> None:
+    """An unverified attribute gives way to the proven ones of its entity, and is marked."""
+    doubtful = ADA.model_copy(
+        update={"state_data": {"status": "alive", "emotional_state": "calm"}, "unverified": ["status"]}
+    )
+    rendered = render_states([doubtful], {}, labels=labels, budget_tokens=99, count_tokens=estimate_tokens)
+    assert rendered.lines == {"C0": line}

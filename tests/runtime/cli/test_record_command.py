@@ -25,6 +25,27 @@ def test_a_record_is_shown_as_json(run: Run, ingested: Path) -> None:
     assert (record["title"], record["memories"][0]["memory_id"]) == ("The third stair", "M001")
 
 
+def test_what_no_quote_proves_is_listed(run: Run, ingested: Path, tmp_path: Path) -> None:
+    """Supplied facts whose quote is not in the scene are named on stderr, and the entity's state says so."""
+    file = ingested / "records" / "chapter_001_records.json"
+    records = json.loads(file.read_text(encoding="utf-8"))
+    first = records["records"][0]
+    first["memories"][0]["evidence"] = "words that nobody wrote here"
+    first["state_changes"] = [
+        {"entity_id": "C0", "changes": {"mood": "calm"}, "evidence": "words that nobody wrote here"},
+        {"entity_id": "C0", "changes": {"status": "alive"}},
+    ]
+    file.write_text(json.dumps(records), encoding="utf-8")
+    assert run("ingest", PROJECT).exit_code == 0
+    result = run("record", "show", PROJECT, "1:1")
+    assert json.loads(result.stdout)["state_changes"][0]["changes"] == {"mood": "calm"}
+    listed = [line for line in result.stderr.splitlines() if line.startswith("unverified")]
+    assert [line.split(": ")[1] for line in listed] == ["memory M001", "state C0.mood"]
+    assert "mood: calm (unverified)" in run("entity", "show", PROJECT, "C0").stdout
+    state = json.loads(run("entity", "show", PROJECT, "C0", "--json").stdout)["state"]
+    assert (state["unverified"], state["state_data"]["status"]) == (["mood"], "alive")
+
+
 def test_a_scene_without_a_record_shows_an_empty_one(run: Run, ingested: Path) -> None:
     """What can be filled in is shown, and stderr says that there is none."""
     result = run("record", "show", PROJECT, "2:1")
