@@ -16,7 +16,10 @@ AllocatedKind = EntityType | Literal["open_loop"]
 
 
 def with_given_ids(
-    result: SceneRecordResult, allocate: Callable[[AllocatedKind], str]
+    result: SceneRecordResult,
+    allocate: Callable[[AllocatedKind], str],
+    *,
+    known_loops: Mapping[str, str] | None = None,
 ) -> tuple[SceneRecord | None, list[Entity]]:
     """Replace the temporary ids of a result.
 
@@ -24,6 +27,7 @@ def with_given_ids(
         result: What an extraction found.
         allocate: Gives out the next id of an entity type or of an open loop, such as C7 or OL3; it is called
             once for each, in the order in which they were found.
+        known_loops: Temporary id to id, of loops that have one already.
 
     Returns:
         The record, or None when the extraction failed (nothing is allocated then), and the new entities with
@@ -33,8 +37,9 @@ def with_given_ids(
     if record is None:
         return None, []
     given = {each.temporary_id: allocate(each.entity_type) for each in result.proposed_entities}
+    known = known_loops or {}
     given |= {
-        loop.id: allocate(OPEN_LOOP)
+        loop.id: known.get(loop.id) or allocate(OPEN_LOOP)
         for loop in record.open_loops_created
         if loop.id.startswith(TEMPORARY_LOOP_PREFIX)
     }

@@ -16,17 +16,17 @@ from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
+from novelgen.records.loop_identity import known_loop_ids
 from novelgen.records.supersession import with_supersessions
 from novelgen.text.cjk import StoryLanguage
 from runtime.ingest.entity_writes import store_entities_in
+from runtime.ingest.extraction_choice import ExtractionChoice, chosen_scenes
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.scene_input import SceneInput
-from runtime.ingest.scene_replacing import read_surroundings, replace_scene
-from runtime.storage.records import ExtractionStatus, MemoryFilter, StoredScene
+from runtime.ingest.scene_replacing import read_surroundings, replace_scene, same_record
+from runtime.storage.records import MemoryFilter, StoredScene
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
-
-OPEN_STATUSES: tuple[ExtractionStatus, ...] = ("none", "pending")
 
 Outcome = Literal["done", "failed", "overtaken"]
 
@@ -34,7 +34,8 @@ Outcome = Literal["done", "failed", "overtaken"]
 class SceneExtraction(BaseModel):
     """What became of one scene.
 
-    `overtaken` says that somebody changed the scene or gave it a record meanwhile; the answer was dropped.
+    `overtaken` says that somebody changed the scene or its record meanwhile; the answer was dropped. A scene
+    that had a record of a model before and `failed` keeps that, whole.
     """
 
     chapter_index: int
@@ -42,6 +43,7 @@ class SceneExtraction(BaseModel):
     outcome: Outcome
     fault: ExtractionFault | None = None
     reason: str | None = None
+    had_record: bool = Field(default=False, description="A model had read it before.")
     memories: int = 0
     state_changes: int = 0
     new_entities: list[Entity] = Field(default_factory=list)
@@ -67,40 +69,37 @@ def extract_scenes(
     project_id: str,
     model: BaseChatModel,
     *,
-    chapter_index: int | None = None,
-    retry_failed: bool = False,
+    choice: ExtractionChoice | None = None,
     settings: SceneRecordSettings | None = None,
     progress: Callable[[int, int], Any] | None = None,
 ) -> ExtractionReport:
-    """Extract the records of stored scenes that have none, in story order.
+    """Extract the records of stored scenes, in story order.
 
     Each scene is stored in one transaction before the next is read, so that the next one knows its people and
-    threads, and a broken run goes on where it stopped. Scenes with a record, whoever made it, are left alone.
+    threads, and a broken run goes on where it stopped. What came from an earlier extraction of a scene is
+    replaced, but for single memories that an author changed; a record that no model made is left alone.
 
     Args:
         stores: The stores.
         project_id: The project.
         model: Any LangChain chat model.
-        chapter_index: Only this chapter; None means all.
-        retry_failed: Whether to take up scenes whose extraction failed before.
+        choice: Which scenes; by default those that have no record and were not tried yet.
         settings: Deadline and windows of each scene.
         progress: Called after each scene with the scenes done and the scenes in all.
 
     Returns:
-        What became of each scene; a failed one keeps its text, its status is `failed` and says why.
+        What became of each scene; a failed one keeps its text, and its record where it had one, else its
+        status is `failed` and says why.
 
     Raises:
         UnknownProjectError: When no such project is stored.
+        UnknownSceneError: When a scene that is named is not stored.
+        UserInputError: When a scene that is named has a record that no model made; nothing is read then.
         DatabaseError: When the database fails; the scenes before the failing one are stored.
     """
     chain = SceneRecordChain(model, settings=settings)
-    statuses: tuple[ExtractionStatus, ...] = (*OPEN_STATUSES, "failed") if retry_failed else OPEN_STATUSES
     with stores.database(project_id).read() as unit:
-        waiting = [
-            scene.position
-            for scene in unit.scenes.list_as_of(project_id, statuses=statuses)
-            if chapter_index in (None, scene.chapter_index) and scene.record is None
-        ]
+        waiting = chosen_scenes(unit, project_id, choice or ExtractionChoice())
     done: list[SceneExtraction] = []
     for position in waiting:
         done.append(_extracted(stores, project_id, position, chain))
@@ -153,9 +152,12 @@ def _stored(
     stores: MemoryStores, unit: UnitOfWork, read: StoredScene, result: SceneRecordResult
 ) -> SceneExtraction:
     stored = unit.scenes.get(read.project_id, read.position)
-    if stored is None or stored.text != read.text or stored.record is not None:
+    if stored is None or stored.text != read.text or not same_record(stored.record, read.record):
         return _outcome(read, result, "overtaken")
-    record, entities = with_given_ids(result, _allocator(unit, read.project_id))
+    if result.record is None and stored.record is not None:
+        return _outcome(read, result, "failed")
+    known_loops = _known_loops(stored.record, result.record)
+    record, entities = with_given_ids(result, _allocator(unit, read.project_id), known_loops=known_loops)
     if entities:
         store_entities_in(
             unit,
@@ -187,6 +189,12 @@ def _stored(
         created_at=stores.clock(),
     )
     return _outcome(read, result, result.status, record=record, entities=entities)
+
+
+def _known_loops(before: SceneRecord | None, now: SceneRecord | None) -> dict[str, str]:
+    if before is None or now is None:
+        return {}
+    return known_loop_ids(before.open_loops_created, now.open_loops_created)
 
 
 def _allocator(unit: UnitOfWork, project_id: str) -> Callable[[AllocatedKind], str]:
@@ -221,6 +229,7 @@ def _outcome(
         outcome=outcome,
         fault=result.fault,
         reason=result.reason,
+        had_record=scene.record is not None,
         memories=len(record.memories) if record else 0,
         state_changes=len(record.state_changes) if record else 0,
         new_entities=list(entities),

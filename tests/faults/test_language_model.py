@@ -16,6 +16,7 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.request import MemoryContextRequest
 from runtime.context_chain import build_context_chain
 from runtime.ingest.extraction import extract_scenes
+from runtime.ingest.extraction_choice import ExtractionChoice
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
@@ -129,7 +130,7 @@ def _extract(
         PROJECT,
         _model(stub),
         chapter_index=at.chapter_index,
-        retry_failed=retry,
+        choice=ExtractionChoice(retry_failed=retry),
         settings=SceneRecordSettings(timeout_s=timeout_s),
     )
     (scene,) = report.scenes

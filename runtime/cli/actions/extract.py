@@ -12,6 +12,7 @@ from runtime.cli.progress import progress_bars
 from runtime.cli.session import CliSession
 from runtime.extraction_model import build_extraction_model, extraction_settings
 from runtime.ingest.extraction import ExtractionReport, extract_scenes
+from runtime.ingest.extraction_choice import ExtractionChoice
 from runtime.settings import NovelgenSettings
 
 
@@ -19,15 +20,16 @@ def extract_project(
     session: CliSession,
     project_id: str,
     *,
-    retry: bool,
-    chapter: int | None,
+    choice: ExtractionChoice,
     model: str | None,
     as_json: bool,
 ) -> None:
-    """Extract what waits and print a summary.
+    """Extract what is chosen and print a summary.
 
     Raises:
         UnknownProjectError: When no such project is stored.
+        UnknownSceneError: When a scene that is named is not stored.
+        UserInputError: When a scene that is named has a record that no model made.
         ConfigurationError: When no model is configured, or it cannot be built.
         Exit: When a scene failed; the others are stored.
     """
@@ -38,8 +40,7 @@ def extract_project(
                 stores,
                 project_id,
                 build_extraction_model(settings),
-                chapter_index=chapter,
-                retry_failed=retry,
+                choice=choice,
                 settings=extraction_settings(settings),
                 progress=progress,
             )
@@ -49,7 +50,7 @@ def extract_project(
     else:
         _print_summary(report, project_id)
     if report.count("failed"):
-        report_line(f"failed scenes keep their text; try again with `novelgen extract {project_id} --retry`")
+        _report_ways_out(report, project_id)
         raise click.exceptions.Exit(ExitCode.FAILED)
 
 
@@ -65,12 +66,22 @@ def _report_scenes(report: ExtractionReport) -> None:
     for scene in report.scenes:
         place = f"scene {scene.chapter_index}:{scene.scene_index}"
         if scene.outcome == "failed":
-            report_line(f"error: {place}: {scene.reason}")
+            kept = "; its record of before is kept" if scene.had_record else ""
+            report_line(f"error: {place}: {scene.reason}{kept}")
         elif scene.outcome == "overtaken":
             report_line(f"warning: {place} changed meanwhile; what the model said was dropped")
         else:
             for issue in scene.issues:
                 report_line(f"warning: {place}: {issue.message}")
+
+
+def _report_ways_out(report: ExtractionReport, project_id: str) -> None:
+    failed = [scene for scene in report.scenes if scene.outcome == "failed"]
+    if any(not scene.had_record for scene in failed):
+        report_line(f"failed scenes keep their text; try again with `novelgen extract {project_id} --retry`")
+    kept = [f"--scene {scene.chapter_index}:{scene.scene_index}" for scene in failed if scene.had_record]
+    if kept:
+        report_line(f"read them once more with `novelgen extract {project_id} {' '.join(kept)}`")
 
 
 def _print_summary(report: ExtractionReport, project_id: str) -> None:

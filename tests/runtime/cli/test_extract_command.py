@@ -93,6 +93,38 @@ def test_failures_are_told_and_taken_up_again(run: Run, unrecorded: Path, model:
     assert statuses(run) == ["done"] * 4
 
 
+def test_a_scene_is_read_anew(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
+    """`--scene` names scenes, `--again` all that a model read; a failure keeps the record and says so."""
+    with openai_stub(answer_well) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        assert run("extract", PROJECT).exit_code == 0
+        first = len(stub.calls)
+        named = run("extract", PROJECT, "--scene", "1:1", "--scene", "2:2", "--json")
+        again = run("extract", PROJECT, "--again")
+    assert [scene["had_record"] for scene in json.loads(named.stdout)["scenes"]] == [True, True]
+    assert "4 done, 0 failed" in again.stdout
+    assert len(stub.calls) == first + 2 + 4
+    with openai_stub(lambda call: call.say("I cannot.")) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        failed = run("extract", PROJECT, "--scene", "1:1")
+    assert failed.exit_code == 1
+    assert "scene 1:1: no readable JSON object" in failed.stderr
+    assert "its record of before is kept" in failed.stderr
+    assert f"novelgen extract {PROJECT} --scene 1:1" in failed.stderr
+    assert "--retry" not in failed.stderr
+    assert statuses(run) == ["done"] * 4
+
+
+@pytest.mark.parametrize("option", [("--again",), ("--retry",), ("--chapter", "1")])
+def test_scenes_that_are_named_need_no_other_choice(
+    run: Run, ingested: Path, option: tuple[str, ...]
+) -> None:
+    """`--scene` with another way of choosing is refused."""
+    result = run("extract", PROJECT, "--scene", "1:1", *option)
+    assert result.exit_code == 2
+    assert "--scene names the scenes" in result.stderr
+
+
 def test_without_a_model_nothing_is_done(run: Run, unrecorded: Path) -> None:
     """The message says where a model is named."""
     result = run("extract", PROJECT)

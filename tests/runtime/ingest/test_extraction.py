@@ -13,6 +13,7 @@ from novelgen.errors import UnknownProjectError
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.ingest.entity_writes import store_entities
 from runtime.ingest.extraction import ExtractionReport, extract_scenes
+from runtime.ingest.extraction_choice import ExtractionChoice
 from runtime.ingest.ingest import ingest_scene, ingest_scenes
 from runtime.storage.records import MemoryFilter, StoredScene
 from runtime.stores import MemoryStores
@@ -27,6 +28,7 @@ BROKEN = (
     "Friday came and Tom Hale had sold the lamp to a pedlar. He told Mary Grey so at her own door in Baker Street, and "
     "she shut it. Pike went by with his spade and looked at neither of them."
 )
+RETRY = ExtractionChoice(retry_failed=True)
 TEXTS = {(1, 1): PROMISE, (1, 2): BROKEN}
 
 
@@ -180,9 +182,7 @@ def test_failed_scenes_keep_their_text_and_say_why(stores: MemoryStores, story: 
     assert (failed.extraction_status, failed.text, failed.record) == ("failed", PROMISE, None)
     assert "does not fit the schema" in str(failed.failure_reason)
     assert extracted(stores, story, answers()).scenes == []
-    assert [each.outcome for each in extracted(stores, story, answers(), retry_failed=True).scenes] == [
-        "done"
-    ]
+    assert [each.outcome for each in extracted(stores, story, answers(), choice=RETRY).scenes] == ["done"]
     assert stored_scene(stores, story, 1, 1).failure_reason is None
 
 
@@ -212,7 +212,7 @@ def test_human_records_are_left_alone(stores: MemoryStores, project: str) -> Non
     ingest_scene(stores, project, scene(1, 1, PROMISE, record=record(1, 1), record_origin="author"))
     ingest_scene(stores, project, scene(1, 2, BROKEN, record=record(1, 2)))
     model = ScriptedChatModel(answer=answers())
-    assert extract_scenes(stores, project, model, retry_failed=True).scenes == []
+    assert extract_scenes(stores, project, model, choice=RETRY).scenes == []
     assert model.prompts == []
     assert stored_scene(stores, project, 1, 1).record_origin == "author"
 
@@ -237,7 +237,11 @@ def test_one_chapter_alone_and_progress(stores: MemoryStores, story: str) -> Non
     ingest_scene(stores, story, scene(2, 1, BROKEN.replace("Friday", "Monday")))
     seen: list[tuple[int, int]] = []
     report = extracted(
-        stores, story, answers(), chapter_index=1, progress=lambda done, total: seen.append((done, total))
+        stores,
+        story,
+        answers(),
+        choice=ExtractionChoice(chapter_index=1),
+        progress=lambda done, total: seen.append((done, total)),
     )
     assert {each.chapter_index for each in report.scenes} == {1}
     assert seen == [(1, 2), (2, 2)]
