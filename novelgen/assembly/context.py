@@ -105,6 +105,7 @@ def assemble_context(
         tokens={"memories": memories.tokens, "states": shown.tokens, "timeline": times.tokens},
         left_out=[*memories.left_out, *shown.left_out, *times.left_out],
         story_version=story.story_version,
+        scene_plan=request.scene_plan,
     )
     return SceneMemoryContext(
         project_id=request.project_id,

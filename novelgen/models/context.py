@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.plan import ScenePlan
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.models.timestamps import UtcDatetime
 
@@ -88,6 +89,9 @@ class ContextReport(BaseModel):
     timings_s: dict[str, float] = Field(default_factory=dict, description="Seconds per stage.")
     story_version: str | None = Field(
         default=None, description="Mark of what was stored before the position; changes when that changes."
+    )
+    scene_plan: ScenePlan | None = Field(
+        default=None, description="The plan that the context was built for, so that it can be built again."
     )
 
 

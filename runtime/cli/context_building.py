@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
@@ -15,6 +18,8 @@ from novelgen.models.plan import ChapterPlan, ScenePlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.request import MemoryContextRequest
 from novelgen.planning.scene_planning import known_story, language_of
+from runtime.cli.opening import await_index, opened_stores, require_project_files
+from runtime.cli.session import CliSession
 from runtime.context_chain import build_context_chain
 from runtime.memory_tools import StoryMemoryTools
 from runtime.projects.files import load_characters, load_settings_file
@@ -24,14 +29,33 @@ from runtime.stores import MemoryStores
 logger = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """How contexts are built, as the command line says.
+
+    Args:
+        characters_file: The characters; None takes the project's own, else the stored entities.
+        budgets: Names of settings to tokens; None leaves what is set.
+        model: Chat model that plans, which must be had then; None takes that of the settings.
+    """
+
+    characters_file: Path | None = None
+    budgets: Mapping[str, int | None] = field(default_factory=dict)
+    model: str | None = None
+
+    def given_budgets(self) -> dict[str, int] | None:
+        """Return the budgets that the command line sets, or None when it sets none."""
+        return {name: tokens for name, tokens in self.budgets.items() if tokens is not None} or None
+
+
 class ContextBuilder:
-    """Builds the contexts of one project and writes each to its canonical file.
+    """Builds the contexts of one project.
 
     Args:
         stores: The project's stores.
         project_id: The project.
-        characters_file: The characters; None takes the project's own, else the stored entities.
-        must_have_model: Refuse to go on with rules alone when the chat model cannot be built.
+        options: Characters and model.
+        write_files: Whether each context is written to its canonical file.
 
     Raises:
         InvalidFileError: When settings.json or the characters cannot be read.
@@ -42,17 +66,22 @@ class ContextBuilder:
         self,
         stores: MemoryStores,
         project_id: str,
+        options: BuildOptions,
         *,
-        characters_file: Path | None,
-        must_have_model: bool = False,
+        write_files: bool = True,
     ) -> None:
-        paths = stores.paths(project_id)
+        self.stores = stores
+        self.paths = paths = stores.paths(project_id)
         self._project_id = project_id
         self._timeout_s = stores.settings.memory.tool_timeout_s
         self._story_settings = load_settings_file(paths.settings_file)
-        self._characters = _characters_of_files(characters_file, paths.characters_file)
+        self._characters = _characters_of_files(options.characters_file, paths.characters_file)
         self._tools = StoryMemoryTools(stores)
-        self._chain = _chain(stores, must_have_model=must_have_model)
+        self._chain = _chain(stores, must_have_model=options.model is not None, write_files=write_files)
+
+    def await_index(self) -> None:
+        """Let the vector index start before the first context is built."""
+        await_index(self.stores, self._project_id)
 
     def build(
         self,
@@ -62,7 +91,7 @@ class ContextBuilder:
         scene_index: int,
         chapter_plan: ChapterPlan | None = None,
     ) -> SceneMemoryContext:
-        """Build and write the context of a planned scene; what fails inside stands in its report."""
+        """Build the context of a planned scene; what fails inside stands in its report."""
         return self._chain.invoke(self.request(plan, chapter_index, scene_index, chapter_plan))
 
     def request(
@@ -101,6 +130,23 @@ class ContextBuilder:
         return characters_of_entities(outcome.value or [])
 
 
+@contextmanager
+def opened_builder(
+    session: CliSession, project_id: str, options: BuildOptions, *, write_files: bool = True
+) -> Iterator[ContextBuilder]:
+    """Give the builder of a project's contexts, over its stores, which are closed at the end.
+
+    Raises:
+        UnknownProjectError: When there is no such project; nothing is created.
+        InvalidFileError: When settings.json or the characters cannot be read.
+        ConfigurationError: When a setting is wrong, or the model that was asked for cannot be built.
+    """
+    overrides = {"model": options.model, "memory": options.given_budgets()}
+    with opened_stores(session, project_id, **overrides) as stores:
+        require_project_files(stores, project_id)
+        yield ContextBuilder(stores, project_id, options, write_files=write_files)
+
+
 def characters_of_entities(entities: list[Entity]) -> CharactersConfig:
     """Return the characters among entities, as the story has shown them, in their order.
 
@@ -130,13 +176,14 @@ def _first_with(people: list[Character], words: tuple[str, ...]) -> Character | 
     return next((each for each in people if each.role.strip().lower() in words), None)
 
 
-def _chain(stores: MemoryStores, *, must_have_model: bool) -> MemoryContextChain:
+def _chain(stores: MemoryStores, *, must_have_model: bool, write_files: bool) -> MemoryContextChain:
     try:
-        return build_context_chain(stores)
+        return build_context_chain(stores, write_files=write_files)
     except ConfigurationError as error:
         if must_have_model:
             raise
-        return build_context_chain(stores, model=UnavailableChatModel(reason=str(error)))
+        model = UnavailableChatModel(reason=str(error))
+        return build_context_chain(stores, model=model, write_files=write_files)
 
 
 def _characters_of_files(given: Path | None, own: Path) -> CharactersConfig | None:

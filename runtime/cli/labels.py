@@ -44,6 +44,15 @@ class ViewLabels:
     status: str
     importance: str
     everywhere: str
+    difference: str
+    attribute: str
+    was: str
+    now: str
+    change: str
+    changes: dict[str, str]
+    unchanged: str
+    story_version: str
+    left_as_it_is: str
 
 
 ENGLISH = ViewLabels(
@@ -82,6 +91,15 @@ ENGLISH = ViewLabels(
     status="status",
     importance="weight",
     everywhere="always",
+    difference="What changes in the memory for scene {place} of {project}",
+    attribute="attribute",
+    was="was",
+    now="now",
+    change="change",
+    changes={"in": "new", "out": "gone", "changed": "changed", "form": "form", "text": "text"},
+    unchanged="nothing that a writer is told has changed",
+    story_version="story version",
+    left_as_it_is="not overwritten (without --diff it is)",
 )
 
 CHINESE = ViewLabels(
@@ -120,6 +138,15 @@ CHINESE = ViewLabels(
     status="状态",
     importance="重要度",
     everywhere="通用",
+    difference="《{project}》{place} 场的记忆有何变化",
+    attribute="属性",
+    was="原为",
+    now="现为",
+    change="变化",
+    changes={"in": "新增", "out": "移除", "changed": "更改", "form": "形式", "text": "内容"},
+    unchanged="写作所需的内容没有变化",
+    story_version="故事版本",
+    left_as_it_is="未覆盖（不加 --diff 则覆盖）",
 )
 
 

@@ -16,6 +16,7 @@ from novelgen.models.project_id import require_project_id
 from runtime.projects.file_reading import parse_json, read_text_file, shown, validated
 from runtime.projects.files import load_chapter_plan, load_scene_plan
 from runtime.projects.paths import ProjectPaths
+from runtime.projects.scene_plans import own_scene_plan
 
 
 class PlanLine(BaseModel):
@@ -41,10 +42,10 @@ class NumberedPlan:
 def find_scene_plan(
     plan_file: Path | None, paths: ProjectPaths, *, chapter_index: int, scene_index: int
 ) -> tuple[ScenePlan, ChapterPlan | None]:
-    """Find the plan of a scene: the file that was given, else the chapter's plan in the project.
+    """Find the plan of a scene: the file that was given, else the project's own.
 
     Args:
-        plan_file: A ScenePlan as JSON; None looks into the project.
+        plan_file: A ScenePlan as JSON; None looks into the project, as `own_scene_plan` does.
         paths: The project's files.
         chapter_index: Chapter of the scene.
         scene_index: Scene within the chapter.
@@ -53,7 +54,7 @@ def find_scene_plan(
         The scene's plan, and the plan of its chapter where the project has one.
 
     Raises:
-        InvalidFileError: When there is no plan at either place, or a file is wrong.
+        InvalidFileError: When there is no plan at any of these places, or a file is wrong.
     """
     chapter_file = paths.chapter_plan_file(chapter_index)
     if plan_file is not None:
@@ -64,8 +65,7 @@ def find_scene_plan(
                 f"scene {scene_index} of {str(chapter_file)!r}"
             )
         return plan, load_chapter_plan(chapter_file)
-    chapter_plan = load_chapter_plan(chapter_file)
-    found = chapter_plan.scene(scene_index) if chapter_plan is not None else None
+    found, chapter_plan = own_scene_plan(paths, chapter_index=chapter_index, scene_index=scene_index)
     if found is None:
         problem = "there is no" if chapter_plan is None else f"no scene {scene_index} in"
         raise InvalidFileError(

@@ -2,56 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import dataclass
 
 from novelgen.errors import InvalidFileError
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.position import StoryPosition
 from runtime.diagnosis.findings import Finding
-from runtime.projects.file_reading import read_json_file, validated
+from runtime.projects.context_files import context_places, load_context
+from runtime.projects.paths import ProjectPaths
+from runtime.projects.scene_plans import own_scene_plan
 from runtime.stores import MemoryStores
 
-CONTEXT_FILES = "scene_*_*_memory.json"
+
+@dataclass(frozen=True, slots=True)
+class JudgedContext:
+    """A context file: what it holds and whether it is stale, or why it cannot be read."""
+
+    chapter_index: int
+    scene_index: int
+    context: SceneMemoryContext | None = None
+    is_stale: bool = False
+    problem: str = ""
+
+
+def judge_context_files(stores: MemoryStores, project_id: str) -> list[JudgedContext]:
+    """Judge all context files of a project, in story order; empty where there are none.
+
+    Raises:
+        UnknownProjectError: When there are files, but no such project is stored.
+        DatabaseError: When the database fails.
+    """
+    places = context_places(stores.paths(project_id))
+    return [_judged(stores, project_id, *place) for place in places]
 
 
 def check_context_files(stores: MemoryStores, project_id: str) -> list[Finding]:
-    """Judge all context files of a project.
+    """Tell of the context files of a project.
 
     Returns:
-        One finding per file that is stale or cannot be read, in order of name, and one that counts the rest.
+        One finding per file that is stale or cannot be read, in story order, and one that counts the rest.
 
     Raises:
         DatabaseError: When the database fails.
     """
-    files = sorted(stores.paths(project_id).folder.glob(CONTEXT_FILES))
-    findings = list(_problems(stores, project_id, files))
-    fresh = len(files) - len(findings)
+    judged = judge_context_files(stores, project_id)
+    findings = [_finding(stores.paths(project_id), each) for each in judged if each.is_stale or each.problem]
+    fresh = len(judged) - len(findings)
     return [
         *findings,
-        Finding(level="ok", what="context files", message=f"{fresh} of {len(files)} are up to date"),
+        Finding(level="ok", what="context files", message=f"{fresh} of {len(judged)} are up to date"),
     ]
 
 
-def _problems(stores: MemoryStores, project_id: str, files: list[Path]) -> Iterator[Finding]:
-    for file in files:
-        try:
-            context = validated(SceneMemoryContext, read_json_file(file), where=repr(str(file)))
-        except InvalidFileError as error:
-            yield Finding(level="degraded", what=file.name, message=str(error), fix="build the context again")
-            continue
-        if not _is_fresh(stores, project_id, context):
-            yield Finding(
-                level="degraded",
-                what=file.name,
-                message="stale: what lies before its scene has changed since it was written",
-                fix=f"novelgen context {project_id} --chapter {context.chapter_index} "
-                f"--scene {context.scene_index}",
-            )
-
-
-def _is_fresh(stores: MemoryStores, project_id: str, context: SceneMemoryContext) -> bool:
-    position = StoryPosition(context.chapter_index, context.scene_index)
+def _judged(stores: MemoryStores, project_id: str, chapter_index: int, scene_index: int) -> JudgedContext:
+    try:
+        context = load_context(stores.paths(project_id), chapter_index, scene_index)
+    except InvalidFileError as error:
+        return JudgedContext(chapter_index, scene_index, problem=str(error))
+    if context is None:
+        return JudgedContext(chapter_index, scene_index)
     with stores.database(project_id).read() as unit:
-        now = unit.story_version(project_id, position)
-    return context.report is not None and context.report.story_version == now
+        now = unit.story_version(project_id, StoryPosition(chapter_index, scene_index))
+    is_stale = context.report is None or context.report.story_version != now
+    return JudgedContext(chapter_index, scene_index, context, is_stale=is_stale)
+
+
+def _finding(paths: ProjectPaths, judged: JudgedContext) -> Finding:
+    again = (
+        f"novelgen context {paths.project_id} --chapter {judged.chapter_index} --scene {judged.scene_index}"
+    )
+    has_plan = _has_plan(paths, judged)
+    fix = f"novelgen context {paths.project_id} --stale" if judged.is_stale else again
+    return Finding(
+        level="degraded",
+        what=paths.context_file(judged.chapter_index, judged.scene_index).name,
+        message=judged.problem or "stale: what lies before its scene has changed since it was written",
+        fix=fix if has_plan else f"{again} --plan FILE (the project has no plan of it)",
+    )
+
+
+def _has_plan(paths: ProjectPaths, judged: JudgedContext) -> bool:
+    try:
+        found, _ = own_scene_plan(paths, chapter_index=judged.chapter_index, scene_index=judged.scene_index)
+    except InvalidFileError:
+        return False
+    return found is not None

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
 from novelgen.errors import ContextWriteError, NovelgenError
 from runtime.atomic_files import write_text_atomically
-from runtime.cli.actions.context import given_budgets
-from runtime.cli.context_building import ContextBuilder
+from runtime.cli.context_building import BuildOptions, ContextBuilder, opened_builder
 from runtime.cli.exit_codes import ExitCode
-from runtime.cli.opening import await_index, opened_stores, require_project_files
 from runtime.cli.output import report_line
 from runtime.cli.plan_files import NumberedPlan, PlanLine, read_plan_lines
 from runtime.cli.progress import progress_bars
@@ -23,12 +20,10 @@ from runtime.writer import context_json
 def build_contexts(
     session: CliSession,
     project_id: str,
+    options: BuildOptions,
     *,
     plans_file: Path,
     out: Path,
-    characters_file: Path | None,
-    budgets: Mapping[str, int | None],
-    model: str | None,
 ) -> None:
     """Build a context per plan and write it as `<plan_id>.json`, beside its canonical file.
 
@@ -37,13 +32,9 @@ def build_contexts(
         InvalidFileError: When the plans or another file cannot be read.
         Exit: When a plan failed; the others are written.
     """
-    with opened_stores(session, project_id, model=model, memory=given_budgets(budgets)) as stores:
-        require_project_files(stores, project_id)
+    with opened_builder(session, project_id, options) as builder:
         plans = read_plan_lines(plans_file)
-        builder = ContextBuilder(
-            stores, project_id, characters_file=characters_file, must_have_model=model is not None
-        )
-        await_index(stores, project_id)
+        builder.await_index()
         out.mkdir(parents=True, exist_ok=True)
         failures: list[str] = []
         with progress_bars("contexts") as (progress,):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from novelgen.models.context import ContextItem, ContextReport, SceneMemoryContext
+from novelgen.models.context import ContextItem, ContextReport, ReportIssue, SceneMemoryContext
 from novelgen.rendering.labels import labels_for
 from novelgen.rendering.timeline import SECTION_ORDER, render_timeline_entry
 from runtime.cli.labels import ViewLabels, place_text, view_labels_for
@@ -36,7 +36,7 @@ def print_context(context: SceneMemoryContext, *, language: str, written_to: Pat
         print_items(report.items, labels)
     else:
         print_text(labels.nothing)
-    _print_issues(report, labels)
+    print_issues(report.issues, labels)
     _print_summary(report, labels, written_to)
 
 
@@ -68,15 +68,16 @@ def _print_timeline(context: SceneMemoryContext, report: ContextReport, *, langu
         print_text(view_labels_for(language).nothing)
 
 
-def _print_issues(report: ContextReport, labels: ViewLabels) -> None:
-    if report.issues:
+def print_issues(issues: list[ReportIssue], labels: ViewLabels) -> None:
+    """Print what is missing or degraded; nothing where nothing is."""
+    if issues:
         print_heading(labels.issues)
-        for issue in report.issues:
+        for issue in issues:
             print_text(f"  - {issue.stage} ({issue.kind}): {issue.message}")
 
 
 def _print_summary(report: ContextReport, labels: ViewLabels, written_to: Path | None) -> None:
-    spent = ", ".join(f"{section} {tokens}" for section, tokens in report.tokens.items())
+    spent = ", ".join(f"{need} {tokens}" for need, tokens in report.tokens_per_need.items())
     reason = f" ({report.planner.reason})" if report.planner.reason else ""
     print_text()
     print_pairs(

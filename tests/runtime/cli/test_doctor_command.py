@@ -83,8 +83,8 @@ def test_a_context_is_stale_once_an_earlier_scene_changed(run: Run, ingested: Pa
     run("memory", "ban", PROJECT, "M001")
     stale = findings(run, PROJECT)["scene_3_1_memory.json"]
     assert stale["level"] == "degraded"
-    assert stale["fix"] == f"novelgen context {PROJECT} --chapter 3 --scene 1"
-    run(*scene)
+    assert stale["fix"] == f"novelgen context {PROJECT} --stale"
+    assert run(*stale["fix"].split()[1:]).exit_code == 0
     assert findings(run, PROJECT)["context files"]["message"] == "1 of 1 are up to date"
 
 
@@ -98,11 +98,16 @@ def test_a_change_after_the_scene_leaves_its_context_fresh(run: Run, ingested: P
 
 
 def test_a_context_file_that_is_damaged_is_named(run: Run, ingested: Path) -> None:
-    """A file that is no context is degraded, and the others are still judged."""
-    (ingested / "scene_1_1_memory.json").write_text("{", encoding="utf-8")
-    damaged = findings(run, PROJECT)["scene_1_1_memory.json"]
+    """A file that is no context is degraded, the others are still judged, and the fix works."""
+    for name in ("scene_1_1_memory.json", "scene_3_1_memory.json"):
+        (ingested / name).write_text("{", encoding="utf-8")
+    found = findings(run, PROJECT)
+    unplanned, damaged = found["scene_1_1_memory.json"], found["scene_3_1_memory.json"]
     assert damaged["level"] == "degraded"
     assert "is not JSON" in damaged["message"]
+    assert unplanned["fix"].startswith(f"novelgen context {PROJECT} --chapter 1 --scene 1 --plan FILE")
+    assert run(*damaged["fix"].split()[1:]).exit_code == 0
+    assert findings(run, PROJECT)["context files"]["message"] == "1 of 2 are up to date"
 
 
 def test_a_key_is_never_shown(run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
