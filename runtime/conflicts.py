@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
-from novelgen.models.state import StateChange
 from novelgen.records.conflict import Conflict, SceneFacts
 from novelgen.records.conflicts import find_conflicts
-from novelgen.records.slots import split_slot
+from runtime.conflict_settling import Side, settle
+from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.storage.records import MemoryFilter
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 
 WAIVED_SETTING = "waived_conflicts"
 """Key of the project's stored settings: conflict id to the author's note."""
-
-Side = Literal["first", "second"]
 
 
 class ListedConflict(BaseModel):
@@ -71,8 +67,18 @@ def waive_conflict(stores: MemoryStores, project_id: str, conflict_id: str, *, n
     return conflict
 
 
-def resolve_conflict(stores: MemoryStores, project_id: str, conflict_id: str, *, keep: Side) -> Conflict:
-    """Let one side of a conflict over a slot hold: the author's value is stated in the other side's scene.
+class SettledConflict(BaseModel):
+    """A conflict that was settled, and what was done about it."""
+
+    conflict: Conflict
+    done: str
+    indexing: IndexingResult = Field(default_factory=IndexingResult)
+
+
+def resolve_conflict(
+    stores: MemoryStores, project_id: str, conflict_id: str, *, keep: Side
+) -> SettledConflict:
+    """Let one side of a conflict hold; see `settle`. The vector index follows.
 
     Args:
         stores: The stores.
@@ -81,30 +87,19 @@ def resolve_conflict(stores: MemoryStores, project_id: str, conflict_id: str, *,
         keep: The side that is true.
 
     Raises:
-        UserInputError: When no such conflict is found, or when no single value settles it.
+        UserInputError: When no such conflict is found, or when neither side settles it.
     """
     with stores.database(project_id).write() as unit:
         conflict = _require(unit, project_id, conflict_id)
-        slot = split_slot(conflict.subject)
-        if conflict.kind != "slot_value" or slot is None:
-            raise UserInputError(
-                f"conflict {conflict_id!r} is not about one value; correct the scene with `novelgen record edit "
-                f"{project_id} {conflict.second.chapter_index}:{conflict.second.scene_index}`, or waive it"
-            )
-        true, corrected = conflict.first, conflict.second
-        if keep == "second":
-            true, corrected = corrected, true
-        stored = unit.entities.get(project_id, slot[0])
-        change = StateChange(
-            entity_id=slot[0],
-            entity_type=stored.entity.entity_type if stored else "character",
-            attribute=slot[1],
-            value=true.value,
-            chapter_index=corrected.chapter_index,
-            scene_index=corrected.scene_index,
+        done = settle(
+            unit,
+            project_id,
+            conflict,
+            keep=keep,
+            settings=stores.settings.memory.ingest,
+            created_at=stores.clock(),
         )
-        unit.states.append(project_id, [change])
-    return conflict
+    return SettledConflict(conflict=conflict, done=done, indexing=drain_outbox(stores, project_id))
 
 
 def _require(unit: UnitOfWork, project_id: str, conflict_id: str) -> Conflict:

@@ -132,10 +132,69 @@ def test_the_authors_word_survives_new_ingest(stores: MemoryStores, project: str
     assert ("slot_value", "C1.identity") not in subjects(stores, project)
 
 
-def test_what_no_single_value_settles_is_refused(stores: MemoryStores, project: str) -> None:
-    """The dead do not rise by choosing a side; the message says what helps."""
-    with pytest.raises(UserInputError, match=f"record edit {project} 4:1"):
-        resolve_conflict(stores, project, conflict_id(stores, project, "dead_acts"), keep="second")
+def test_the_dead_can_turn_out_to_live(stores: MemoryStores, project: str) -> None:
+    """Keeping the act states life in the scene of the death, as the author's, before and after a new ingest."""
+    settled = resolve_conflict(stores, project, conflict_id(stores, project, "dead_acts"), keep="second")
+    assert settled.done.startswith("C1 lives after scene 3:1")
+    ingest_scenes(stores, project, [scene(3, {"C1": {"status": "dead", "mood": "calm"}}, "C1")], index=False)
+    assert subjects(stores, project) == ALL[:2]
+    with stores.database(project).read() as unit:
+        [ben] = unit.states.snapshots(project, ["C1"])
+    assert ben.state_data["status"] == "alive"
+
+
+def test_a_death_can_hold(stores: MemoryStores, project: str) -> None:
+    """Keeping the death takes the dead out of the later scene, whose record is the author's from then on."""
+    goals = {"C1": {"goals": ["flee"], "location_id": "L0"}, "C0": {"goals": ["mourn"]}}
+    ingest_scenes(stores, project, [scene(4, goals, "C0", "C1")], index=False)
+    settled = resolve_conflict(stores, project, conflict_id(stores, project, "dead_acts"), keep="first")
+    assert settled.done.startswith("C1 is out of scene 4:1")
+    assert subjects(stores, project) == ALL[:2]
+    with stores.database(project).read() as unit:
+        stored = unit.scenes.require(project, StoryPosition(4, 1))
+        ben, ada = unit.states.snapshots(project, ["C1", "C0"])
+    assert (stored.record_origin, stored.participants) == ("author", ["C0"])
+    assert (ben.state_data["status"], ben.state_data["location_id"]) == ("dead", "L0")
+    assert "goals" not in ben.state_data
+    assert ada.state_data["goals"] == ["mourn"]
+
+
+def test_a_death_that_only_a_memory_tells_can_be_undone(stores: MemoryStores, project: str) -> None:
+    """Without a stated status the character's life is stated under that name, in the story's language."""
+    died = {"memory_id": "M9", "event_type": "death", "content": "阿达死了。", "entities": ["C0"]}
+    told = scene(5, {}, "C1")
+    assert told.record is not None
+    record = SceneRecord.model_validate({**told.record.model_dump(), "memories": [died]})
+    scenes = [told.model_copy(update={"record": record}), scene(6, {}, "C0")]
+    ingest_scenes(stores, project, scenes, index=False)
+    with stores.database(project).write() as unit:
+        unit.projects.update(project, language="zh")
+    [found] = [each.conflict for each in list_conflicts(stores, project) if each.conflict.subject == "C0"]
+    resolve_conflict(stores, project, found.conflict_id, keep="second")
+    assert ("dead_acts", "C0") not in subjects(stores, project)
+    with stores.database(project).read() as unit:
+        assert unit.states.snapshots(project, ["C0"])[0].state_data["status"] == "活着"
+
+
+def test_a_scene_without_a_record_keeps_its_dead_on_stage(stores: MemoryStores, project: str) -> None:
+    """Nothing can be taken from presence that the text alone gave; the message names the commands that help."""
+    bare = SceneInput(chapter_index=5, scene_index=1, text="Ben went to the harbour and Ben sang.")
+    ingest_scenes(stores, project, [bare], index=False)
+    listed = [each.conflict for each in list_conflicts(stores, project)]
+    [found] = [each for each in listed if each.kind == "dead_acts" and each.second.chapter_index == 5]
+    with pytest.raises(
+        UserInputError, match=f"5:1 has no record.*conflicts waive {project} {found.conflict_id}"
+    ):
+        resolve_conflict(stores, project, found.conflict_id, keep="first")
+
+
+def test_what_neither_side_settles_is_refused(stores: MemoryStores, project: str) -> None:
+    """Choosing a pocket does not empty the other; the message names the commands that help."""
+    held_twice = conflict_id(stores, project, "two_holders")
+    with pytest.raises(
+        UserInputError, match=f"record edit {project} 2:1`.*conflicts waive {project} {held_twice}"
+    ):
+        resolve_conflict(stores, project, held_twice, keep="second")
 
 
 @pytest.mark.parametrize("act", [waive_conflict, lambda *given: resolve_conflict(*given, keep="first")])

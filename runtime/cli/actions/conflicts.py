@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from novelgen.records.conflict import ConflictSource
+from runtime.cli.index_following import index_state
 from runtime.cli.opening import opened_project
-from runtime.cli.output import print_json, print_table, print_text
+from runtime.cli.output import print_json, print_table, print_text, report_line
 from runtime.cli.session import CliSession
-from runtime.conflicts import ListedConflict, Side, list_conflicts, resolve_conflict, waive_conflict
+from runtime.conflict_settling import Side
+from runtime.conflicts import ListedConflict, list_conflicts, resolve_conflict, waive_conflict
 
 
 def show_conflicts(session: CliSession, project_id: str, *, with_waived: bool, as_json: bool) -> None:
@@ -34,15 +36,16 @@ def waive(session: CliSession, project_id: str, conflict_id: str, *, note: str) 
 
 
 def resolve(session: CliSession, project_id: str, conflict_id: str, *, keep: Side) -> None:
-    """Settle a conflict over one value.
+    """Settle a conflict.
 
     Raises:
-        UserInputError: When there is none of that id, or it is not about one value.
+        UserInputError: When there is none of that id, or neither side settles it.
     """
     with opened_project(session, project_id) as stores:
-        conflict = resolve_conflict(stores, project_id, conflict_id, keep=keep)
-    kept = conflict.first if keep == "first" else conflict.second
-    print_text(f"{conflict.subject} is now {kept.says!r} in both scenes")
+        settled = resolve_conflict(stores, project_id, conflict_id, keep=keep)
+    if settled.indexing.waiting:
+        report_line(f"warning: stored, but the index lags: {index_state(settled.indexing, project_id)}")
+    print_text(settled.done)
 
 
 def _row(listed: ListedConflict) -> tuple[str, str, str, str, str, str]:

@@ -10,7 +10,7 @@ from runtime.cli.options import json_option, project_argument
 from runtime.cli.session import CliSession
 
 if TYPE_CHECKING:
-    from runtime.conflicts import Side
+    from runtime.conflict_settling import Side
 
 
 @click.group()
@@ -54,7 +54,12 @@ def waive(session: CliSession, project: str, conflict: str, note: str) -> None:
 @click.option("--keep", type=click.Choice(["first", "second"]), required=True, help="The side that is true.")
 @click.pass_obj
 def resolve(session: CliSession, project: str, conflict: str, keep: str) -> None:
-    """Let one of two values hold: it is stated, as yours, in the scene of the other."""
+    """Let one of the two sides hold.
+
+    Of two values the one that you keep is stated, as yours, in the scene of the other. Where the dead act, keep
+    the first (the death) and the record of the second scene, yours from then on, goes without them; keep the
+    second (the act) and they live after the first scene.
+    """
     from runtime.cli.actions.conflicts import resolve
 
     resolve(session, project, conflict, keep=cast("Side", keep))
