@@ -8,6 +8,7 @@ from novelgen.chains.context_settings import ContextSettings
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from runtime.memory_tools import StoryMemoryTools
 from runtime.providers.chat_models import build_chat_model
+from runtime.providers.token_counters import build_token_counter
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
 from runtime.writer import JsonContextWriter
@@ -27,11 +28,14 @@ def build_context_chain(
         ConfigurationError: When the settings name a model that cannot be built.
     """
     settings = stores.settings
+    counting = build_token_counter(settings.memory.token_counter)
     return MemoryContextChain(
         StoryMemoryTools(stores),
         model=model or configured_chat_model(settings),
         writer=JsonContextWriter(settings.projects_dir) if write_files else None,
         settings=context_settings(settings),
+        count_tokens=counting.count_tokens,
+        known_issues=[counting.issue] if counting.issue else [],
     )
 
 
@@ -58,6 +62,7 @@ def context_settings(settings: NovelgenSettings) -> ContextSettings:
         state_budget=memory.state_budget,
         timeline_budget=memory.timeline_budget,
         max_states=memory.max_states,
+        quotas=memory.quotas,
         context_window=memory.context_window,
         tool_timeout_s=memory.tool_timeout_s,
         chain_timeout_s=memory.chain_timeout_s,

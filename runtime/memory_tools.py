@@ -194,8 +194,9 @@ class StoryMemoryTools:
 
     def outline(self, project_id: str, *, as_of: StoryPosition) -> StoryOutline:
         """Return what the story has shown before the position."""
+        chapters_per_part = self._stores.settings.memory.summarization.chapters_per_part
         with self._stores.database(require_project_id(project_id)).read() as unit:
-            return unit.outline(project_id, as_of=as_of)
+            return unit.outline(project_id, as_of=as_of, chapters_per_part=chapters_per_part)
 
     def get_entity_state(
         self,

@@ -19,6 +19,7 @@ from pydantic_settings import (
 from yaml import YAMLError, safe_load
 
 from novelgen.errors import ConfigurationError
+from novelgen.selection.quotas import NeedQuotas
 
 
 class VectorStoreSettings(BaseModel):
@@ -30,6 +31,9 @@ class VectorStoreSettings(BaseModel):
     url: str | None = Field(default=None, description="URL of a Chroma server; None: embedded, per project.")
     max_processes: int = Field(
         default=8, ge=1, le=10_000, description="Embedded indexes kept running at once."
+    )
+    write_timeout_s: float = Field(
+        default=10.0, gt=0, le=600, description="For one step of bringing the index up to SQL."
     )
 
 
@@ -46,11 +50,17 @@ class IngestSettings(BaseModel):
 
 
 class SummarizationSettings(BaseModel):
-    """How scene records are made."""
+    """How scene records and summaries are made."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     max_bullets: int = Field(default=5, ge=1, le=20)
+    chapters_per_part: int = Field(
+        default=10,
+        ge=1,
+        le=1000,
+        description="Chapters summed up together, where settings.json has no parts.",
+    )
     model: str | None = Field(default=None, description="Chat model for extraction; None: the planner's.")
     timeout_s: float = Field(default=180.0, gt=0, le=3600, description="For one scene, all calls together.")
     max_tokens: int = Field(default=4000, ge=16, le=200_000, description="Longest answer of the model.")
@@ -70,6 +80,12 @@ class MemorySettings(BaseModel):
     memory_budget: int = Field(default=2000, ge=0, le=1_000_000, description="Tokens for relevant_memories.")
     state_budget: int = Field(default=600, ge=0, le=1_000_000, description="Tokens for entity_states.")
     timeline_budget: int = Field(default=400, ge=0, le=1_000_000, description="Tokens for timeline_context.")
+    quotas: NeedQuotas = NeedQuotas()
+    token_counter: str = Field(
+        default="estimate",
+        pattern=r"^(estimate|tiktoken:.+|hf:.+)$",
+        description="estimate, tiktoken:<model or encoding> or hf:<path of a tokenizer.json>.",
+    )
     max_states: int = Field(default=12, ge=0, le=200)
     context_window: int = Field(default=2, ge=0, le=100, description="Chapters around in the timeline.")
     search_fallback: Literal["on", "off"] = Field(

@@ -17,6 +17,7 @@ from novelgen.models.state import EntityStateSnapshot
 from novelgen.planning.retrieval_plan import PlannedQuery, RetrievalPlan
 from novelgen.planning.scene_planning import language_of
 from novelgen.rendering.labels import labels_for
+from novelgen.selection.quotas import NeedQuotas
 from novelgen.selection.weights import SelectionWeights
 from novelgen.text.tokens import TokenCounter
 
@@ -34,6 +35,8 @@ class ContextBounds(Protocol):
     def max_states(self) -> int: ...
     @property
     def weights(self) -> SelectionWeights: ...
+    @property
+    def quotas(self) -> NeedQuotas: ...
 
 
 def assemble_context(
@@ -76,6 +79,7 @@ def assemble_context(
         budget_tokens=bounds.memory_budget,
         weights=bounds.weights,
         count_tokens=count_tokens,
+        quotas=bounds.quotas,
     )
     shown = assemble_states(
         _before(states, request),
@@ -94,6 +98,7 @@ def assemble_context(
         labels=labels,
         budget_tokens=bounds.timeline_budget,
         count_tokens=count_tokens,
+        quotas=bounds.quotas,
     )
     report = ContextReport(
         planner=plan.planner,
@@ -103,6 +108,7 @@ def assemble_context(
         names=_names_in_use(names, [*plan.entity_ids, *_ids_in(shown.snapshots), *_ids_in(times.timeline)]),
         items=memories.items,
         tokens={"memories": memories.tokens, "states": shown.tokens, "timeline": times.tokens},
+        tokens_per_need={"states": shown.tokens, **times.tokens_per_need, **memories.tokens_per_need},
         left_out=[*memories.left_out, *shown.left_out, *times.left_out],
         story_version=story.story_version,
         scene_plan=request.scene_plan,

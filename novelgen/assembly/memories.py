@@ -15,6 +15,8 @@ from novelgen.planning.grounding import NAMES_ONLY
 from novelgen.planning.retrieval_plan import PlannedQuery, RetrievalPlan
 from novelgen.rendering.prompt_block import prompt_order
 from novelgen.selection.candidates import QueryKind, SceneFacts, SceneQuery, SelectionScene
+from novelgen.selection.forms import PASSAGE_TYPES
+from novelgen.selection.quotas import DEFAULT_QUOTAS, NeedQuotas
 from novelgen.selection.select import LeftOutMemory, SelectedMemory, select_memories
 from novelgen.selection.weights import SelectionWeights
 from novelgen.text.tokens import TokenCounter
@@ -35,6 +37,7 @@ class AssembledMemories(BaseModel):
     chunks: list[StoryMemoryChunk] = Field(default_factory=list)
     items: list[ContextItem] = Field(default_factory=list)
     tokens: int = 0
+    tokens_per_need: dict[str, int] = Field(default_factory=dict, description="Adds up to `tokens`.")
     left_out: list[LeftOutItem] = Field(default_factory=list)
 
 
@@ -47,6 +50,7 @@ def assemble_memories(
     budget_tokens: int,
     weights: SelectionWeights,
     count_tokens: TokenCounter,
+    quotas: NeedQuotas = DEFAULT_QUOTAS,
 ) -> AssembledMemories:
     """Choose the memories of a planned scene.
 
@@ -58,6 +62,7 @@ def assemble_memories(
         budget_tokens: Bound for all texts together.
         weights: Settings of the choice.
         count_tokens: Token counter.
+        quotas: Shares of the budget.
     """
     candidates = [
         each
@@ -71,11 +76,14 @@ def assemble_memories(
         weights=weights,
         budget_tokens=budget_tokens,
         count_tokens=count_tokens,
+        quotas=quotas,
     )
+    verbatim = sum(each.tokens for each in selection.items if each.chunk.content_type in PASSAGE_TYPES)
     return AssembledMemories(
         chunks=[item.chunk for item in selection.items],
         items=_with_prompt_indices([_receipt(item) for item in selection.items]),
         tokens=selection.tokens,
+        tokens_per_need={"memories": selection.tokens - verbatim, "passages": verbatim},
         left_out=[_left_out(item) for item in selection.left_out],
     )
 

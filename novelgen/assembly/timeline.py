@@ -1,4 +1,4 @@
-"""The timeline of a context: threads, recent events, relationships, recent changes."""
+"""The timeline of a context: summaries, threads, recent events, relationships, recent changes."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from novelgen.assembly.timeline_filling import FILL_ORDER, TimelineLine, fill_timeline
 from novelgen.memory.outline import StoryOutline
 from novelgen.models.context import LeftOutItem
 from novelgen.models.loop import LOOP_WEIGHTS, OpenLoop
 from novelgen.models.relationship import Relationship
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.rendering.labels import Labels
-from novelgen.rendering.timeline import render_timeline_entry
+from novelgen.rendering.timeline import SECTION_ORDER, render_timeline_entry
+from novelgen.selection.quotas import DEFAULT_QUOTAS, NeedQuotas
 
 RECENT_SCENES = 3
-# Rounds serve the sections in this order, so that each gets its most wanted entry before any gets a second.
-FILL_ORDER = ("open_loops", "recent_events", "relationships", "chapter_summaries", "snapshots")
 
 
 class AssembledTimeline(BaseModel):
@@ -25,6 +25,7 @@ class AssembledTimeline(BaseModel):
 
     timeline: dict[str, list[dict[str, Any]]] | None = None
     tokens: int = 0
+    tokens_per_need: dict[str, int] = Field(default_factory=dict, description="Adds up to `tokens`.")
     left_out: list[LeftOutItem] = Field(default_factory=list)
 
 
@@ -38,6 +39,7 @@ def assemble_timeline(
     labels: Labels,
     budget_tokens: int,
     count_tokens: Callable[[str], int],
+    quotas: NeedQuotas = DEFAULT_QUOTAS,
 ) -> AssembledTimeline:
     """Fill the timeline in rounds over its sections until the budget is full.
 
@@ -50,29 +52,34 @@ def assemble_timeline(
         labels: Words of the story's language.
         budget_tokens: Bound for all lines together.
         count_tokens: Token counter.
+        quotas: Shares of the budget.
 
     Returns:
-        Sections in the order that a reader wants (`chapter_summaries`, `recent_events`, `open_loops`,
-        `relationships`, `snapshots`), each in story order; a section without entries is absent.
+        Sections in the order that a reader wants (`part_summaries`, `chapter_summaries`, `recent_events`,
+        `open_loops`, `relationships`, `snapshots`), each in story order; a section without entries is absent.
     """
+
+    def line(section: str, depth: int, entry: dict[str, Any]) -> TimelineLine:
+        text = render_timeline_entry(section, entry, names, labels=labels)
+        return TimelineLine(section, depth, entry, text, count_tokens(text))
+
     wanted = _wanted_entries(outline, snapshots, entity_ids, shown_states)
-    taken: dict[str, list[tuple[int, dict[str, Any]]]] = {}
-    left_out: list[LeftOutItem] = []
-    used = 0
-    for depth in range(max((len(entries) for entries in wanted.values()), default=0)):
-        for section in FILL_ORDER:
-            if depth >= len(wanted[section]):
-                continue
-            entry = wanted[section][depth]
-            line = render_timeline_entry(section, entry, names, labels=labels)
-            cost = count_tokens(line)
-            if used + cost <= budget_tokens:
-                taken.setdefault(section, []).append((depth, entry))
-                used += cost
-            else:
-                left_out.append(_left_out(section, entry, line, cost, budget_tokens))
-    timeline = {section: _in_story_order(taken[section]) for section in FILL_ORDER if section in taken}
-    return AssembledTimeline(timeline=timeline or None, tokens=used, left_out=left_out)
+    lines = {
+        section: [line(section, depth, entry) for depth, entry in enumerate(entries)]
+        for section, entries in wanted.items()
+    }
+    filled = fill_timeline(lines, budget_tokens=budget_tokens, quotas=quotas)
+    timeline = {
+        section: _in_story_order(taken)
+        for section in SECTION_ORDER
+        if (taken := [each for each in filled.taken if each.section == section])
+    }
+    return AssembledTimeline(
+        timeline=timeline or None,
+        tokens=sum(each.tokens for each in filled.taken),
+        tokens_per_need=dict(filled.tokens_per_need()),
+        left_out=[_left_out(each, reason) for each, reason in filled.left_out],
+    )
 
 
 def _wanted_entries(
@@ -101,10 +108,13 @@ def _wanted_entries(
         entries["relationships"] = [
             _relationship_entry(each) for each in _touching_relationships(outline.relationships, touched)
         ]
-        entries["chapter_summaries"] = [
-            summary.model_dump(mode="json") for summary in reversed(outline.chapter_summaries)
-        ]
+        entries["chapter_summaries"] = _latest_first(outline.chapter_summaries)
+        entries["part_summaries"] = _latest_first(outline.part_summaries)
     return entries
+
+
+def _latest_first(summaries: Sequence[BaseModel]) -> list[dict[str, Any]]:
+    return [summary.model_dump(mode="json") for summary in reversed(summaries)]
 
 
 def rank_loops(loops: Sequence[OpenLoop], touched: set[str]) -> list[OpenLoop]:
@@ -152,21 +162,20 @@ def _relationship_entry(relationship: Relationship) -> dict[str, Any]:
     return relationship.model_dump(mode="json", exclude={"history"})
 
 
-def _in_story_order(entries: Sequence[tuple[int, dict[str, Any]]]) -> list[dict[str, Any]]:
-    def place(pair: tuple[int, dict[str, Any]]) -> tuple[int, int, int]:
-        depth, entry = pair
-        chapter, scene = entry.get("chapter_index"), entry.get("scene_index")
-        return (-1 if chapter is None else chapter, -1 if scene is None else scene, depth)
+def _in_story_order(lines: Sequence[TimelineLine]) -> list[dict[str, Any]]:
+    def place(line: TimelineLine) -> tuple[int, int, int]:
+        chapter, scene = line.entry.get("chapter_index"), line.entry.get("scene_index")
+        return (-1 if chapter is None else chapter, -1 if scene is None else scene, line.depth)
 
-    return [entry for _, entry in sorted(entries, key=place)]
+    return [dict(line.entry) for line in sorted(lines, key=place)]
 
 
-def _left_out(section: str, entry: Mapping[str, Any], line: str, cost: int, budget: int) -> LeftOutItem:
-    name = entry.get("loop_id") or entry.get("relationship_id") or entry.get("entity_id") or ""
+def _left_out(line: TimelineLine, reason: str) -> LeftOutItem:
+    name = line.entry.get("loop_id") or line.entry.get("relationship_id") or line.entry.get("entity_id") or ""
     return LeftOutItem(
         section="timeline",
-        id=f"{section}:{name}" if name else section,
-        text=line,
-        tokens=cost,
-        reason=f"does not fit what timeline_budget={budget} has left",
+        id=f"{line.section}:{name}" if name else line.section,
+        text=line.text,
+        tokens=line.tokens,
+        reason=reason,
     )

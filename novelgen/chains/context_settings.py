@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from novelgen.selection.quotas import NeedQuotas
 from novelgen.selection.weights import SelectionWeights
 
 
@@ -22,3 +23,4 @@ class ContextSettings(BaseModel):
     chain_timeout_s: float = Field(default=10.0, gt=0, description="Budget of the whole, without the model.")
     model_timeout_s: float = Field(default=20.0, gt=0, description="Total deadline of planning by a model.")
     weights: SelectionWeights = SelectionWeights()
+    quotas: NeedQuotas = NeedQuotas()

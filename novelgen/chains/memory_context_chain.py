@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -66,6 +66,7 @@ class MemoryContextChain(Runnable[ContextInput, SceneMemoryContext]):
         writer: Keeps the finished context; None keeps nothing.
         settings: Budgets and deadlines.
         count_tokens: Token counter of the budgets.
+        known_issues: What every context has to say of how the chain was built.
         clock: Gives the moment stamped on contexts.
         propagate_bugs: Raise TypeError, KeyError and their like instead of degrading; for tests.
     """
@@ -78,6 +79,7 @@ class MemoryContextChain(Runnable[ContextInput, SceneMemoryContext]):
         writer: ContextWriter | None = None,
         settings: ContextSettings | None = None,
         count_tokens: TokenCounter = estimate_tokens,
+        known_issues: Sequence[ReportIssue] = (),
         clock: Callable[[], datetime] = utc_now,
         propagate_bugs: bool = False,
     ) -> None:
@@ -86,6 +88,7 @@ class MemoryContextChain(Runnable[ContextInput, SceneMemoryContext]):
         self._planner = ModelPlanner(model, timeout_s=self._settings.model_timeout_s) if model else None
         self._writer = writer
         self._count_tokens = count_tokens
+        self._known_issues = tuple(known_issues)
         self._clock = clock
         self._propagate_bugs = propagate_bugs
         self._steps: Runnable[ContextInput, SceneMemoryContext] = (
@@ -132,7 +135,7 @@ class MemoryContextChain(Runnable[ContextInput, SceneMemoryContext]):
         require_project_id(request.project_id)
         # Once, here: neither queries nor stores nor prompts could take a lone surrogate or a NUL.
         request = MemoryContextRequest.model_validate(scrub_tree(request.model_dump()))
-        run = ContextRun(request=request, started_s=time.monotonic())
+        run = ContextRun(request=request, started_s=time.monotonic()).with_issues(*self._known_issues)
         read = partial(self._memory.outline, request.project_id, as_of=request.position)
         timeouts_s = {"outline": self._timeout_s(run.spent_s(), share=OUTLINE_SHARE)}
         outcome = run_concurrently({"outline": read}, timeouts_s=timeouts_s)["outline"]

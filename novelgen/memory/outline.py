@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, Field
 
 from novelgen.models.entity import Entity
@@ -21,12 +23,30 @@ class OutlineScene(BaseModel):
     summary: list[str] = Field(default_factory=list)
 
 
+SummaryOrigin = Literal["made", "model", "author"]
+"""Made of the bullets below it, written by a model, or by a person."""
+
+
 class ChapterSummary(BaseModel):
     """What a finished chapter amounted to; visible only after its last stored scene."""
 
     chapter_index: int
     scene_index: int | None = Field(default=None, description="Last scene that it covers.")
     summary: str
+    origin: SummaryOrigin = "made"
+
+
+class PartSummary(BaseModel):
+    """What a finished part amounted to; visible only in a later chapter than its last."""
+
+    part_number: int = Field(description="From 1.")
+    title: str = ""
+    first_chapter: int = Field(description="First stored chapter that it covers.")
+    last_chapter: int = Field(description="Last chapter of the part, stored or not.")
+    chapter_index: int = Field(description="Last stored chapter that it covers.")
+    scene_index: int | None = Field(default=None, description="Last scene that it covers.")
+    summary: str
+    origin: SummaryOrigin = "made"
 
 
 class StoryOutline(BaseModel):
@@ -41,6 +61,7 @@ class StoryOutline(BaseModel):
     scenes: list[OutlineScene] = Field(default_factory=list, description="In story order, oldest first.")
     open_loops: list[OpenLoop] = Field(default_factory=list, description="Unresolved at the position.")
     relationships: list[Relationship] = Field(default_factory=list)
+    part_summaries: list[PartSummary] = Field(default_factory=list, description="Oldest first.")
     chapter_summaries: list[ChapterSummary] = Field(default_factory=list, description="Oldest first.")
     holders: dict[str, list[str]] = Field(
         default_factory=dict,

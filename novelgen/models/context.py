@@ -84,6 +84,10 @@ class ContextReport(BaseModel):
     )
     items: list[ContextItem] = Field(default_factory=list, description="One per relevant memory, best first.")
     tokens: dict[str, int] = Field(default_factory=dict, description="Per section.")
+    tokens_per_need: dict[str, int] = Field(
+        default_factory=dict,
+        description="The same tokens per need: states, obligations, relations, timeline (its rest), memories, passages.",
+    )
     left_out: list[LeftOutItem] = Field(default_factory=list)
     issues: list[ReportIssue] = Field(default_factory=list)
     timings_s: dict[str, float] = Field(default_factory=dict, description="Seconds per stage.")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
+from novelgen.models.story_part import StoryParts
 from novelgen.models.user_file import UserFileModel
 
 
@@ -14,3 +17,6 @@ class Settings(UserFileModel):
     genre: str = ""
     world_description: str = ""
     theme_description: str = ""
+    parts: StoryParts = Field(
+        default_factory=list, description="Without any, parts are as long as the program's settings say."
+    )

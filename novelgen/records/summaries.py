@@ -1,4 +1,4 @@
-"""Summaries that roll up from scenes to chapters, each cut by position, without a model.
+"""Summaries that roll up from scenes to chapters and parts, each cut by position, without a model.
 
 A summary is made of whole bullets of the level below; none is cut in its middle.
 """
@@ -6,24 +6,43 @@ A summary is made of whole bullets of the level below; none is cut in its middle
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 
-from novelgen.memory.outline import ChapterSummary, OutlineScene
+from pydantic import BaseModel, ConfigDict
+
+from novelgen.memory.outline import ChapterSummary, OutlineScene, PartSummary, SummaryOrigin
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.records.merge import spread
+from novelgen.records.parts import NumberedPart, finished_parts
 from novelgen.text.cjk import has_cjk
+from novelgen.text.tokens import estimate_tokens
+
+RECENT_CHAPTERS = 3
+"""So many of the last chapters that are over are told each by itself, whatever part they are in."""
 
 CHAPTER_BULLETS = 6
 SUMMARY_CHARACTERS = 900
+PART_BULLETS = 8
+PART_TOKENS = 120
+"""A part is told as short as a chapter, so that a timeline has room for both, in either language."""
 
 _SENTENCE_ENDS = ("。", "！", "？", "…", ".", "!", "?", "”", "」", '"')
+
+
+class WrittenSummary(BaseModel):
+    """A summary that a person or a model wrote."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    origin: SummaryOrigin = "author"
 
 
 def chapter_summaries(
     scenes: Sequence[OutlineScene],
     *,
     as_of: StoryPosition = END_OF_STORY,
-    written: Mapping[int, str] | None = None,
+    written: Mapping[int, WrittenSummary] | None = None,
     max_bullets: int = CHAPTER_BULLETS,
     max_characters: int = SUMMARY_CHARACTERS,
 ) -> list[ChapterSummary]:
@@ -44,12 +63,105 @@ def chapter_summaries(
     for chapter_index, chapter in groupby(sorted(scenes, key=_place), key=lambda scene: scene.chapter_index):
         told = list(chapter)
         last = told[-1]
-        summary = (written or {}).get(chapter_index) or _summed_up(told, max_bullets, max_characters)
-        if summary and as_of.admits(chapter_index, None):
+        stands = (written or {}).get(chapter_index) or _made(_summed_up(told, max_bullets, max_characters))
+        if stands.text and as_of.admits(chapter_index, None):
             found.append(
-                ChapterSummary(chapter_index=chapter_index, scene_index=last.scene_index, summary=summary)
+                ChapterSummary(
+                    chapter_index=chapter_index,
+                    scene_index=last.scene_index,
+                    summary=stands.text,
+                    origin=stands.origin,
+                )
             )
     return found
+
+
+def part_summaries(
+    parts: Sequence[NumberedPart],
+    scenes: Sequence[OutlineScene],
+    *,
+    as_of: StoryPosition = END_OF_STORY,
+    written: Mapping[int, WrittenSummary] | None = None,
+    weights: Mapping[tuple[int, int], float] | None = None,
+    max_bullets: int = PART_BULLETS,
+    max_tokens: int = PART_TOKENS,
+) -> list[PartSummary]:
+    """Sum up the parts that are over at a position.
+
+    A made summary takes bullets from the whole course of the part, and of neighbouring ones that of the
+    weightiest scene.
+
+    Args:
+        parts: The parts of the story, in order.
+        scenes: Stored scenes of the story; those of parts that are not over do not count.
+        as_of: Position of the read. A part is over in a chapter after its last.
+        written: Summaries that a person or a model wrote, by number of the part; they stand as they are.
+        weights: Weight of scenes by (chapter, scene); one that is not named weighs 0.
+        max_bullets: Most bullets of a made summary.
+        max_tokens: Longest made summary, in estimated tokens.
+
+    Returns:
+        Summaries in story order; a part of which nothing is known but its text has none.
+    """
+    found = []
+    last_chapter = max((scene.chapter_index for scene in scenes), default=-1)
+    for part in finished_parts(parts, as_of=as_of, last_chapter=last_chapter):
+        told = sorted((scene for scene in scenes if part.holds(scene.chapter_index)), key=_place)
+        if not told:
+            continue
+        stands = (written or {}).get(part.number) or _made(
+            _rolled_up(told, weights or {}, max_bullets, max_tokens)
+        )
+        if stands.text:
+            found.append(
+                PartSummary(
+                    part_number=part.number,
+                    title=part.title,
+                    first_chapter=told[0].chapter_index,
+                    last_chapter=part.last_chapter,
+                    chapter_index=told[-1].chapter_index,
+                    scene_index=told[-1].scene_index,
+                    summary=stands.text,
+                    origin=stands.origin,
+                )
+            )
+    return found
+
+
+def _made(text: str) -> WrittenSummary:
+    return WrittenSummary(text=text, origin="made")
+
+
+def _rolled_up(
+    scenes: Sequence[OutlineScene],
+    weights: Mapping[tuple[int, int], float],
+    max_bullets: int,
+    max_tokens: int,
+) -> str:
+    """Cut the part into stretches of as many bullets, and let the weightiest of each speak; the first of equals."""
+    weighed = [
+        (weights.get(_place(scene), 0.0), bullet)
+        for scene in scenes
+        for bullet in (scene.key_events or scene.summary)
+        if bullet.strip()
+    ]
+    bullets = dict.fromkeys(_on_one_line(bullet) for _, bullet in weighed)
+    weight_of = {_on_one_line(bullet): weight for weight, bullet in reversed(weighed)}
+    for count in range(min(max_bullets, len(bullets)), 0, -1):
+        stretches = _stretches(list(bullets), count)
+        text = _joined([max(stretch, key=lambda bullet: weight_of[bullet]) for stretch in stretches])
+        if estimate_tokens(text) <= max_tokens:
+            return text
+    return ""
+
+
+def _stretches(bullets: Sequence[str], count: int) -> list[Sequence[str]]:
+    borders = [len(bullets) * index // count for index in range(count + 1)]
+    return [bullets[start:end] for start, end in pairwise(borders)]
+
+
+def _on_one_line(bullet: str) -> str:
+    return " ".join(bullet.split())
 
 
 def _summed_up(scenes: Sequence[OutlineScene], max_bullets: int, max_characters: int) -> str:
@@ -59,7 +171,7 @@ def _summed_up(scenes: Sequence[OutlineScene], max_bullets: int, max_characters:
 
 
 def _bounded(bullets: Sequence[str], max_bullets: int, max_characters: int) -> str:
-    told = [" ".join(bullet.split()) for bullet in dict.fromkeys(bullets) if bullet.strip()]
+    told = [_on_one_line(bullet) for bullet in dict.fromkeys(bullets) if bullet.strip()]
     for count in range(min(max_bullets, len(told)), 0, -1):
         text = _joined(spread(told, count))
         if len(text) <= max_characters:

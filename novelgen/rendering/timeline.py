@@ -8,7 +8,14 @@ from typing import Any
 from novelgen.rendering.labels import Labels
 from novelgen.rendering.states import render_value
 
-SECTION_ORDER = ("chapter_summaries", "recent_events", "open_loops", "relationships", "snapshots")
+SECTION_ORDER = (
+    "part_summaries",
+    "chapter_summaries",
+    "recent_events",
+    "open_loops",
+    "relationships",
+    "snapshots",
+)
 
 
 def place_of(entry: Mapping[str, Any], labels: Labels) -> str:
@@ -22,9 +29,10 @@ def place_of(entry: Mapping[str, Any], labels: Labels) -> str:
 def render_timeline_entry(
     section: str, entry: Mapping[str, Any], names: Mapping[str, str], *, labels: Labels
 ) -> str:
-    """Render one entry of `timeline_context` as a line with its source position."""
+    """Render one entry of `timeline_context` as a line with its source position, of a part from where to where."""
     body = _BODIES[section](entry, names, labels)
-    return f"- [{place_of(entry, labels)}] {body}"
+    start = f"{entry['first_chapter']}–" if section == "part_summaries" else ""
+    return f"- [{start}{place_of(entry, labels)}] {body}"
 
 
 def _event(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels) -> str:
@@ -60,10 +68,16 @@ def _summary(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels)
     return str(entry["summary"])
 
 
+def _part(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels) -> str:
+    title = f"{entry['title']}{labels.colon}" if entry.get("title") else ""
+    return f"{title}{entry['summary']}"
+
+
 _BODIES = {
     "recent_events": _event,
     "open_loops": _loop,
     "relationships": _relationship,
     "snapshots": _snapshot,
     "chapter_summaries": _summary,
+    "part_summaries": _part,
 }

@@ -18,11 +18,13 @@ class Priced:
         chunk_id: Its id.
         gain: Priority, greater first.
         tokens: Cost of its chosen form.
+        is_passage: Whether it is verbatim text of a scene.
     """
 
     chunk_id: str
     gain: float
     tokens: int
+    is_passage: bool = False
 
 
 def gain_per_token(score: float, chosen: ChosenForm, weights: SelectionWeights) -> float:
@@ -47,37 +49,68 @@ class Filling:
     Args:
         taken: Chunk ids, best gain first.
         no_room: Chunk ids that did not fit, best gain first.
+        over_quota: Those of them that waited until all others had their turn.
         duplicates: Chunk id of what was passed over to the chunk id that stands for it.
     """
 
     taken: tuple[str, ...]
     no_room: tuple[str, ...]
     duplicates: dict[str, str]
+    over_quota: frozenset[str] = frozenset()
 
 
-def fill(priced: Iterable[Priced], budget_tokens: int, stand_in: Callable[[str], str | None]) -> Filling:
+def fill(
+    priced: Iterable[Priced],
+    budget_tokens: int,
+    stand_in: Callable[[str], str | None],
+    *,
+    passage_tokens: int | None = None,
+) -> Filling:
     """Pack greedily, best gain per token first; what does not fit is passed over for what does.
 
     Args:
         priced: The candidates in any order; ties go by id.
         budget_tokens: Tokens to spend; 0 or less takes nothing.
         stand_in: Asked once for each candidate that fits: what stands for it, None to take it.
+        passage_tokens: Passages beyond so many wait until all else had its turn; None knows no such bound.
 
     Returns:
         What was taken and what was not.
     """
-    taken: list[str] = []
-    no_room: list[str] = []
+    taken: list[Priced] = []
+    no_room: list[Priced] = []
+    waiting: list[Priced] = []
     duplicates: dict[str, str] = {}
     left = budget_tokens
-    for entry in sorted(priced, key=lambda p: (-p.gain, p.chunk_id)):
+    left_for_passages = budget_tokens if passage_tokens is None else passage_tokens
+
+    def offer(entry: Priced) -> bool:
+        nonlocal left
         if not 0 < entry.tokens <= left:
-            no_room.append(entry.chunk_id)
-            continue
+            no_room.append(entry)
+            return False
         twin = stand_in(entry.chunk_id)
         if twin is not None:
             duplicates[entry.chunk_id] = twin
-            continue
-        taken.append(entry.chunk_id)
+            return False
+        taken.append(entry)
         left -= entry.tokens
-    return Filling(tuple(taken), tuple(no_room), duplicates)
+        return True
+
+    for entry in sorted(priced, key=_best_first):
+        if entry.is_passage and entry.tokens > left_for_passages:
+            waiting.append(entry)
+        elif offer(entry) and entry.is_passage:
+            left_for_passages -= entry.tokens
+    for entry in waiting:
+        offer(entry)
+    return Filling(
+        taken=tuple(entry.chunk_id for entry in sorted(taken, key=_best_first)),
+        no_room=tuple(entry.chunk_id for entry in sorted(no_room, key=_best_first)),
+        duplicates=duplicates,
+        over_quota=frozenset(entry.chunk_id for entry in waiting),
+    )
+
+
+def _best_first(entry: Priced) -> tuple[float, str]:
+    return (-entry.gain, entry.chunk_id)

@@ -10,9 +10,10 @@ from novelgen.models.memory import StoryMemoryChunk
 from novelgen.selection.budget import Filling, Priced, fill, gain_per_token
 from novelgen.selection.candidates import ArmHit, Candidate, SelectionScene
 from novelgen.selection.duplicates import DuplicateFinder
-from novelgen.selection.forms import ChosenForm, calibrated_relevance, choose_form
+from novelgen.selection.forms import PASSAGE_TYPES, ChosenForm, calibrated_relevance, choose_form
+from novelgen.selection.quotas import DEFAULT_QUOTAS, NeedQuotas
 from novelgen.selection.scoring import Scores, score_candidates
-from novelgen.selection.table import CandidateTable, lay_out
+from novelgen.selection.table import DISTILLED_TYPES, CandidateTable, lay_out
 from novelgen.selection.weights import DEFAULT_WEIGHTS, SelectionWeights
 from novelgen.text.tokens import TokenCounter, estimate_tokens
 
@@ -91,6 +92,7 @@ def select_memories(
     weights: SelectionWeights = DEFAULT_WEIGHTS,
     budget_tokens: int = 2000,
     count_tokens: TokenCounter = estimate_tokens,
+    quotas: NeedQuotas = DEFAULT_QUOTAS,
 ) -> Selection:
     """Choose what the planned scene must remember.
 
@@ -100,6 +102,7 @@ def select_memories(
         weights: Settings of the choice.
         budget_tokens: Most tokens that the chosen texts may cost together.
         count_tokens: Counts the tokens of a text.
+        quotas: How much of the budget passages may take before distilled memories have had theirs.
 
     Returns:
         The items, best gain per token first, and the nearest left-out candidates; both empty for no
@@ -107,13 +110,16 @@ def select_memories(
     """
     ranked = _rank(merge_candidates(candidates), scene, weights, count_tokens)
     finder = DuplicateFinder(ranked.table.candidates, weights.near_duplicate_overlap)
-    priced = [
-        Priced(chunk_id, gain, ranked.forms[chunk_id].tokens) for chunk_id, gain in ranked.gains.items()
-    ]
-    filling = fill(priced, budget_tokens, finder.take)
+    has_distilled = any(each.chunk.content_type in DISTILLED_TYPES for each in ranked.table.candidates)
+    filling = fill(
+        [_priced(ranked, chunk_id) for chunk_id in ranked.gains],
+        budget_tokens,
+        finder.take,
+        passage_tokens=quotas.tokens("passages", budget_tokens) if has_distilled else None,
+    )
     return Selection(
         items=tuple(_receipt(ranked, chunk_id, weights) for chunk_id in filling.taken),
-        left_out=_left_out(ranked, filling, weights),
+        left_out=_left_out(ranked, filling, weights, quotas),
     )
 
 
@@ -185,11 +191,21 @@ def _reasons(parts: dict[str, float], chosen: ChosenForm) -> tuple[str, ...]:
     return (*strong, f"full form: {chosen.why}") if chosen.why else tuple(strong)
 
 
-def _left_out(ranked: _Ranked, filling: Filling, weights: SelectionWeights) -> tuple[LeftOutMemory, ...]:
+def _priced(ranked: _Ranked, chunk_id: str) -> Priced:
+    chunk = ranked.table.candidates[ranked.rows[chunk_id]].chunk
+    is_passage = chunk.content_type in PASSAGE_TYPES
+    return Priced(chunk_id, ranked.gains[chunk_id], ranked.forms[chunk_id].tokens, is_passage)
+
+
+def _left_out(
+    ranked: _Ranked, filling: Filling, weights: SelectionWeights, quotas: NeedQuotas
+) -> tuple[LeftOutMemory, ...]:
     """The best of those not taken; a duplicate is worth telling only when its stand-in was taken."""
     kept = frozenset(filling.taken)
     told = {chunk_id: f"duplicate of {twin}" for chunk_id, twin in filling.duplicates.items() if twin in kept}
     told |= dict.fromkeys(filling.no_room, "no room in the budget")
+    over = filling.over_quota.intersection(filling.no_room)
+    told |= dict.fromkeys(over, f"over {quotas.described('passages')}, and no room in the budget")
     nearest = sorted(told, key=lambda chunk_id: (-ranked.gains[chunk_id], chunk_id))
     return tuple(
         LeftOutMemory(

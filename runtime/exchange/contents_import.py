@@ -15,6 +15,7 @@ from runtime.exchange.memory_folder_reading import IncomingStory
 from runtime.ingest.indexing import drain_outbox
 from runtime.ingest.ingest import ingest_scenes
 from runtime.storage.exchange_records import ExchangedEntity, ExchangedScene, ProjectContents, SceneBundle
+from runtime.storage.summaries import StoredSummary
 from runtime.stores import MemoryStores
 
 
@@ -32,6 +33,7 @@ class ImportPreview(BaseModel):
     kept_scenes: list[str] = Field(default_factory=list, description="Another scene stands there.")
     new_memories: int = Field(default=0, description="Notes and memories that go with no new scene.")
     new_events: int = Field(default=0, description="States, loop events and relationship changes, likewise.")
+    new_summaries: int = Field(default=0, description="Summaries that somebody wrote.")
     is_new_project: bool = False
 
 
@@ -142,7 +144,13 @@ class _ImportPlan:
             states=new("states"),
             loop_events=new("loop_events"),
             relationship_changes=new("relationship_changes"),
+            parts=self.contents.parts,
+            summaries=self._new_summaries(),
         )
+
+    def _new_summaries(self) -> list[StoredSummary]:
+        taken = {(each.level, each.number) for each in self._stored.summaries}
+        return [each for each in self.contents.summaries if (each.level, each.number) not in taken]
 
     def _pair_of(self, contents_is_stored: bool, relationship_id: str) -> str:
         pairs = (self._stored if contents_is_stored else self.contents).pairs
@@ -163,6 +171,7 @@ class _ImportPlan:
             new_events=len(self.rest.states)
             + len(self.rest.loop_events)
             + len(self.rest.relationship_changes),
+            new_summaries=len(self.rest.summaries),
         )
         for given in self.contents.entities:
             old = known.get(given.entity.entity_id)
@@ -197,6 +206,7 @@ def _store(
             progress(done, len(plan.scenes))
     with database.write() as unit:
         unit.exchange.add_rest(project_id, plan.rest, relationship_ids)
+        unit.exchange.add_summaries(project_id, plan.rest.summaries, plan.rest.parts)
         unit.exchange.raise_counters(project_id, plan.contents.counters)
 
 

@@ -10,9 +10,11 @@ from novelgen.models.entity import EntityType
 from novelgen.models.loop import LoopImportance
 from novelgen.models.record import SceneRecord
 from novelgen.models.relationship import RelationshipDimensions
+from novelgen.models.story_part import StoryParts
 from novelgen.models.timestamps import UtcDatetime
 from runtime.storage.exchange_records import LoopEventKind
 from runtime.storage.records import EntityOrigin, EventOrigin, ExtractionStatus
+from runtime.storage.summaries import StoredSummary
 
 
 class _Document(BaseModel):
@@ -181,6 +183,13 @@ class NotesFile(_Document):
     """notes.json."""
 
     notes: list[MemoryDocument] = Field(default_factory=list)
+
+
+class SummariesFile(_Document):
+    """summaries.json."""
+
+    parts: StoryParts = Field(default_factory=list)
+    summaries: list[StoredSummary] = Field(default_factory=list)
 
 
 class ProjectFile(_Document):

@@ -130,6 +130,13 @@ class MemoryDocuments:
             "notes": [memory_document(each) for each in self._contents.memories if each.scene_label is None]
         }
 
+    def summaries(self) -> dict[str, Any]:
+        """Return the document of the author's parts and of the summaries that somebody wrote."""
+        return {
+            "parts": [part.model_dump(mode="json", exclude={"extra"}) for part in self._contents.parts],
+            "summaries": [each.model_dump(mode="json") for each in self._contents.summaries],
+        }
+
     def counters(self) -> dict[str, int]:
         """Return the counters by name; as in the scheme of the memory, scenes are numbered from 1."""
         return {

@@ -74,6 +74,7 @@ def _documents(contents: ProjectContents) -> Iterator[tuple[str, Any]]:
     yield "open_loops.json", documents.open_loops()
     yield "relationships.json", documents.relationships()
     yield "notes.json", documents.notes()
+    yield "summaries.json", documents.summaries()
     yield "counters.json", documents.counters()
 
 

@@ -21,6 +21,7 @@ from runtime.exchange.memory_document_shapes import (
     ProjectFile,
     RelationshipsFile,
     SceneDocument,
+    SummariesFile,
 )
 from runtime.exchange.memory_documents import COUNTER_NAMES
 from runtime.exchange.memory_entities import exchanged_entity
@@ -82,6 +83,7 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
     relationships = _document(root / "relationships.json", RelationshipsFile).relationships
     pairs, changes = relationship_events(relationships, context)
     stored = [each for each in documents if each.content_hash]
+    told = _document(root / "summaries.json", SummariesFile)
     contents = ProjectContents(
         name=project.name,
         language=project.language,
@@ -97,6 +99,8 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
         loop_events=loop_events(_document(root / "open_loops.json", LoopsFile).loops, context),
         pairs=pairs,
         relationship_changes=changes,
+        parts=told.parts,
+        summaries=told.summaries,
         counters=_counters(root / "counters.json"),
     )
     return IncomingStory(contents, [_told_scene(each, root) for each in documents if not each.content_hash])

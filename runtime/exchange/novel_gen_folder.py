@@ -114,6 +114,7 @@ def read_novel_gen_folder(
         memories=[memory for entry in entries for memory in _memories(entry, project_id, now)],
         states=states,
         loop_events=_threads(entries, stored),
+        parts=settings.parts if settings else [],
     )
     scenes: list[SceneInput] = []
     for file in chapter_files(folder / "chapters").values():

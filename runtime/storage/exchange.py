@@ -9,6 +9,7 @@ from uuid import uuid4
 from sqlalchemy import Table, select
 
 from novelgen.models.entity import Entity
+from novelgen.models.story_part import StoryPart
 from novelgen.names.normalise import name_key
 from runtime.storage.chunk_rows import chunk_values, text_hash
 from runtime.storage.chunk_writer import ChunkWriter
@@ -24,8 +25,10 @@ from runtime.storage.exchange_records import (
     SceneBundle,
 )
 from runtime.storage.positions import Place, scene_ids_at
+from runtime.storage.projects import ProjectRepository
 from runtime.storage.session import StorageSession
 from runtime.storage.states import state_columns
+from runtime.storage.summaries import StoredSummary, SummaryRepository
 from runtime.storage.tables import (
     ALIASES,
     LOOP_EVENTS,
@@ -142,6 +145,17 @@ class ExchangeRepository:
         ]
         ChunkWriter(self._session, project_id).insert(rows)
         self._insert_events(project_id, contents, relationship_ids, by_place)
+
+    def add_summaries(
+        self, project_id: str, summaries: Sequence[StoredSummary], parts: Sequence[StoryPart]
+    ) -> None:
+        """Add written summaries, and the author's parts where the project has none."""
+        projects = ProjectRepository(self._session)
+        settings = projects.require(project_id).settings
+        if parts and not settings.get("parts"):
+            told = [part.model_dump(exclude={"extra"}) for part in parts]
+            projects.update(project_id, settings={**settings, "parts": told})
+        SummaryRepository(self._session).add(project_id, summaries)
 
     def raise_counters(self, project_id: str, counters: dict[str, int]) -> None:
         """Let the counters go on at least where those of the contents were."""

@@ -25,6 +25,7 @@ from runtime.storage.projects import ProjectRepository
 from runtime.storage.scenes import SceneRepository
 from runtime.storage.session import AnyRow, StorageSession, own_rows
 from runtime.storage.states import span_of
+from runtime.storage.summaries import stored_summaries
 from runtime.storage.tables import (
     ALIASES,
     CHUNKS,
@@ -72,6 +73,8 @@ def read_contents(session: StorageSession, project_id: str) -> ProjectContents:
             ExchangedRelationshipChange(**events.values(row, ExchangedRelationshipChange))
             for row in events.rows(RELATIONSHIP_CHANGES)
         ],
+        parts=project.settings.get("parts", []),
+        summaries=stored_summaries(session, project_id),
         counters=_counters(session, project_id),
     )
 

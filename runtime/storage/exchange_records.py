@@ -10,8 +10,10 @@ from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.relationship import RelationshipDimension
 from novelgen.models.state import StateChange
+from novelgen.models.story_part import StoryPart
 from novelgen.models.timestamps import UtcDatetime
 from runtime.storage.records import EntityOrigin, EventOrigin, MemoryStatus, StoredScene
+from runtime.storage.summaries import StoredSummary
 
 LoopEventKind = Literal["planted", "advanced", "resolved", "abandoned"]
 
@@ -102,6 +104,8 @@ class ProjectContents(BaseModel):
     loop_events: list[ExchangedLoopEvent] = Field(default_factory=list)
     pairs: list[ExchangedPair] = Field(default_factory=list)
     relationship_changes: list[ExchangedRelationshipChange] = Field(default_factory=list)
+    parts: list[StoryPart] = Field(default_factory=list, description="As the author said them.")
+    summaries: list[StoredSummary] = Field(default_factory=list, description="Written ones only.")
     counters: dict[str, int] = Field(default_factory=dict, description="Kind of id to its next number.")
 
 

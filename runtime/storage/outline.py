@@ -6,26 +6,31 @@ from typing import Any
 
 from sqlalchemy import select
 
-from novelgen.memory.outline import ChapterSummary, OutlineScene, StoryOutline
+from novelgen.memory.outline import OutlineScene, StoryOutline
 from novelgen.models.position import StoryPosition
-from novelgen.records.summaries import chapter_summaries
+from novelgen.records.parts import CHAPTERS_PER_PART
 from runtime.storage.cuts import before, story_order
 from runtime.storage.entities import EntityRepository
 from runtime.storage.loops import LoopRepository
+from runtime.storage.outline_summaries import read_summaries
 from runtime.storage.relationships import RelationshipRepository
 from runtime.storage.session import StorageSession
 from runtime.storage.story_version import story_version
 from runtime.storage.tables import PROJECTS, SCENES, STATES
 
-RECENT_CHAPTERS = 3
-"""How many of the last chapters that are over are summed up."""
-
 RECENT_RECORDS = 3
 """Of so many last scenes the key events and summaries are read; of the others only place and participants."""
 
 
-def read_outline(session: StorageSession, project_id: str, as_of: StoryPosition) -> StoryOutline:
-    """Return entities, scenes, threads, relationships and holders strictly before a position."""
+def read_outline(
+    session: StorageSession,
+    project_id: str,
+    as_of: StoryPosition,
+    *,
+    chapters_per_part: int = CHAPTERS_PER_PART,
+) -> StoryOutline:
+    """Return entities, scenes, threads, relationships, summaries and holders strictly before a position."""
+    summaries = read_summaries(session, project_id, as_of, chapters_per_part=chapters_per_part)
     language = session.connection.scalar(
         select(PROJECTS.c.language).where(PROJECTS.c.project_id == project_id)
     )
@@ -36,7 +41,8 @@ def read_outline(session: StorageSession, project_id: str, as_of: StoryPosition)
         scenes=_scenes(session, project_id, as_of),
         open_loops=LoopRepository(session).list_as_of(project_id, as_of=as_of),
         relationships=RelationshipRepository(session).list_as_of(project_id, as_of=as_of),
-        chapter_summaries=_chapter_summaries(session, project_id, as_of),
+        part_summaries=summaries.parts,
+        chapter_summaries=summaries.chapters,
         holders=_holders(session, project_id, as_of),
         stated_ids=_stated_ids(session, project_id, as_of),
         story_version=story_version(session, project_id, as_of),
@@ -72,27 +78,6 @@ def _outline_scene(row: Any, record: dict[str, Any]) -> OutlineScene:
         key_events=list(record.get("key_events", ())),
         summary=list(record.get("summary", ())),
     )
-
-
-def _chapter_summaries(
-    session: StorageSession, project_id: str, as_of: StoryPosition
-) -> list[ChapterSummary]:
-    """Sum up the last chapters that are over, oldest first."""
-    here = (SCENES.c.project_id == project_id, before(StoryPosition(as_of.chapter_index), SCENES))
-    chapters = (
-        select(SCENES.c.chapter_index)
-        .distinct()
-        .where(*here)
-        .order_by(SCENES.c.chapter_index.desc())
-        .limit(RECENT_CHAPTERS)
-    )
-    rows = session.rows(
-        select(SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.record).where(
-            *here, SCENES.c.chapter_index.in_(chapters)
-        )
-    )
-    scenes = [_outline_scene((row[0], row[1], "", None, ()), row[2] or {}) for row in rows]
-    return chapter_summaries(scenes, as_of=as_of)
 
 
 def _holders(session: StorageSession, project_id: str, as_of: StoryPosition) -> dict[str, list[str]]:

@@ -11,6 +11,7 @@ from sqlalchemy import Column, Table, bindparam, or_, select
 from runtime.storage.chunk_writer import ChunkWriter
 from runtime.storage.scene_order import Relocation, ScenePlace
 from runtime.storage.session import StorageSession
+from runtime.storage.summaries import move_summaries
 from runtime.storage.tables import (
     ALIASES,
     CHUNKS,
@@ -65,6 +66,7 @@ def relocate(session: StorageSession, project_id: str, relocation: Relocation) -
     _move_free_places(session, project_id, relocation)
     if not relocation.places:
         return 0
+    move_summaries(session, project_id, relocation.places)
     moves = [(scene_ids[old], new) for old, new in relocation.places.items()]
     _move_rows(session, SCENES, moves, aside=_ASIDE)
     for table in (SCENES, *POSITIONED_TABLES):

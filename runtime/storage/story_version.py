@@ -13,7 +13,8 @@ from runtime.storage.consolidations import ConsolidationRepository
 from runtime.storage.cuts import before, story_order
 from runtime.storage.entities import EntityRepository
 from runtime.storage.session import StorageSession
-from runtime.storage.tables import CHUNKS, LOOP_EVENTS, RELATIONSHIP_CHANGES, SCENES, STATES
+from runtime.storage.summaries import stored_summaries
+from runtime.storage.tables import CHUNKS, LOOP_EVENTS, PROJECTS, RELATIONSHIP_CHANGES, SCENES, STATES
 
 
 def story_version(session: StorageSession, project_id: str, as_of: StoryPosition) -> str:
@@ -40,6 +41,7 @@ def story_version(session: StorageSession, project_id: str, as_of: StoryPosition
             entity.model_dump(mode="json")
             for entity in EntityRepository(session).list_as_of(project_id, as_of=as_of)
         ],
+        *_summaries(session, project_id, as_of),
         # Nothing where nothing is consolidated, so that marks of before stay true.
         *_consolidated(session, project_id, as_of),
     ):
@@ -57,6 +59,18 @@ def _scenes(session: StorageSession, project_id: str, as_of: StoryPosition) -> l
         .order_by(*story_order(SCENES))
     )
     return [list(row) for row in session.rows(statement)]
+
+
+def _summaries(session: StorageSession, project_id: str, as_of: StoryPosition) -> list[list[Any]]:
+    """What was written of chapters and parts that are over; no section where there is nothing."""
+    stored = stored_summaries(session, project_id, as_of)
+    said = [each.model_dump(mode="json", exclude={"written_at"}) for each in stored]
+    settings = session.connection.scalar(
+        select(PROJECTS.c.settings).where(PROJECTS.c.project_id == project_id)
+    )
+    told = (settings or {}).get("parts", ())
+    parts = [part for part in told if as_of.admits(part["last_chapter"], None)]
+    return [section for section in (said, parts) if section]
 
 
 def _author_memories(session: StorageSession, project_id: str, as_of: StoryPosition) -> list[list[Any]]:

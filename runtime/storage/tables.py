@@ -16,6 +16,7 @@ from runtime.storage.tables_memory import (
     OUTBOX,
 )
 from runtime.storage.tables_story import ALIASES, COUNTERS, ENTITIES, MENTIONS, PROJECTS, SCENES
+from runtime.storage.tables_summaries import SUMMARIES
 
 __all__ = [
     "ALIASES",
@@ -37,6 +38,7 @@ __all__ = [
     "RELATIONSHIP_CHANGES",
     "SCENES",
     "STATES",
+    "SUMMARIES",
 ]
 
 POSITIONED_TABLES: tuple[Table, ...] = (CHUNKS, STATES, LOOP_EVENTS, RELATIONSHIP_CHANGES, MENTIONS)

@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from novelgen.memory.outline import StoryOutline
 from novelgen.models.position import StoryPosition
+from novelgen.records.parts import CHAPTERS_PER_PART
 from runtime.storage.attachments import AttachmentRepository
 from runtime.storage.consolidations import ConsolidationRepository
 from runtime.storage.counters import CounterRepository
@@ -28,6 +29,7 @@ from runtime.storage.scenes import SceneRepository
 from runtime.storage.session import StorageSession
 from runtime.storage.states import StateRepository
 from runtime.storage.story_version import story_version
+from runtime.storage.summaries import SummaryRepository
 
 
 class UnitOfWork:
@@ -116,9 +118,16 @@ class UnitOfWork:
         """Stored vectors."""
         return EmbeddingRepository(self._session)
 
-    def outline(self, project_id: str, *, as_of: StoryPosition) -> StoryOutline:
+    @cached_property
+    def summaries(self) -> SummaryRepository:
+        """Summaries that a person or a model wrote."""
+        return SummaryRepository(self._session)
+
+    def outline(
+        self, project_id: str, *, as_of: StoryPosition, chapters_per_part: int = CHAPTERS_PER_PART
+    ) -> StoryOutline:
         """Return what the story has shown before the position, apart from its memories."""
-        return read_outline(self._session, project_id, as_of)
+        return read_outline(self._session, project_id, as_of, chapters_per_part=chapters_per_part)
 
     def story_version(self, project_id: str, as_of: StoryPosition) -> str:
         """Return a mark that changes exactly when what is stored before the position changes."""

@@ -116,12 +116,13 @@ def _ensure_stored(stores: MemoryStores, project_id: str, settings: Settings) ->
         database = stores.database(project_id)
     except UnknownProjectError:
         stores.create_project(project_id, name=settings.project_name, language=settings.language)
-        return
+        database = stores.database(project_id)
     with database.write() as unit:
         stored = unit.projects.require(project_id)
         name, language = settings.project_name or stored.name, settings.language or stored.language
-        if (name, language) != (stored.name, stored.language):
-            unit.projects.update(project_id, name=name, language=language)
+        told = {**stored.settings, "parts": [part.model_dump(exclude={"extra"}) for part in settings.parts]}
+        if (name, language, told) != (stored.name, stored.language, {"parts": [], **stored.settings}):
+            unit.projects.update(project_id, name=name, language=language, settings=told)
 
 
 def _take_in(

@@ -6,7 +6,7 @@ import pytest
 
 from novelgen.memory.outline import OutlineScene
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.records.summaries import chapter_summaries
+from novelgen.records.summaries import WrittenSummary, chapter_summaries
 
 
 def told(chapter: int, index: int, *events: str, summary: tuple[str, ...] = ()) -> OutlineScene:
@@ -52,7 +52,11 @@ def test_a_summary_is_seen_only_after_its_chapter(position: StoryPosition, chapt
 
 def test_written_summaries_stand_and_are_cut_alike() -> None:
     """What a person or model wrote replaces the made summary, at the same position."""
-    summaries = chapter_summaries(SCENES, as_of=StoryPosition(2), written={1: "A vow.", 2: "A sale."})
+    summaries = chapter_summaries(
+        SCENES,
+        as_of=StoryPosition(2),
+        written={1: WrittenSummary(text="A vow."), 2: WrittenSummary(text="A sale.")},
+    )
     assert [each.summary for each in summaries] == ["A vow."]
 
 

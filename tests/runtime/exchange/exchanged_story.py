@@ -85,6 +85,9 @@ _scene = st.fixed_dictionaries(
         "has_record": st.booleans(),
     }
 )
+_summary = st.tuples(
+    st.sampled_from(["chapter", "part"]), st.integers(1, 2), _text, st.sampled_from(["author", "model"])
+)
 STORIES = st.fixed_dictionaries(
     {
         "entities": st.lists(_entity, min_size=3, max_size=3),
@@ -93,6 +96,9 @@ STORIES = st.fixed_dictionaries(
         "relations": st.lists(st.tuples(_relation, _place), max_size=2),
         "loops": st.lists(st.tuples(_text, _place, st.booleans()), max_size=2),
         "notes": st.lists(st.tuples(_text, _place), max_size=2),
+        "summaries": st.lists(_summary, max_size=3),
+        "parts": st.sampled_from([[], [{"title": "卷一", "first_chapter": 1, "last_chapter": 1}]]),
+        "moves": st.booleans(),
     }
 )
 
@@ -124,6 +130,11 @@ def tell(unit: UnitOfWork, project_id: str, story: dict[str, Any]) -> None:
             unit.loops.append(project_id, dropped, at=StoryPosition(*place))
     for content, place in story["notes"]:
         unit.memories.add_note(project_id, content, at=StoryPosition(*place), entities=["C0"], tags=["map"])
+    unit.projects.update(project_id, settings={"parts": story["parts"]})
+    for level, number, text, origin in story["summaries"]:
+        unit.summaries.write(project_id, level, number, text, chapters=(number, number), origin=origin)
+    if story["moves"] and len(story["scenes"]) == len(PLACES):
+        unit.scenes.move_scene(project_id, StoryPosition(1, 2), StoryPosition(2, 1))
 
 
 def _tell_scene(unit: UnitOfWork, project_id: str, place: tuple[int, int], told: dict[str, Any]) -> None:

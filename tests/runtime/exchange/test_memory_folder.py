@@ -98,6 +98,7 @@ def test_whatever_the_story_it_comes_back_as_it_was(
                 assert new.story_version(project_id, as_of) == old.story_version(project_id, as_of)
         again = _import(there, project_id, first).preview
         assert (again.new_entities, again.new_scenes, again.new_memories, again.new_events) == ([], [], 0, 0)
+        assert again.new_summaries == 0
         assert _contents(there, project_id) == _contents(here, project_id)
         export_project(there, project_id, second)
         assert _files(second) == _files(first)
@@ -121,6 +122,7 @@ def test_the_files_have_the_documented_shapes(here: MemoryStores, tmp_path: Path
         "scenes/S001.json",
         "scenes/S002.json",
         "scenes/S003.json",
+        "summaries.json",
     ]
     mary = json.loads((tmp_path / "memory/characters/C0.json").read_text("utf-8"))
     assert (mary["id"], mary["type"], mary["name"]) == ("C0", "character", "Mary Grey")
@@ -373,3 +375,50 @@ def test_ids_make_safe_file_names(entity_id: str) -> None:
 def _write(file: Path, data: Any) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(data if isinstance(data, str) else json.dumps(data, ensure_ascii=False), "utf-8")
+
+
+def test_an_import_keeps_the_summaries_and_parts_that_are_there(
+    here: MemoryStores, there: MemoryStores, tmp_path: Path
+) -> None:
+    """What somebody wrote of a chapter here is not replaced, and what is missing is added."""
+    project_id = _told_project(here)
+    with here.database(project_id).write() as unit:
+        unit.summaries.write(project_id, "chapter", 1, "Theirs.", chapters=(1, 1), origin="author")
+        unit.summaries.write(project_id, "chapter", 2, "Theirs, too.", chapters=(2, 2), origin="model")
+        parts = [{"title": "", "first_chapter": 1, "last_chapter": 9}]
+        unit.projects.update(project_id, settings={"parts": parts})
+    export_project(here, project_id, tmp_path)
+    there.create_project(project_id)
+    mine = [{"title": "mine", "first_chapter": 1, "last_chapter": 1}]
+    with there.database(project_id).write() as unit:
+        unit.summaries.write(project_id, "chapter", 1, "Mine.", chapters=(1, 1), origin="author")
+        unit.projects.update(project_id, settings={"parts": mine})
+    assert _import(there, project_id, tmp_path).preview.new_summaries == 1
+    contents = _contents(there, project_id)
+    assert [each.text for each in contents.summaries] == ["Mine.", "Theirs, too."]
+    assert [part.title for part in contents.parts] == ["mine"]
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        ({"parts": [{"first_chapter": 3, "last_chapter": 1}]}, "lies before first_chapter 3"),
+        (
+            {
+                "parts": [
+                    {"first_chapter": 1, "last_chapter": 3},
+                    {"first_chapter": 3, "last_chapter": 4},
+                ]
+            },
+            "no chapter in two of them",
+        ),
+        ({"summaries": [{"level": "book"}]}, "level"),
+    ],
+)
+def test_a_wrong_summaries_file_is_named(tmp_path: Path, document: dict[str, Any], said: str) -> None:
+    """The message has the file and what is wrong."""
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / "counters.json").write_text("{}", "utf-8")
+    (tmp_path / "memory" / "summaries.json").write_text(json.dumps(document), "utf-8")
+    with pytest.raises(InvalidFileError, match=f"summaries.json.*{said}"):
+        read_memory_folder(tmp_path, project_id="demo", now=utc_now())

@@ -6,7 +6,7 @@ import pytest
 
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.database import DatabaseManager
-from runtime.storage.outline import RECENT_CHAPTERS
+from runtime.storage.outline_summaries import MOST_CHAPTERS
 from runtime.storage.records import SceneWrite
 from tests.runtime.storage.stories import at, record, scene, store
 
@@ -48,11 +48,21 @@ def test_later_scenes_change_no_summary(database: DatabaseManager) -> None:
     assert summed_up(database, at(2, 2)) == before == {1: "Event 1:1."}
 
 
-def test_the_last_chapters_are_summed_up_oldest_first(database: DatabaseManager) -> None:
-    """Of a long book only the chapters just before are told."""
-    store(database, *(told(chapter, 1) for chapter in range(1, 8)))
-    assert list(summed_up(database, at(7))) == [4, 5, 6]
-    assert len(summed_up(database, END_OF_STORY)) == RECENT_CHAPTERS
+def test_the_chapters_of_the_part_that_goes_on_are_summed_up_oldest_first(database: DatabaseManager) -> None:
+    """Of a part that is over only the chapters just before are told each by itself."""
+    store(database, *(told(chapter, 1) for chapter in range(1, 16)))
+    assert list(summed_up(database, at(7))) == [1, 2, 3, 4, 5, 6]
+    assert list(summed_up(database, at(11))) == [8, 9, 10]
+    assert list(summed_up(database, at(14))) == [11, 12, 13]
+    assert list(summed_up(database, END_OF_STORY)) == [11, 12, 13, 14, 15]
+
+
+def test_of_a_very_long_part_only_the_last_chapters_are_read(database: DatabaseManager) -> None:
+    """What a context has no room for is not looked up."""
+    store(database, *(told(chapter, 1) for chapter in range(1, 16)))
+    with database.read() as unit:
+        summaries = unit.outline("demo", as_of=at(16), chapters_per_part=100).chapter_summaries
+    assert [each.chapter_index for each in summaries] == list(range(16 - MOST_CHAPTERS, 16))
 
 
 def test_scenes_without_records_have_no_summary(database: DatabaseManager) -> None:
