@@ -15,7 +15,7 @@ from novelgen.text.cjk import has_cjk
 from novelgen.text.sentences import split_sentences
 from novelgen.text.tokens import estimate_tokens
 
-_ENDS_A_SENTENCE = "。！？!?.…”’」』）)\"'"
+ENDS_A_SENTENCE = "。！？!?.…”’」』）)\"'"
 
 
 class ConsolidatedText(BaseModel):
@@ -111,7 +111,7 @@ def _sentence_of(chunk: StoryMemoryChunk) -> str:
         spans = split_sentences(full)
         sentence = full[spans[0].start : spans[0].end] if spans else full
     sentence = " ".join(sentence.split())
-    if not sentence or sentence[-1] in _ENDS_A_SENTENCE:
+    if not sentence or sentence[-1] in ENDS_A_SENTENCE:
         return sentence
     return sentence + ("。" if has_cjk(sentence) else ".")
 

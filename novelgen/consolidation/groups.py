@@ -76,6 +76,14 @@ def entity_counts(memories: Sequence[LiveMemory]) -> Counter[str]:
     return Counter(each for memory in memories for each in dict.fromkeys(memory.chunk.entities_mentioned))
 
 
+def counts_after(memories: Sequence[LiveMemory], groups: Sequence[ConsolidationGroup]) -> Counter[str]:
+    """Return the number of memories per entity once groups have become one memory each."""
+    counts = entity_counts(memories)
+    for group in groups:
+        _count_as_one(counts, group.sources)
+    return counts
+
+
 class _EntityChooser:
     """Chooses groups among the free memories of one entity; what was chosen or cannot begin a group is dropped."""
 

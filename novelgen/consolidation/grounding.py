@@ -1,0 +1,75 @@
+"""Whether what a model made of memories says no more than they do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel, Field
+
+from novelgen.consolidation.consolidated import ENDS_A_SENTENCE, ConsolidatedText
+from novelgen.consolidation.rules import ConsolidationRules
+from novelgen.model_calls.parsing import UnusableAnswerError
+from novelgen.models.memory import StoryMemoryChunk
+from novelgen.names.matching import NameFinder
+from novelgen.selection.forms import short_form_defect
+from novelgen.text.extractive import SHORT_FORM_CHARACTERS
+from novelgen.text.significant import significant_words
+from novelgen.text.tokens import estimate_tokens
+
+SHARED_SHARE = 1 / 3
+"""At least this share of the answer's words stands in the sources."""
+
+
+class ModelConsolidation(BaseModel):
+    """What a model is asked for."""
+
+    content: str = Field(description="the facts in two to six whole sentences, with names")
+    short: str = Field(default="", description="one whole sentence of at most 80 characters, or empty")
+
+
+def grounded_text(
+    answer: ModelConsolidation,
+    sources: Sequence[StoryMemoryChunk],
+    *,
+    names: Sequence[str],
+    rules: ConsolidationRules,
+) -> ConsolidatedText:
+    """Return an answer as the text of a memory, or refuse it.
+
+    Args:
+        answer: What the model said.
+        sources: What it was shown.
+        names: Every name that the story knows, later ones too: none may come in that the sources lack.
+        rules: Bounds the length.
+
+    Returns:
+        Its content, with the short form where that will do.
+
+    Raises:
+        UnusableAnswerError: With fault "empty", "schema" when the content is too long or cut, "ungrounded" when
+            it names or tells what the sources do not.
+    """
+    content = " ".join(answer.content.split())
+    if not content:
+        raise UnusableAnswerError("empty", "content is empty")
+    if estimate_tokens(content) > rules.max_tokens:
+        raise UnusableAnswerError("schema", f"content is longer than {rules.max_tokens} tokens")
+    if content[-1] not in ENDS_A_SENTENCE:
+        raise UnusableAnswerError("schema", "content does not end with a whole sentence")
+    shown = "\n".join(f"{source.content}\n{source.short or ''}" for source in sources)
+    finder = NameFinder(names)
+    known = {match.name for match in finder.find(shown)}
+    foreign = sorted({match.name for match in finder.find(f"{content}\n{answer.short}")} - known)
+    if foreign:
+        raise UnusableAnswerError("ungrounded", f"{foreign[0]!r} is not named in the facts")
+    words = significant_words(content)
+    if len(words & significant_words(shown)) < SHARED_SHARE * len(words):
+        raise UnusableAnswerError("ungrounded", "content does not tell the facts")
+    return ConsolidatedText(content=content, short=_usable_short(answer.short, content))
+
+
+def _usable_short(short: str, content: str) -> str | None:
+    line = " ".join(short.split())
+    if len(line) > SHORT_FORM_CHARACTERS or short_form_defect(line, content, estimate_tokens):
+        return None
+    return line

@@ -1,0 +1,220 @@
+"""Consolidating the memories of a project, and undoing it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from pydantic import BaseModel, Field
+
+from novelgen.chains.consolidation_chain import (
+    CONSOLIDATION_STAGE,
+    ConsolidationChain,
+    ConsolidationRequest,
+    ConsolidationResult,
+)
+from novelgen.consolidation.consolidated import consolidated_memory
+from novelgen.consolidation.groups import ConsolidationGroup, choose_groups, counts_after, entity_counts
+from novelgen.consolidation.live_memory import LiveMemory
+from novelgen.errors import UserInputError
+from novelgen.models.context import ReportIssue
+from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.storage.consolidations import StoredConsolidation
+from runtime.storage.unit import UnitOfWork
+from runtime.stores import MemoryStores
+
+DEFAULT_LIMIT = 300
+"""Live memories per entity from which the command consolidates, unless it is told otherwise."""
+
+
+MODEL_PATIENCE = 3
+"""Failures in a row after which the model is not asked for the rest of a run."""
+
+
+class ConsolidatedGroup(BaseModel):
+    """One consolidated memory, or with `dry_run` what would be one; its id is empty then."""
+
+    chunk_id: str = ""
+    entity_id: str = Field(description="The entity that had too many.")
+    source_ids: list[str] = Field(description="Chunk ids in story order.")
+    content: str = ""
+    is_models: bool = Field(default=False, description="Whether a model wrote it.")
+
+
+class ConsolidationReport(BaseModel):
+    """What a run did; with `dry_run` what it would do."""
+
+    limit: int
+    dry_run: bool = False
+    groups: list[ConsolidatedGroup] = Field(default_factory=list)
+    memories_before: int = 0
+    memories_after: int = 0
+    over_limit: dict[str, int] = Field(
+        default_factory=dict, description="Entity to its live memories, where the rules left too many."
+    )
+    overtaken: int = Field(default=0, description="Groups of which a source changed meanwhile.")
+    issues: list[ReportIssue] = Field(default_factory=list)
+    indexing: IndexingResult = Field(default_factory=IndexingResult)
+
+
+def consolidate_project(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    limit: int = DEFAULT_LIMIT,
+    model: BaseChatModel | None = None,
+    dry_run: bool = False,
+    index: bool = True,
+    progress: Callable[[int, int], Any] | None = None,
+) -> ConsolidationReport:
+    """Consolidate until no entity has more live memories than the limit, as far as the rules allow.
+
+    Each consolidated memory is stored in one transaction, so that a broken run goes on where it stopped. No
+    transaction is open while a model writes.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        limit: Most live memories per entity, at least 1.
+        model: Writes the texts; None joins the sources' own sentences. What fails is joined, too.
+        dry_run: Only tell which memories would be consolidated; the model is not asked.
+        index: False leaves the vector index to a later `drain_outbox`.
+        progress: Called after each group with the groups done and the groups in all.
+
+    Raises:
+        UserInputError: When the limit is less than 1.
+        UnknownProjectError: When no such project is stored.
+        DatabaseError: When the database fails; what was consolidated before stays.
+    """
+    if limit < 1:
+        raise UserInputError(f"the limit cannot be {limit!r}; give a whole number from 1")
+    live, groups, names = _chosen(stores, project_id, limit)
+    if dry_run:
+        told = [_told(group) for group in groups]
+        return _report(live, groups, limit=limit, dry_run=True, groups=told)
+    writer = _Writer(stores, project_id, model, names)
+    done: list[tuple[ConsolidationGroup, ConsolidatedGroup]] = []
+    for number, group in enumerate(groups, start=1):
+        told_group = writer.consolidated(group)
+        if told_group is not None:
+            done.append((group, told_group))
+        if progress is not None:
+            progress(number, len(groups))
+    return _report(
+        live,
+        [group for group, _ in done],
+        limit=limit,
+        groups=[told_group for _, told_group in done],
+        overtaken=len(groups) - len(done),
+        issues=writer.issues,
+        indexing=drain_outbox(stores, project_id) if index and done else IndexingResult(),
+    )
+
+
+def undo_consolidation(stores: MemoryStores, project_id: str, chunk_id: str | None = None) -> list[str]:
+    """Take one consolidated memory back, or all; their sources are read again.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        chunk_id: Which; None means all.
+
+    Returns:
+        The ids of those that were taken back.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        UnknownMemoryError: When no consolidated memory has that id.
+    """
+    with stores.database(project_id).write() as unit:
+        if chunk_id is not None:
+            unit.consolidations.undo(project_id, chunk_id)
+        undone = [chunk_id] if chunk_id is not None else unit.consolidations.undo_all(project_id)
+    drain_outbox(stores, project_id)
+    return undone
+
+
+def _chosen(
+    stores: MemoryStores, project_id: str, limit: int
+) -> tuple[list[LiveMemory], list[ConsolidationGroup], list[str]]:
+    """The live memories, what of them is to be consolidated, and every name of the story."""
+    with stores.database(project_id).read() as unit:
+        model_name = unit.projects.require(project_id).embedding_model
+        live = unit.consolidations.live(project_id)
+        if not any(count > limit for count in entity_counts(live).values()):
+            return live, [], []
+        vectors: dict[str, Any] = {}
+        if model_name is not None:
+            ids, matrix = unit.embeddings.matrix(project_id, model_name)
+            vectors = dict(zip(ids, matrix, strict=True))
+        loops = unit.loops.list_as_of(project_id)
+        names = _names(unit, project_id)
+    return live, choose_groups(live, limit=limit, open_loops=loops, vectors=vectors), names
+
+
+def _names(unit: UnitOfWork, project_id: str) -> list[str]:
+    stored = unit.entities.list_all(project_id)
+    return list(dict.fromkeys(name for each in stored for name in each.entity.names()))
+
+
+class _Writer:
+    """Writes and stores consolidated memories; a model that keeps failing is left alone for the rest."""
+
+    def __init__(
+        self, stores: MemoryStores, project_id: str, model: BaseChatModel | None, names: list[str]
+    ) -> None:
+        self._stores = stores
+        self._project_id = project_id
+        self._names = names
+        self._failures = 0
+        timeout_s = stores.settings.memory.summarization.timeout_s
+        self._by_model = ConsolidationChain(model, timeout_s=timeout_s)
+        self._joined = ConsolidationChain()
+        self.issues: list[ReportIssue] = []
+
+    def consolidated(self, group: ConsolidationGroup) -> ConsolidatedGroup | None:
+        """Consolidate a group; None when a source was changed by somebody else meanwhile."""
+        is_patient = self._failures < MODEL_PATIENCE
+        chain = self._by_model if is_patient else self._joined
+        written = chain.invoke(ConsolidationRequest(sources=list(group.sources), names=self._names))
+        if is_patient:
+            self._failures = self._failures + 1 if written.issues else 0
+        self.issues += written.issues
+        if is_patient and self._failures == MODEL_PATIENCE:
+            message = f"the model failed {MODEL_PATIENCE} times in a row and is not asked any more"
+            self.issues.append(ReportIssue(stage=CONSOLIDATION_STAGE, kind="degraded", message=message))
+        stored = self._stored(group, written)
+        return None if stored is None else _told(group, stored, is_models=written.is_models)
+
+    def _stored(self, group: ConsolidationGroup, written: ConsolidationResult) -> StoredConsolidation | None:
+        memory = consolidated_memory(
+            written.text, group.sources, created_at=self._stores.clock(), is_models=written.is_models
+        )
+        with self._stores.database(self._project_id).write() as unit:
+            return unit.consolidations.add(self._project_id, memory, group.sources)
+
+
+def _report(
+    live: Sequence[LiveMemory], done: Sequence[ConsolidationGroup], *, limit: int, **fields: Any
+) -> ConsolidationReport:
+    left = counts_after(live, done)
+    return ConsolidationReport(
+        limit=limit,
+        memories_before=len(live),
+        memories_after=len(live) - sum(len(group.sources) - 1 for group in done),
+        over_limit={name: left[name] for name in sorted(left) if left[name] > limit},
+        **fields,
+    )
+
+
+def _told(
+    group: ConsolidationGroup, stored: StoredConsolidation | None = None, *, is_models: bool = False
+) -> ConsolidatedGroup:
+    return ConsolidatedGroup(
+        chunk_id=stored.chunk.chunk_id if stored else "",
+        entity_id=group.entity_id,
+        source_ids=[source.chunk_id for source in group.sources],
+        content=stored.chunk.content if stored else "",
+        is_models=is_models,
+    )
