@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from novelgen.memory.search import SearchRequest
 from novelgen.models.memory import ContentType
 from runtime.retrieval.answers import ArmAnswer, merged, ranked_answer
 from runtime.retrieval.filters import same_filters
+from runtime.storage.lexical_scores import LexicalMatches
 from runtime.storage.records import MemoryFilter
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
@@ -28,28 +30,37 @@ def search_words(stores: MemoryStores, request: SearchRequest) -> ArmAnswer:
     answers: list[ArmAnswer] = []
     with stores.database(request.project_id).read() as unit:
         for memory_filter, numbers in same_filters(request):
+            texts = [request.queries[number].text for number in numbers]
+            asked = _Asked(
+                unit,
+                request.project_id,
+                numbers,
+                unit.lexical.match(request.project_id, texts, memory_filter),
+            )
             if memory_filter.content_types:
-                answers += _found(unit, request, memory_filter, numbers, request.candidates_per_query)
+                answers += asked.best(memory_filter, limit=request.candidates_per_query)
                 continue
             distilled = memory_filter.model_copy(update={"content_types": list(DISTILLED)})
-            facts = _found(unit, request, distilled, numbers, request.candidates_per_query)
+            facts = asked.best(distilled, limit=request.candidates_per_query)
             has_facts = any(answer.hits for answer in facts)
             limit = PASSAGES_BESIDE_MEMORIES if has_facts else request.candidates_per_query
             passages = memory_filter.model_copy(update={"content_types": list(PASSAGES)})
-            answers += [*facts, *_found(unit, request, passages, numbers, limit)]
+            answers += [*facts, *asked.best(passages, limit=limit)]
     return merged(answers)
 
 
-def _found(
-    unit: UnitOfWork,
-    request: SearchRequest,
-    memory_filter: MemoryFilter,
-    numbers: Sequence[int],
-    limit: int,
-) -> list[ArmAnswer]:
-    texts = [request.queries[number].text for number in numbers]
-    found = unit.lexical.search_many(request.project_id, texts, memory_filter=memory_filter, limit=limit)
-    return [
-        ranked_answer(ARM, ((hit.chunk_id, hit.score) for hit in hits), number)
-        for number, hits in zip(numbers, found, strict=True)
-    ]
+@dataclass(frozen=True)
+class _Asked:
+    """Queries of one filter, and what matches them."""
+
+    unit: UnitOfWork
+    project_id: str
+    numbers: Sequence[int]
+    matches: LexicalMatches
+
+    def best(self, memory_filter: MemoryFilter, *, limit: int) -> list[ArmAnswer]:
+        found = self.unit.lexical.best(self.project_id, self.matches, memory_filter, limit=limit)
+        return [
+            ranked_answer(ARM, ((hit.chunk_id, hit.score) for hit in hits), number)
+            for number, hits in zip(self.numbers, found, strict=True)
+        ]

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import json
-import math
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
-from sqlalchemy import select, text
+import numpy as np
+from sqlalchemy import ColumnElement, func, select, text
 
 from runtime.storage.filters import filter_conditions
 from runtime.storage.lexical_index import scope_token
+from runtime.storage.lexical_scores import LexicalMatches, RowIds, score_matches
 from runtime.storage.lexical_terms import lexical_terms, term_tokens
 from runtime.storage.records import LexicalHit, MemoryFilter
 from runtime.storage.session import StorageSession
 from runtime.storage.tables import CHUNKS, PROJECTS
-
-SATURATION = 1.2
-LENGTH_SHARE = 0.75
-"""k1 and b of BM25 (Robertson and Zaragoza 2009, 3.4.3)."""
 
 TERMS_PER_QUERY = 200
 
@@ -32,12 +28,6 @@ _POSTGRES_MATCHES = text(
     " FROM unnest(CAST(:terms AS text[])) WITH ORDINALITY AS wanted(phrase, place)"
     " JOIN memory_terms ON memory_terms.terms @@ CAST(wanted.phrase AS tsquery) GROUP BY wanted.place"
 )
-
-
-class _Place(NamedTuple):
-    chunk_id: str
-    length: int
-    is_wanted: bool
 
 
 class LexicalRepository:
@@ -61,89 +51,82 @@ class LexicalRepository:
         memory_filter: MemoryFilter | None = None,
         limit: int = 50,
     ) -> list[LexicalHit]:
-        """Search for one query; see `search_many`."""
-        return self.search_many(project_id, [query], memory_filter=memory_filter, limit=limit)[0]
+        """Search for one query with one filter; see `match` and `best`."""
+        wanted = memory_filter or MemoryFilter()
+        return self.best(project_id, self.match(project_id, [query], wanted), wanted, limit=limit)[0]
 
-    def search_many(
-        self,
-        project_id: str,
-        queries: Sequence[str | Sequence[str]],
-        *,
-        memory_filter: MemoryFilter | None = None,
-        limit: int = 50,
-    ) -> list[list[LexicalHit]]:
-        """Search for several queries at once, which shares most of the work.
+    def match(
+        self, project_id: str, queries: Sequence[str | Sequence[str]], memory_filter: MemoryFilter
+    ) -> LexicalMatches:
+        """Score all memories before a position for several queries at once, which shares most of the work.
 
         Args:
             project_id: The project.
             queries: Texts of any kind, or lists of terms as `lexical_terms` gives them. Of each, the first
                 `TERMS_PER_QUERY` distinct terms count.
-            memory_filter: Which memories may be found; None finds all active ones.
-            limit: At most so many per query.
+            memory_filter: Its position and statuses count; the rest narrows `best`.
 
         Returns:
-            For each query its hits, best first, equal scores in order of chunk id; none for a query without
-            words that are stored.
+            The scores, from which `best` takes what each filter admits.
         """
         wanted = [_terms(query) for query in queries]
         terms = list(dict.fromkeys(term for query in wanted for term in query))
-        places = self._places(project_id, memory_filter or MemoryFilter()) if terms else {}
-        if not places:
-            return [[] for _ in queries]
-        weights = _Weights(places)
-        rows_by_term = self._matches(project_id, terms, places)
-        return [_ranked(query, rows_by_term, places, weights, limit) for query in wanted]
-
-    def _places(self, project_id: str, memory_filter: MemoryFilter) -> dict[int, _Place]:
         cut_only = MemoryFilter(as_of=memory_filter.as_of, statuses=memory_filter.statuses)
-        every = select(CHUNKS.c.row_id, CHUNKS.c.chunk_id, CHUNKS.c.term_count).where(
-            *filter_conditions(project_id, cut_only)
-        )
-        rows = self._session.rows(every)
-        if cut_only == memory_filter:
-            return {row_id: _Place(chunk_id, length, True) for row_id, chunk_id, length in rows}
-        wanted = set(
-            self._session.connection.scalars(
-                select(CHUNKS.c.row_id).where(*filter_conditions(project_id, memory_filter))
-            )
-        )
-        return {row_id: _Place(chunk_id, length, row_id in wanted) for row_id, chunk_id, length in rows}
+        columns = (CHUNKS.c.row_id, CHUNKS.c.chunk_id, CHUNKS.c.term_count)
+        row_ids, chunk_ids, lengths = self._columns(project_id, cut_only, columns) if terms else ([], [], [])
+        found = self._matches(project_id, terms) if row_ids else {}
+        return score_matches(wanted, found, row_ids=row_ids, chunk_ids=chunk_ids, lengths=lengths)
 
-    def _matches(
-        self, project_id: str, terms: Sequence[str], places: Mapping[int, _Place]
-    ) -> dict[str, list[int]]:
+    def best(
+        self, project_id: str, matches: LexicalMatches, memory_filter: MemoryFilter, *, limit: int = 50
+    ) -> list[list[LexicalHit]]:
+        """Return for each query the best of its matches that a filter admits.
+
+        Args:
+            project_id: The project.
+            matches: What `match` found at the same position.
+            memory_filter: Which memories may be found.
+            limit: At most so many per query.
+
+        Returns:
+            Hits per query, best first, equal scores in order of chunk id; none for a query without words
+            that are stored.
+        """
+        if not matches.has_any:
+            return [[] for _ in range(matches.queries)]
+        is_whole = memory_filter == MemoryFilter(as_of=memory_filter.as_of, statuses=memory_filter.statuses)
+        admitted = None if is_whole else self._columns(project_id, memory_filter, (CHUNKS.c.row_id,))[0]
+        return [
+            [LexicalHit(chunk_id=chunk_id, score=score) for chunk_id, score in hits]
+            for hits in matches.best(admitted, limit=limit)
+        ]
+
+    def _columns(
+        self, project_id: str, memory_filter: MemoryFilter, columns: Sequence[ColumnElement[Any]]
+    ) -> list[list[Any]]:
+        """Read columns whole: the database gathers each, which spares an object per row."""
+        if self._session.is_sqlite:
+            gathered: list[ColumnElement[Any]] = [func.json_group_array(column) for column in columns]
+        else:
+            gathered = [func.array_agg(column) for column in columns]
+        statement = select(*gathered).where(*filter_conditions(project_id, memory_filter))
+        values = self._session.connection.execute(statement).one()
+        return [json.loads(value) if isinstance(value, str) else value or [] for value in values]
+
+    def _matches(self, project_id: str, terms: Sequence[str]) -> dict[str, RowIds]:
+        """Return the row ids of all memories of the project that hold a term, later ones too."""
         scope = scope_token(self._project_number(project_id))
         if self._session.is_sqlite:
             phrases = json.dumps([_sqlite_phrase(term, scope) for term in terms])
-            found = {
-                row[0]: json.loads(row[1]) for row in self._session.rows(_SQLITE_MATCHES, {"terms": phrases})
-            }
-        else:
-            listed = [_postgres_phrase(term, scope) for term in terms]
-            found = {row[0]: row[1] for row in self._session.rows(_POSTGRES_MATCHES, {"terms": listed})}
-        return {
-            terms[place]: [row_id for row_id in row_ids if row_id in places]
-            for place, row_ids in found.items()
-        }
+            rows = self._session.rows(_SQLITE_MATCHES, {"terms": phrases})
+            return {terms[row[0]]: np.array(json.loads(row[1]), dtype=np.int64) for row in rows}
+        listed = [_postgres_phrase(term, scope) for term in terms]
+        rows = self._session.rows(_POSTGRES_MATCHES, {"terms": listed})
+        return {terms[row[0]]: np.array(row[1], dtype=np.int64) for row in rows}
 
     def _project_number(self, project_id: str) -> int:
         statement = select(PROJECTS.c.project_number).where(PROJECTS.c.project_id == project_id)
         return self._session.connection.execute(statement).scalar_one()
-
-
-class _Weights:
-    """BM25's statistics over the memories before the position."""
-
-    def __init__(self, places: Mapping[int, _Place]) -> None:
-        self._count = len(places)
-        self._mean_length = max(1.0, sum(place.length for place in places.values()) / max(1, self._count))
-
-    def rarity(self, matches: int) -> float:
-        return math.log(1 + (self._count - matches + 0.5) / (matches + 0.5))
-
-    def share(self, length: int) -> float:
-        relative = 1 - LENGTH_SHARE + LENGTH_SHARE * length / self._mean_length
-        return (SATURATION + 1) / (1 + SATURATION * relative)
 
 
 def _terms(query: str | Sequence[str]) -> list[str]:
@@ -160,24 +143,3 @@ def _sqlite_phrase(term: str, scope: str) -> str:
 def _postgres_phrase(term: str, scope: str) -> str:
     phrase = " <-> ".join(f"'{token}'" for token in term_tokens(term))
     return f"'{scope}' & ({phrase})"
-
-
-def _ranked(
-    query: Sequence[str],
-    rows_by_term: Mapping[str, Sequence[int]],
-    places: Mapping[int, _Place],
-    weights: _Weights,
-    limit: int,
-) -> list[LexicalHit]:
-    scores: dict[int, float] = defaultdict(float)
-    for term in query:
-        rows = rows_by_term.get(term, ())
-        rarity = weights.rarity(len(rows))
-        for row_id in rows:
-            if places[row_id].is_wanted:
-                scores[row_id] += rarity
-    hits = [
-        (-score * weights.share(places[row_id].length), places[row_id].chunk_id)
-        for row_id, score in scores.items()
-    ]
-    return [LexicalHit(chunk_id=chunk_id, score=-negative) for negative, chunk_id in sorted(hits)[:limit]]

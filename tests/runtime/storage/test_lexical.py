@@ -113,7 +113,8 @@ def test_filters_narrow_the_hits(told: DatabaseManager) -> None:
 def test_several_queries_are_answered_in_their_order(told: DatabaseManager) -> None:
     """One ranking per query, an empty one for a query without words, at most `limit` each."""
     with told.read() as unit:
-        answers = unit.lexical.search_many("demo", ["宝玉", "…", "brass key", ["Captain"]], limit=1)
+        matches = unit.lexical.match("demo", ["宝玉", "…", "brass key", ["Captain"]], MemoryFilter())
+        answers = unit.lexical.best("demo", matches, MemoryFilter(), limit=1)
 
     assert [[hit.chunk_id for hit in hits] for hits in answers][1:] == [[], ["E3"], ["E2"]]
     assert len(answers[0]) == 1
