@@ -20,7 +20,13 @@ from runtime.exchange.memory_folder_reading import IncomingStory
 from runtime.ingest.character_entities import entities_of_characters
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
 from runtime.projects.file_reading import read_json_file, validated
-from runtime.projects.files import chapter_files, load_chapter, load_characters, load_settings_file
+from runtime.projects.files import (
+    chapter_files,
+    load_chapter,
+    load_chapter_plan,
+    load_characters,
+    load_settings_file,
+)
 from runtime.storage.exchange_records import (
     ExchangedEntity,
     ExchangedLoopEvent,
@@ -119,8 +125,15 @@ def read_novel_gen_folder(
     scenes: list[SceneInput] = []
     for file in chapter_files(folder / "chapters").values():
         scenes += scenes_of_chapter(load_chapter(file))
-    plans = sorted((folder / "chapters").glob("chapter_*_plan.json"))
-    return NovelGenStory(IncomingStory(contents, scenes), plans, unresolved)
+    return NovelGenStory(IncomingStory(contents, scenes), _plan_files(folder / "chapters"), unresolved)
+
+
+def _plan_files(folder: Path) -> list[Path]:
+    """Find the plans of chapters, of either version; each must be readable, so that a context can be built by it."""
+    files = sorted(folder.glob("chapter_*_plan.json"))
+    for file in files:
+        load_chapter_plan(file)
+    return files
 
 
 def _entries(file: Path) -> list[ChapterMemoryEntry]:

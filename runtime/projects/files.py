@@ -24,6 +24,7 @@ from novelgen.models.user_file import UserFileModel
 from runtime.projects.chapter_text import chapter_from_text
 from runtime.projects.entity_entry import EntityEntry
 from runtime.projects.file_reading import read_json_file, read_text_file, validated
+from runtime.projects.novel_gen_shapes import in_first_shape
 
 _CHAPTER_FILE = re.compile(r"^chapter_(?P<number>\d{1,6})\.(?:json|txt|md)$", re.IGNORECASE)
 _RECORDS_FILE = re.compile(r"^chapter_(?P<number>\d{1,6})_records\.json$", re.IGNORECASE)
@@ -54,10 +55,10 @@ def load_scene_plan(file: Path) -> ScenePlan | None:
 
 
 def load_chapter_plan(file: Path) -> ChapterPlan | None:
-    """Read the plans of a chapter's scenes, or None where there is no file."""
+    """Read the plans of a chapter's scenes, in either shape of novel-gen, or None where there is no file."""
     if not file.exists():
         return None
-    plan = validated(ChapterPlan, read_json_file(file), where=repr(str(file)))
+    plan = validated(ChapterPlan, in_first_shape(read_json_file(file)), where=repr(str(file)))
     _refuse_repeats([scene.scene_number for scene in plan.scenes], file=file, field="scenes.scene_number")
     return plan
 
@@ -83,7 +84,7 @@ def record_files(folder: Path) -> dict[int, Path]:
 
 
 def load_chapter(file: Path) -> GeneratedChapter:
-    """Read a chapter: JSON, or plain text or Markdown that is split into scenes.
+    """Read a chapter: JSON in either shape of novel-gen, or plain text or Markdown that is split into scenes.
 
     Args:
         file: One of `chapter_files`; its name holds the chapter's number.
@@ -91,10 +92,10 @@ def load_chapter(file: Path) -> GeneratedChapter:
     Returns:
         The chapter; its scenes in the order of the file, each number once.
     """
-    number = _number_of(file, _CHAPTER_FILE)
+    number = _number_of(file, _CHAPTER_FILE, example="chapter_001.json")
     if file.suffix.lower() != ".json":
         return chapter_from_text(read_text_file(file), chapter_number=number)
-    chapter = validated(GeneratedChapter, read_json_file(file), where=repr(str(file)))
+    chapter = validated(GeneratedChapter, in_first_shape(read_json_file(file)), where=repr(str(file)))
     if chapter.chapter_number != number:
         raise InvalidFileError(
             f"{str(file)!r}: chapter_number is {chapter.chapter_number!r} but the file's name says {number}; "
@@ -117,7 +118,7 @@ def load_records(file: Path) -> list[SceneRecord]:
         return []
     data = _listed(read_json_file(file), under="records")
     records = validated(_RecordsFile, data, where=repr(str(file))).records
-    number = _number_of(file, _RECORDS_FILE)
+    number = _number_of(file, _RECORDS_FILE, example="chapter_001_records.json")
     stray = next((each for each in records if each.chapter_index != number), None)
     if stray is not None:
         raise InvalidFileError(
@@ -161,10 +162,10 @@ def _numbered_files(folder: Path, pattern: re.Pattern[str]) -> dict[int, Path]:
     return dict(sorted(found.items()))
 
 
-def _number_of(file: Path, pattern: re.Pattern[str]) -> int:
+def _number_of(file: Path, pattern: re.Pattern[str], *, example: str) -> int:
     match = pattern.match(file.name)
     if match is None:
-        raise InvalidFileError(f"{str(file)!r} is not named as a chapter; name it such as 'chapter_001.json'")
+        raise InvalidFileError(f"the name of {str(file)!r} tells no chapter; name it such as {example!r}")
     return int(match["number"])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,12 @@ def write_project(projects_dir: Path, *, records: bool = True) -> Path:
     plan = {"chapter_number": 3, "chapter_title": "Back", "scenes": [PLAN]}
     _write(folder / "chapters" / "chapter_003_plan.json", plan)
     return folder
+
+
+def disable_index(folder: Path) -> None:
+    """Put a file in the place of a project's index, so that it is refused at once."""
+    shutil.rmtree(folder / "data" / "vectors")
+    (folder / "data" / "vectors").write_text("not a folder", encoding="utf-8")
 
 
 def _write(file: Path, data: object) -> None:

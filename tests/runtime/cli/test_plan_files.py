@@ -42,6 +42,19 @@ def test_without_a_file_the_chapter_plan_has_it(written: Path, projects_dir: Pat
     assert plan.purpose == PLAN["purpose"]
 
 
+def test_a_chapter_plan_of_novel_gens_second_version_has_it(written: Path, projects_dir: Path) -> None:
+    """Chapter and scene ids of that version are the numbers of the scene that is asked for."""
+    scene = {name: value for name, value in PLAN.items() if name != "scene_number"}
+    plan = {"chapter_id": 5, "goal": "the key", "scenes": [{"scene_id": "5_2", **scene}]}
+    (written / "chapters" / "chapter_005_plan.json").write_text(json.dumps(plan), encoding="utf-8")
+    found, chapter = find_scene_plan(
+        None, ProjectPaths(projects_dir, PROJECT), chapter_index=5, scene_index=2
+    )
+    assert (found.scene_number, found.purpose, found.characters) == (2, PLAN["purpose"], ["Ada", "Ben"])
+    assert chapter is not None
+    assert chapter.extra == {"goal": "the key"}
+
+
 @pytest.mark.parametrize(("chapter", "scene"), [(3, 7), (9, 1)])
 def test_a_missing_plan_names_both_places(
     written: Path, projects_dir: Path, chapter: int, scene: int

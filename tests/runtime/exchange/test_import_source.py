@@ -13,6 +13,7 @@ import pytest
 from novelgen.errors import InvalidFileError, UnknownProjectError
 from novelgen.models.position import StoryPosition
 from runtime.exchange.import_source import SourceImport, import_source
+from runtime.projects.scene_plans import own_scene_plan
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 
@@ -87,6 +88,48 @@ def test_a_project_of_novel_gen(stores: MemoryStores, project: str, tmp_path: Pa
         assert unit.loops.list_as_of(project, as_of=inside) == []
         notes = [each.chunk.content for each in unit.memories.list_matching(project) if not each.from_scene]
         assert sorted(notes) == sorted(["林冲雪夜上山。", "冬夜", "林冲到山神庙"])
+
+
+def _second_version(folder: Path) -> Path:
+    """A project as novel-gen's second version writes it."""
+    _write(folder / "characters.json", {"protagonist": {"name": "林冲"}})
+    scene = {"location": "山神庙", "characters": ["林冲"], "purpose": "避雪"}
+    stamp = {"run_id": "r1", "revision_id": "v1"}
+    chapter = {"chapter_id": 1, **stamp, "title": "雪夜", "word_count": 8}
+    told = {"scene_id": "1_1", **scene, "content": "林冲走进山神庙。"}
+    _write(folder / "chapters/chapter_001.json", {**chapter, "scenes": [told]})
+    plan = {"chapter_id": 2, **stamp, "pov": "林冲", "goal": "活过今夜", "must_avoid": ["鲁智深"]}
+    planned = {"scene_id": "2_1", **scene, "key_actions": ["推门"]}
+    _write(folder / "chapters/chapter_002_plan.json", {**plan, "scenes": [planned]})
+    entry = {"chapter_id": 1, "title": "雪夜", "scene_count": 1, "word_count": 8}
+    _write(folder / "chapter_memory.json", {"chapters": {"1": entry}})
+    return folder
+
+
+def test_a_project_of_novel_gens_second_version(stores: MemoryStores, project: str, tmp_path: Path) -> None:
+    """Its chapters become scenes, its characters entities, and its plans are found by their scenes."""
+    result = _import(stores, _second_version(tmp_path), project)
+    assert (result.preview.new_entities, result.preview.new_scenes) == (["C0"], ["1:1"])
+    assert result.copied_plans == ["chapter_002_plan.json"]
+    with stores.database(project).read() as unit:
+        assert unit.scenes.require(project, StoryPosition(1, 1)).participants == ["C0"]
+    plan, _ = own_scene_plan(stores.paths(project), chapter_index=2, scene_index=1)
+    assert plan is not None
+    assert (plan.purpose, plan.key_actions) == ("避雪", ["推门"])
+
+
+def test_a_wrong_plan_is_refused_before_anything_is_made(
+    stores: MemoryStores, project: str, tmp_path: Path
+) -> None:
+    """A plan that `novelgen context` could not read is not copied; its file is named."""
+    folder = _second_version(tmp_path)
+    _write(folder / "chapters/chapter_002_plan.json", {"chapter_id": 2, "scenes": [{"scene_id": "3_1"}]})
+    with pytest.raises(
+        InvalidFileError, match=r"chapter_002_plan\.json.*scene_number is missing in .*'scene_id': '3_1'"
+    ):
+        _import(stores, folder, project)
+    with pytest.raises(UnknownProjectError, match=project):
+        stores.database(project)
 
 
 def test_importing_twice_adds_nothing(stores: MemoryStores, project: str, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +164,24 @@ def test_wrong_records_are_refused(tmp_path: Path, records: Any, message: str) -
     file = _write(tmp_path / "chapter_004_records.json", records)
     with pytest.raises(InvalidFileError, match=message):
         load_records(file)
+
+
+@pytest.mark.parametrize(
+    ("load", "data", "example"),
+    [
+        (load_chapter, {"chapter_number": 4}, "chapter_001.json"),
+        (load_records, [{"chapter_index": 4, "scene_index": 1}], "chapter_001_records.json"),
+    ],
+)
+def test_a_name_without_a_chapter_says_how_to_name_the_file(
+    tmp_path: Path, load: Callable[[Path], Any], data: Any, example: str
+) -> None:
+    """The example is a name of the kind of file that was read."""
+    file = _write(tmp_path / "fourth.json", data)
+    with pytest.raises(
+        InvalidFileError, match=rf"fourth\.json' tells no chapter; name it such as '{example}'"
+    ):
+        load(file)
 
 
 def test_entities_take_plain_and_detailed_aliases(tmp_path: Path) -> None:
