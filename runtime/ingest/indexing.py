@@ -22,6 +22,8 @@ from runtime.providers.embeddings import EmbeddingIdentity
 from runtime.storage.records import OutboxEntry, StoredProject
 from runtime.storage.session import batches
 from runtime.stores import MemoryStores
+from runtime.vectors.process import START_TIMEOUT_S
+from runtime.vectors.manager import VectorStoreManager
 from runtime.vectors.rows import IndexRow
 from runtime.vectors.verification import IndexVerification
 
@@ -112,12 +114,28 @@ def reindex(stores: MemoryStores, project_id: str, *, progress: Progress | None 
         if progress is not None:
             progress(done, len(expected))
     try:
-        indexed = index.rebuild(project_id, drain.rows(expected), expected_ids=expected)
+        indexed = _rebuilt(drain, index)
     except VectorIndexDamagedError:
         logger.warning("project %r: the damaged vector index was removed; building it once more", project_id)
-        indexed = index.rebuild(project_id, drain.rows(expected), expected_ids=expected)
+        indexed = _rebuilt(drain, index)
     drain.mark_done(entries, identity=stores.embedding_identity)
     return IndexingResult(indexed=indexed, embedded=drain.vectors.embedded, waiting=drain.waiting())
+
+
+def _rebuilt(drain: _Drain, index: VectorStoreManager) -> int:
+    """Build an index of what SQL holds while nothing else writes to it.
+
+    Read any earlier, what others store meanwhile would go to the old index only; what they delete meanwhile is
+    left out, and waits in the outbox as well.
+    """
+    given: list[str] = []
+
+    def rows() -> Iterator[IndexRow]:
+        for row in drain.rows(drain.index_ids()):
+            given.append(row.chunk_id)
+            yield row
+
+    return index.rebuild(drain.project_id, rows(), expected_ids=given)
 
 
 def verify_index(stores: MemoryStores, project_id: str) -> IndexVerification:
@@ -136,32 +154,34 @@ class _Drain:
 
     def __init__(self, stores: MemoryStores, project_id: str) -> None:
         self._stores = stores
-        self._project_id = project_id
+        self.project_id = project_id
         self._database = stores.database(project_id)
+        self._timeout_s = stores.settings.memory.vector_store.write_timeout_s
+        self._was_built = self.project.embedding_model is not None
         self.vectors = ChunkVectors(stores, project_id)
         self.result = IndexingResult()
 
     @property
     def project(self) -> StoredProject:
         with self._database.read() as unit:
-            return unit.projects.require(self._project_id)
+            return unit.projects.require(self.project_id)
 
     def waiting(self) -> int:
         with self._database.read() as unit:
-            counts = unit.outbox.counts(self._project_id)
+            counts = unit.outbox.counts(self.project_id)
         return counts["pending"] + counts["failed"]
 
     def claim(self, limit: int) -> list[OutboxEntry]:
         with self._database.read() as unit:
-            return unit.outbox.claim(self._project_id, limit=limit)
+            return unit.outbox.claim(self.project_id, limit=limit)
 
     def index_ids(self) -> list[str]:
         with self._database.read() as unit:
-            return sorted(unit.memories.index_ids(self._project_id))
+            return sorted(unit.memories.index_ids(self.project_id))
 
     def chunks(self, chunk_ids: Sequence[str]) -> list[StoryMemoryChunk]:
         with self._database.read() as unit:
-            return unit.memories.by_ids(self._project_id, chunk_ids, with_sources=True)
+            return unit.memories.by_ids(self.project_id, chunk_ids, with_sources=True)
 
     def follow(self, entries: Sequence[OutboxEntry]) -> ReportIssue | None:
         """Do what entries ask for and mark them; say what failed."""
@@ -178,7 +198,7 @@ class _Drain:
         """Mark entries, and keep which model the index is built with where rows were written."""
         with self._database.write() as unit:
             if identity is not None:
-                unit.projects.set_embedding_model(self._project_id, identity.model_name, identity.dimension)
+                unit.projects.set_embedding_model(self.project_id, identity.model_name, identity.dimension)
             unit.outbox.mark_done(entries)
 
     def rows(self, chunk_ids: Sequence[str]) -> Iterator[IndexRow]:
@@ -209,13 +229,21 @@ class _Drain:
             if entry.chunk_id not in staying and (entry.revision > 1 or entry.chunk_id not in by_words_only)
         }
         rows = self._rows_of(semantic)
-        if rows:
-            self._stores.vectors(self._project_id).upsert(rows)
-        if gone:
-            self._stores.vectors(self._project_id).delete(self._project_id, sorted(gone))
+        if rows or gone:
+            self._write(rows, sorted(gone))
         self.result.indexed += len(rows)
         self.result.removed += len(gone)
         return bool(rows)
+
+    def _write(self, rows: Sequence[IndexRow], gone: Sequence[str]) -> None:
+        index = self._stores.vectors(self.project_id)
+        # Loading its libraries may take a loaded machine long; an index that answers is given little time, since
+        # whatever it does not take waits in the outbox.
+        index.wait_started(timeout_s=START_TIMEOUT_S)
+        if rows:
+            index.upsert(rows, must_exist=self._was_built, timeout_s=self._timeout_s)
+        if gone:
+            index.delete(self.project_id, gone, timeout_s=self._timeout_s)
 
 
 def _row(chunk: StoryMemoryChunk, vector: Vector) -> IndexRow:

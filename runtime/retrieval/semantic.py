@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -69,15 +70,16 @@ def search_index(
     index = stores.vectors(request.project_id)
     ends_s = time.monotonic() + timeout_s
     groups = same_filters(request, vectors.keys())
-    allowed_ids = _ids_in_time(stores, request.project_id, groups, timeout_s=timeout_s * SQL_SHARE)
+    known = _known_in_time(stores, request.project_id, groups, timeout_s=timeout_s * SQL_SHARE)
     answers: list[ArmAnswer] = []
-    for (_, numbers), allowed in zip(groups, allowed_ids, strict=True):
+    for (_, numbers), allowed in zip(groups, known.allowed_ids, strict=True):
         found = index.query(
             request.project_id,
             _rows(vectors, numbers),
             top_k=request.candidates_per_query,
             as_of=request.as_of,
             chunk_ids=allowed,
+            must_exist=known.was_indexed,
             timeout_s=ends_s - time.monotonic(),
         )
         for number, hits in zip(numbers, found, strict=True):
@@ -134,26 +136,33 @@ def chunk_of_hit(hit: IndexHit) -> StoryMemoryChunk:
     )
 
 
-def _ids_in_time(
+@dataclass(frozen=True)
+class _KnownInSql:
+    """What SQL says of an index: the ids that each group may find (None: any), and whether rows were written."""
+
+    allowed_ids: list[list[str] | None]
+    was_indexed: bool
+
+
+def _known_in_time(
     stores: MemoryStores,
     project_id: str,
     groups: Sequence[tuple[MemoryFilter, list[int]]],
     *,
     timeout_s: float,
-) -> list[list[str] | None]:
-    """Return the ids that each group may find; None where the index must be asked by position alone."""
-    read = partial(_allowed_ids, stores, project_id, [memory_filter for memory_filter, _ in groups])
+) -> _KnownInSql:
+    """Ask SQL; where it does not answer, the index must be asked by position alone and trusted."""
+    read = partial(_known, stores, project_id, [memory_filter for memory_filter, _ in groups])
     try:
         return call_with_deadline(read, timeout_s=timeout_s, stage="allowed-ids")
     except (DatabaseError, DeadlineExceededError):
         # With the database down the index still answers by project and position; the outage itself is
         # reported where the memories are read.
-        return [None for _ in groups]
+        return _KnownInSql([None for _ in groups], was_indexed=False)
 
 
-def _allowed_ids(
-    stores: MemoryStores, project_id: str, filters: Sequence[MemoryFilter]
-) -> list[list[str] | None]:
+def _known(stores: MemoryStores, project_id: str, filters: Sequence[MemoryFilter]) -> _KnownInSql:
     with stores.database(project_id).read() as unit:
         found = [unit.memories.filtered_ids(project_id, each, limit=MAX_ID_LIST + 1) for each in filters]
-    return [ids if len(ids) <= MAX_ID_LIST else None for ids in found]
+        was_indexed = unit.projects.require(project_id).embedding_model is not None
+    return _KnownInSql([ids if len(ids) <= MAX_ID_LIST else None for ids in found], was_indexed)

@@ -56,6 +56,8 @@ class ChromaIndex:
         asked = _asked_stamp(request)
 
         def write(live: ProjectCollection | None) -> Head:
+            if live is None and request["must_exist"]:
+                raise _lost(asked.project_id)
             target = live or slots.create_live(self._connection.client(), asked)
             target.stamp.require_same_vectors(asked)
             _write_rows(target, request, body)
@@ -158,9 +160,7 @@ class ChromaIndex:
     def _refuse_lost_project(self, project_id: str) -> None:
         marker = self._connection.marker
         if marker is not None and project_id in marker.projects():
-            raise VectorIndexDamagedError(
-                f"rows of project {project_id!r} were written to the vector index, but are gone; rebuild it"
-            )
+            raise _lost(project_id)
 
     def _remove_orphans(self) -> int:
         """Remove vector folders that Chroma left behind when it deleted their collections."""
@@ -188,10 +188,19 @@ def _asked_stamp(request: Head) -> Stamp:
     )
 
 
+def _lost(project_id: str) -> VectorIndexDamagedError:
+    return VectorIndexDamagedError(
+        f"rows of project {project_id!r} were written to the vector index, but are gone, or this is another "
+        "index; rebuild it"
+    )
+
+
 def _search(found: ProjectCollection | None, request: Head, body: bytes) -> Head:
     asked = _asked_stamp(request)
     vectors = unpack_vectors(body, dimension=asked.dimension)
     if found is None:
+        if request["must_exist"]:
+            raise _lost(asked.project_id)
         return {"hits": [[] for _ in vectors]}
     found.stamp.require_same_vectors(asked)
     chunk_ids = request["chunk_ids"]

@@ -73,6 +73,11 @@ class VectorStoreManager:
         """Whether repeated failures have opened the circuit breaker."""
         return self._process.is_refusing
 
+    @property
+    def is_written_to(self) -> bool:
+        """Whether something is being written to the index by this program, or a rebuild is under way."""
+        return self._process.write_turn.locked()
+
     def start(self) -> None:
         """Start the process of the index in the background and return at once.
 
@@ -96,14 +101,18 @@ class VectorStoreManager:
         """
         self._process.wait_started(timeout_s=timeout_s)
 
-    def upsert(self, rows: Iterable[IndexRow], *, timeout_s: float = WRITE_TIMEOUT_S) -> None:
+    def upsert(
+        self, rows: Iterable[IndexRow], *, must_exist: bool = False, timeout_s: float = WRITE_TIMEOUT_S
+    ) -> None:
         """Store rows, in place of those with the same project and id; the same call twice changes nothing.
 
         Args:
             rows: Rows of one or several projects.
+            must_exist: Refuse a project of which the index holds nothing at all, not even an empty collection.
             timeout_s: Seconds for each batch of 250 rows.
 
         Raises:
+            VectorIndexDamagedError: The index lost the project.
             EmbeddingError: A vector is unusable; rows of later batches are then not stored.
             EmbeddingMismatchError: The index holds vectors of another model or dimension.
         """
@@ -112,7 +121,7 @@ class VectorStoreManager:
             for project_id in dict.fromkeys(row.project_id for row in batch):
                 own = [row for row in batch if row.project_id == project_id]
                 with self._write_turn(timeout_s) as remaining_s:
-                    self._write("upsert", project_id, own, timeout_s=remaining_s)
+                    self._write("upsert", project_id, own, must_exist=must_exist, timeout_s=remaining_s)
 
     def delete(
         self, project_id: str, chunk_ids: Iterable[str], *, timeout_s: float = WRITE_TIMEOUT_S
@@ -136,6 +145,7 @@ class VectorStoreManager:
         top_k: int,
         as_of: StoryPosition | None = None,
         chunk_ids: Sequence[str] | None = None,
+        must_exist: bool = False,
         timeout_s: float = QUERY_TIMEOUT_S,
     ) -> list[list[IndexHit]]:
         """Find the rows nearest to each vector.
@@ -146,6 +156,7 @@ class VectorStoreManager:
             top_k: Most rows per question, at least 1.
             as_of: Only rows strictly before this position, and those without a position; None cuts nothing.
             chunk_ids: Only rows with these ids; unknown ids are fine, an empty sequence finds nothing.
+            must_exist: Refuse a project of which the index holds nothing at all, not even an empty collection.
             timeout_s: Seconds for the whole, a process that is still starting included.
 
         Returns:
@@ -154,6 +165,7 @@ class VectorStoreManager:
         Raises:
             EmbeddingError: A question is unusable.
             EmbeddingMismatchError: The index holds vectors of another model or dimension.
+            VectorIndexDamagedError: The index lost the project.
         """
         if top_k < 1:
             raise ValueError(f"top_k={top_k!r} must be at least 1")
@@ -164,6 +176,7 @@ class VectorStoreManager:
         payload = self._stamped(project_id) | {
             "top_k": top_k,
             "before_key": cut_key(as_of),
+            "must_exist": must_exist,
             "chunk_ids": None if chunk_ids is None else list(chunk_ids),
         }
         reply = self._process.call("query", payload, body=pack_vectors(matrix), timeout_s=timeout_s)
@@ -246,7 +259,7 @@ class VectorStoreManager:
         Args:
             project_id: Project to rebuild.
             rows: All its rows, read once.
-            expected_ids: Ids that the new index must hold, exactly.
+            expected_ids: Ids that the new index must hold, exactly; read after the rows.
             progress: Called after each batch with the number of rows stored so far.
             timeout_s: Seconds for each step (a batch of 250 rows, the verification, the swap).
 
@@ -263,7 +276,7 @@ class VectorStoreManager:
                 self._process,
                 self._stamped(project_id),
                 rows=rows,
-                expected_ids=set(expected_ids),
+                expected_ids=expected_ids,
                 batch_rows=BATCH_ROWS,
                 write=self._write,
                 progress=progress,
@@ -290,14 +303,25 @@ class VectorStoreManager:
             self._is_closed = True
             self._registry.give_back(self._process)
 
-    def _write(self, operation: str, project_id: str, rows: Sequence[IndexRow], *, timeout_s: float) -> None:
+    def _write(
+        self,
+        operation: str,
+        project_id: str,
+        rows: Sequence[IndexRow],
+        *,
+        must_exist: bool = False,
+        timeout_s: float,
+    ) -> None:
         unique = list({row.chunk_id: row for row in rows}.values())
         matrix = require_vectors(
             (row.vector for row in unique),
             dimension=self.dimension,
             names=[repr(row.chunk_id) for row in unique],
         )
-        payload = self._stamped(project_id) | {"rows": [row_to_wire(row) for row in unique]}
+        payload = self._stamped(project_id) | {
+            "rows": [row_to_wire(row) for row in unique],
+            "must_exist": must_exist,
+        }
         self._process.call(operation, payload, body=pack_vectors(matrix), timeout_s=timeout_s)
 
     def _stamped(self, project_id: str) -> Head:

@@ -18,8 +18,8 @@ from tests.support.demo_project import settings_for
 HANG_GUARD_S = 120.0
 """No test may take so long; by far more than any deadline in it, so that load alone never fails a test."""
 
-TIGHT = {"tool_timeout_s": 8.0, "chain_timeout_s": 30.0}
-"""For faults that hang: the deadline of a tool as shipped."""
+TIGHT = {"tool_timeout_s": 8.0, "chain_timeout_s": 30.0, "vector_store": {"write_timeout_s": 10.0}}
+"""For faults that hang: the deadlines of a tool and of a write to the index as shipped."""
 
 
 @dataclass(frozen=True)

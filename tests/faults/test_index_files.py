@@ -11,7 +11,10 @@ import pytest
 
 from novelgen.errors import VectorIndexError
 from novelgen.models.context import SceneMemoryContext
+from novelgen.models.request import MemoryContextRequest
 from runtime.ingest.indexing import verify_index
+from runtime.ingest.ingest import ingest_scene
+from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
 from tests.faults.expectations import (
     both_fallbacks,
@@ -70,6 +73,23 @@ def test_damaged_index_files_cost_memories_only_and_are_rebuilt(
         require_without_index(stores, request, healthy_large)
         rebuild(stores.on, PROJECT)
         require_healthy(stores.off, request, healthy_large)
+
+
+@covers(1)
+def test_a_database_without_its_index_is_not_taken_for_a_new_project(
+    demo_folder: Path, request_in_demo: MemoryContextRequest, healthy_demo: SceneMemoryContext
+) -> None:
+    """As after a restored backup: no file tells that there was an index, but SQL does; nothing half is built."""
+    for lost in (demo_folder / "demo" / "data").glob("vectors*"):
+        shutil.rmtree(lost)
+    with both_fallbacks(demo_folder) as stores:
+        require_without_index(stores, request_in_demo, healthy_demo)
+        scene = SceneInput(chapter_index=40, scene_index=1, text="Ines found the heron key in the salt.")
+        result = ingest_scene(stores.on, "demo", scene)
+        assert (result.count("added"), result.indexing.waiting > 0) == (1, True)
+        assert "rebuild" in result.issues[0].message
+        rebuild(stores.on, "demo")
+        require_healthy(stores.off, request_in_demo, healthy_demo)
 
 
 @covers(6)

@@ -30,7 +30,7 @@ FAKE_MEMORY = {"embedding_model": "fake:64"}
 
 def settings_for(projects_dir: Path, **memory: Any) -> NovelgenSettings:
     """Return settings with fake embeddings over a projects folder, and time enough for a loaded machine."""
-    patient = {"tool_timeout_s": 60.0, "chain_timeout_s": 120.0}
+    patient = {"tool_timeout_s": 60.0, "chain_timeout_s": 120.0, "vector_store": {"write_timeout_s": 60.0}}
     return load_settings(projects_dir=projects_dir, memory={**FAKE_MEMORY, **patient, **memory})
 
 

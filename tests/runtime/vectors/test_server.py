@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from novelgen.errors import DeadlineExceededError, VectorIndexError
+from novelgen.errors import (
+    DeadlineExceededError,
+    EmbeddingMismatchError,
+    VectorIndexDamagedError,
+    VectorIndexError,
+)
 from novelgen.models.position import StoryPosition
 from runtime.vectors.locations import ChromaServer
 from runtime.vectors.sharing import IndexProcessRegistry
@@ -74,6 +81,28 @@ def test_a_frozen_server_ends_each_call_in_its_time(open_manager: OpenManager, s
     finally:
         server.thaw()
     assert manager.query("frozen", random_vectors(1), top_k=1, timeout_s=30) == [[]]
+
+
+def test_a_project_that_the_server_lost_is_told(open_manager: OpenManager, server: ServerProcess) -> None:
+    """A server without files of ours, so without a marker: who knows that rows were written is told they are gone."""
+    manager = open_manager(ChromaServer(server.url))
+    assert manager.query("elsewhere", random_vectors(1), top_k=1, timeout_s=30) == [[]]
+    with pytest.raises(VectorIndexDamagedError, match="'elsewhere'.*are gone, or this is another index"):
+        manager.query("elsewhere", random_vectors(1), top_k=1, must_exist=True, timeout_s=30)
+    with pytest.raises(VectorIndexDamagedError, match="rebuild it"):
+        manager.upsert(make_rows(1, project_id="elsewhere"), must_exist=True, timeout_s=30)
+
+
+@pytest.mark.parametrize("other", [{"dimension": 8}, {"embedding_model": "another"}])
+def test_another_model_is_refused_at_once(
+    open_manager: OpenManager, server: ServerProcess, other: dict[str, Any]
+) -> None:
+    """The collection on the server says by which model it was made, to every program that asks."""
+    rows = make_rows(3, project_id="stamped")
+    open_manager(ChromaServer(server.url)).upsert(rows, timeout_s=30)
+    asking = open_manager(ChromaServer(server.url), **other)
+    with pytest.raises(EmbeddingMismatchError, match="novelgen reindex"):
+        asking.query("stamped", [[1.0] * asking.dimension], top_k=1, timeout_s=30)
 
 
 def test_an_address_where_nothing_listens_is_named(open_manager: OpenManager) -> None:
