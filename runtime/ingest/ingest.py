@@ -12,6 +12,7 @@ from novelgen.errors import DatabaseError
 from novelgen.models.context import ReportIssue
 from novelgen.models.position import StoryPosition
 from novelgen.text.cjk import story_language
+from runtime.ingest.compaction import compacted
 from runtime.ingest.indexing import INDEX_STAGE, IndexingResult, drain_outbox
 from runtime.ingest.scene_input import SceneInput
 from runtime.ingest.scene_reading import SceneSurroundings
@@ -127,7 +128,7 @@ def _followed(
 ) -> IndexingResult:
     """Let the index follow; the scenes are stored already, so that not even the database failing now undoes them."""
     try:
-        return drain_outbox(stores, project_id, progress=progress)
+        return compacted(stores, project_id, drain_outbox(stores, project_id, progress=progress))
     except DatabaseError as error:
         logger.warning("project %r: the vector index does not follow: %s", project_id, error)
         message = f"the scenes are stored, but the vector index does not follow: {error}"

@@ -36,7 +36,7 @@ def rebuild_index(
     stamped: Head,
     *,
     rows: Iterable[IndexRow],
-    expected_ids: set[str],
+    expected_ids: Iterable[str],
     batch_rows: int,
     write: WriteRows,
     progress: Callable[[int], None] | None,
@@ -48,7 +48,7 @@ def rebuild_index(
         process: Process of the index.
         stamped: Project id, embedding model and dimension of the new index.
         rows: All rows of the project, read once.
-        expected_ids: Ids that the new index must hold, exactly.
+        expected_ids: Ids that the new index must hold, exactly; read after the rows.
         batch_rows: Rows per request.
         write: Sends one batch.
         progress: Called after each batch with the number of rows stored so far.
@@ -76,7 +76,7 @@ def rebuild_index(
                 sample.offer(row.chunk_id, row.vector)
             if progress is not None:
                 progress(len(stored))
-        _require_expected(process, project_id, expected_ids=expected_ids, timeout_s=timeout_s)
+        _require_expected(process, project_id, expected_ids=set(expected_ids), timeout_s=timeout_s)
         _require_found(process, stamped, sample=sample, timeout_s=timeout_s)
         process.call("build_commit", {"project_id": project_id}, timeout_s=timeout_s)
     return len(stored)
