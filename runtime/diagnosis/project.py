@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from novelgen.errors import DatabaseError, NovelgenError, UnknownProjectError
 from runtime.diagnosis.findings import Finding
+from runtime.ingest.embedding_settings import stored_otherwise
 from runtime.ingest.indexing import verify_index
 from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores
@@ -86,6 +87,23 @@ def check_index(stores: MemoryStores, project_id: str, *, waiting: int) -> Findi
     lag = f" ({waiting} changes wait to be brought to it)" if waiting else ""
     message = f"does not agree with the database: {verification}{lag}"
     return Finding(level="degraded", what="vector index", message=message, fix=fix)
+
+
+def check_embedding_settings(stores: MemoryStores, project_id: str) -> Finding | None:
+    """Tell whether scenes were stored under other settings of what is embedded, where any were.
+
+    Raises:
+        DatabaseError: When the database fails.
+    """
+    otherwise = stored_otherwise(stores, project_id)
+    if not otherwise:
+        return None
+    return Finding(
+        level="hint",
+        what="memory.ingest",
+        message=f"{otherwise} memories were stored under other settings of what is embedded",
+        fix=f"run `novelgen reindex {project_id}`",
+    )
 
 
 def check_breaker(stores: MemoryStores, project_id: str) -> Finding:

@@ -14,6 +14,7 @@ from novelgen.records.parts import CHAPTERS_PER_PART
 from runtime.storage.attachments import AttachmentRepository
 from runtime.storage.consolidations import ConsolidationRepository
 from runtime.storage.counters import CounterRepository
+from runtime.storage.embedding_choice import EmbeddingChoiceRepository
 from runtime.storage.embeddings import EmbeddingRepository
 from runtime.storage.entities import EntityRepository
 from runtime.storage.entity_merges import EntityMergeRepository
@@ -132,3 +133,8 @@ class UnitOfWork:
     def story_version(self, project_id: str, as_of: StoryPosition) -> str:
         """Return a mark that changes exactly when what is stored before the position changes."""
         return story_version(self._session, project_id, as_of)
+
+    @cached_property
+    def embedding_choices(self) -> EmbeddingChoiceRepository:
+        """Which memories the vector index is to hold."""
+        return EmbeddingChoiceRepository(self._session)

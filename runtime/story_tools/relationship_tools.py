@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from novelgen.errors import UserInputError
@@ -22,8 +23,9 @@ def relationship_create(
     perspective_b: str,
     status: str = "neutral",
     intensity: int = 5,
+    dimensions: Mapping[str, int] | None = None,
 ) -> Answer:
-    """Create the relationship of two characters.
+    """Create the relationship of two characters; `dimensions` are for code and the command line.
 
     Returns:
         `{success, relationship_id}`.
@@ -39,14 +41,17 @@ def relationship_create(
             raise UserInputError(
                 f"{first} and {second} have relationship {known.relationship_id} already; use relationship_update"
             )
-        change = RecordedRelationshipChange(
-            character_a=first,
-            character_b=second,
-            relationship_type=relationship_type,
-            perspective_a=perspective_a,
-            perspective_b=perspective_b,
-            status=status,
-            intensity=intensity,
+        change = RecordedRelationshipChange.model_validate(
+            {
+                "character_a": first,
+                "character_b": second,
+                "relationship_type": relationship_type,
+                "perspective_a": perspective_a,
+                "perspective_b": perspective_b,
+                "status": status,
+                "intensity": intensity,
+                "dimensions": dict(dimensions or {}),
+            }
         )
         at = scope.writing_position(unit)
         relationship_id = unit.relationships.append(scope.project_id, change, at=at)
@@ -62,8 +67,11 @@ def relationship_update(
     event: str | None = None,
     scene_id: str | None = None,
     intensity: int | None = None,
+    dimensions: Mapping[str, int] | None = None,
 ) -> Answer:
     """Change the relationship of two characters, named in either order.
+
+    `dimensions` are for code and the command line; those that are not given stay as they are.
 
     Returns:
         `{success, relationship_id, updated}`; not updated when it says nothing new.
@@ -74,7 +82,9 @@ def relationship_update(
         UserInputError: When they have no relationship, or nothing is to be changed.
     """
     changes = {"status": status, "event": event, "intensity": intensity}
-    given = {name: value for name, value in changes.items() if value is not None}
+    given: dict[str, Any] = {name: value for name, value in changes.items() if value is not None}
+    if dimensions:
+        given["dimensions"] = dict(dimensions)
     if not given:
         raise UserInputError("nothing to update: give status, event or intensity")
     with scope.database.write() as unit:
@@ -85,7 +95,9 @@ def relationship_update(
         at = scope.writing_position(unit, scene_id)
         is_new = event is not None or _differs(known, given)
         if is_new:
-            change = RecordedRelationshipChange(character_a=first, character_b=second, **given)
+            change = RecordedRelationshipChange.model_validate(
+                {"character_a": first, "character_b": second, **given}
+            )
             unit.relationships.append(scope.project_id, change, at=at)
     return {"success": True, "relationship_id": known.relationship_id, "updated": is_new}
 
@@ -128,4 +140,6 @@ def _pair(scope: StoryScope, unit: UnitOfWork, character_a: str, character_b: st
 
 
 def _differs(known: Relationship, given: dict[str, Any]) -> bool:
-    return any(getattr(known, name) != value for name, value in given.items())
+    standing = {"status": known.status, "intensity": known.intensity, **known.dimensions}
+    said = {**given, **given.get("dimensions", {})}
+    return any(standing.get(name) != value for name, value in said.items() if name != "dimensions")

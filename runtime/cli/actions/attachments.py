@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from novelgen.models.attachment import Attachment
 from runtime.attachment_tools import (
     AttachmentChange,
     memory_attach,
@@ -55,8 +56,11 @@ def attach_mentions(
         print_text(f"{len(found.memories)} name {entity}; attach them with --apply")
 
 
+def attachments_text(attachments: Sequence[Attachment]) -> str:
+    """Return what a memory is attached to as one line: entities by name and id, chapters, the book."""
+    return ", ".join(f"{each.name} ({each.target})" if each.name else each.target for each in attachments)
+
+
 def _print_change(memory_id: str, change: AttachmentChange) -> None:
-    shown = ", ".join(
-        f"{each.name} ({each.target})" if each.name else each.target for each in change.attachments[memory_id]
-    )
+    shown = attachments_text(change.attachments[memory_id])
     print_text(f"{memory_id}: {shown}" + ("" if change.changed else " (as before)"))

@@ -17,6 +17,7 @@ from runtime.diagnosis.machine import check_chat_model, check_embeddings, check_
 from runtime.diagnosis.project import (
     check_breaker,
     check_database,
+    check_embedding_settings,
     check_extraction,
     check_index,
     project_counts,
@@ -80,12 +81,14 @@ def _project_findings(stores: MemoryStores, project_id: str) -> tuple[dict[str, 
         counts = project_counts(stores, project_id)
         extraction = check_extraction(counts)
         index = check_index(stores, project_id, waiting=counts["waiting for the index"])
+        embedding = check_embedding_settings(stores, project_id)
         breaker = check_breaker(stores, project_id)
         files = check_context_files(stores, project_id)
     except DatabaseError as error:
         message = f"it opens, but cannot be read: {error}"
         return {}, [Finding(level="broken", what="database", message=message, fix="restore a backup of it")]
-    return counts, [*([extraction] if extraction else []), index, breaker, *files]
+    found = (extraction, index, embedding, breaker, *files)
+    return counts, [finding for finding in found if finding is not None]
 
 
 def _shown(settings: NovelgenSettings) -> dict[str, object]:

@@ -19,6 +19,8 @@ from runtime.cli.output import print_pairs, report_line
 from runtime.cli.progress import ProgressCallback, progress_bars
 from runtime.cli.session import CliSession
 from runtime.ingest.absent_scenes import absent_scenes
+from runtime.ingest.consolidation import consolidate_beyond_setting
+from runtime.ingest.embedding_settings import stored_otherwise
 from runtime.ingest.entity_writes import store_entities
 from runtime.ingest.import_book import import_book
 from runtime.ingest.indexing import IndexingResult, drain_outbox
@@ -71,6 +73,8 @@ def ingest_project(
         with progress_bars("scenes", "index") as (progress, index_progress):
             tally = _take_in(stores, project_id, sources, progress)
             indexing = drain_outbox(stores, project_id, progress=index_progress)
+        for issue in consolidate_beyond_setting(stores, project_id):
+            report_line(f"warning: {issue.message}")
         if not sources.files:
             report_line(
                 f"warning: no chapters in {str(paths.chapters)!r}; write chapter_001.json, .txt or .md"
@@ -152,6 +156,12 @@ def _print_summary(stores: MemoryStores, project_id: str, tally: _Tally, indexin
         report_line(f"warning: {note}")
     for failure in tally.failures:
         report_line(f"error: {failure}")
+    otherwise = stored_otherwise(stores, project_id)
+    if otherwise:
+        report_line(
+            f"warning: {otherwise} memories of unchanged scenes are not embedded as memory.ingest says; "
+            f"`novelgen reindex {project_id}` does it"
+        )
     outcomes = [scene.outcome for scene in tally.scenes]
     with stores.database(project_id).read() as unit:
         memories, entities = unit.memories.count(project_id), len(unit.entities.list_all(project_id))

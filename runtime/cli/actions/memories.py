@@ -8,6 +8,7 @@ from typing import Any, cast
 from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.models.memory import CONTENT_TYPES, ContentType
 from novelgen.models.position import END_OF_STORY, StoryPosition
+from runtime.cli.actions.attachments import attachments_text
 from runtime.cli.actions.entities import known_entities, resolved_entity
 from runtime.cli.actions.search import print_memories
 from runtime.cli.index_following import follow_index
@@ -53,7 +54,7 @@ def list_memories(
 
 
 def show_memory(session: CliSession, project_id: str, memory_id: str, *, as_json: bool) -> None:
-    """Show a memory whole.
+    """Show a memory whole, with all that it is attached to.
 
     Raises:
         UnknownMemoryError: When there is none of that id.
@@ -61,10 +62,10 @@ def show_memory(session: CliSession, project_id: str, memory_id: str, *, as_json
     with opened_project(session, project_id) as stores:
         with stores.database(project_id).read() as unit:
             memory = found_memory(unit, project_id, memory_id)
-            names = {each.entity_id: each.name for each in known_entities(unit, project_id, None)}
+            attachments = unit.attachments.attachments_of(project_id, memory.chunk.chunk_id)
         labels = view_labels_for(story_language(stores, project_id))
     if as_json:
-        print_json(memory)
+        print_json({**memory.model_dump(mode="json"), "attachments": attachments})
         return
     chunk = memory.chunk
     print_pairs(
@@ -76,7 +77,8 @@ def show_memory(session: CliSession, project_id: str, memory_id: str, *, as_json
             labels.status: memory.status + (", pinned" if memory.pinned else ""),
             labels.importance: chunk.importance,
             labels.origin: chunk.origin,
-            labels.entity: ", ".join(names.get(each, each) for each in chunk.entities_mentioned),
+            "attached to": attachments_text(attachments),
+            "verified": "" if chunk.verified else "no: its quote is not in the scene",
             "tags": ", ".join(chunk.tags),
             labels.forms["short"]: chunk.short,
             labels.text: chunk.content,

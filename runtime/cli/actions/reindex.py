@@ -9,23 +9,26 @@ from runtime.cli.opening import opened_project
 from runtime.cli.output import print_pairs, report_line
 from runtime.cli.progress import progress_bars
 from runtime.cli.session import CliSession
+from runtime.ingest.embedding_settings import apply_embedding_settings
 from runtime.ingest.indexing import reindex, verify_index
 
 
 def reindex_project(session: CliSession, project_id: str) -> None:
-    """Build the index anew, verify it against the database and print the counts.
+    """Let the settings of what is embedded hold, build the index anew, verify it and print the counts.
 
     Raises:
         StoreError: When the database, the embedding model or the index fails; the old index stands.
         Exit: When the new index does not hold what the database says.
     """
     with opened_project(session, project_id) as stores:
+        chosen = apply_embedding_settings(stores, project_id)
         with progress_bars("memories") as (progress,):
             result = reindex(stores, project_id, progress=progress)
         verification = verify_index(stores, project_id)
     print_pairs(
         {
             "project": project_id,
+            "by the settings": f"{chosen} memories embedded otherwise than before" if chosen else None,
             "indexed": f"{result.indexed} memories, {result.embedded} texts embedded anew",
             "verified": str(verification),
             "waiting": result.waiting,

@@ -7,6 +7,7 @@ from typing import Any
 
 from novelgen.errors import UserInputError
 from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.relationship import RelationshipDimension
 from runtime.cli.actions.entities import known_entities, resolved_entity
 from runtime.cli.opening import opened_project
 from runtime.cli.output import print_heading, print_json, print_pairs, print_table, print_text
@@ -48,11 +49,13 @@ def list_relationships(
             each.relationship_type,
             each.status,
             each.intensity,
+            _dimensions_text(each.dimensions),
             each.your_view,
         )
         for relation, each in zip(found, views, strict=True)
     ]
-    print_table(("id", "of", "to", "type", "status", "intensity", "view"), rows, wide=6)
+    headings = ("id", "of", "to", "type", "status", "intensity", "dimensions", "view")
+    print_table(headings, rows, wide=7)
 
 
 def show_relationship(
@@ -145,3 +148,7 @@ def edit_relationship(
         answer = relationship_update(scope, character_a=first, character_b=second, **changes)
     verb = "changed" if answer["updated"] else "unchanged"
     print_text(f"{verb} {answer['relationship_id']}")
+
+
+def _dimensions_text(dimensions: Mapping[RelationshipDimension, int]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in dimensions.items())

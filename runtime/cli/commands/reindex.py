@@ -14,8 +14,8 @@ from runtime.cli.session import CliSession
 def reindex(session: CliSession, project: str) -> None:
     """Build the vector index anew from the database; verify it.
 
-    Needed after the embedding model changed, or when the index is damaged or lost. Vectors that the database
-    keeps are used again; the old index answers until the new one is whole.
+    Needed after the embedding model or a setting of memory.ingest changed, or when the index is damaged or
+    lost. Vectors that the database keeps are used again; the old index answers until the new one is whole.
     """
     from runtime.cli.actions.reindex import reindex_project
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from runtime.cli.commands.entity_group import from_option
+from runtime.cli.dimension_option import dimension_option
 from runtime.cli.options import as_of_option, json_option, project_argument
 from runtime.cli.session import CliSession
 
@@ -74,6 +75,7 @@ def show(
 @click.option("--view-b", default="", help="How SECOND sees FIRST.  [default: none]")
 @click.option("--status", default="neutral", show_default=True, help="close, strained, hostile, …")
 @click.option("--intensity", type=_INTENSITY, default=5, show_default=True, help="How much it matters.")
+@dimension_option
 @from_option
 @click.pass_obj
 def add(
@@ -86,18 +88,20 @@ def add(
     view_b: str,
     status: str,
     intensity: int,
+    dimensions: tuple[tuple[str, int], ...],
     start: StoryPosition | None,
 ) -> None:
     """Add the relationship of two characters."""
     from runtime.cli.actions.relationships import add_relationship
 
     fields = {"relationship_type": kind, "perspective_a": view_a, "perspective_b": view_b}
-    standing = {"status": status, "intensity": intensity}
+    standing = {"status": status, "intensity": intensity, "dimensions": dict(dimensions)}
     add_relationship(session, project, first, second, {**fields, **standing}, start=start)
 
 
 @relationship.command(
-    epilog="\b\nExample:\n  novelgen relationship edit my-novel Ada Ben --status strained --scene S004"
+    epilog="\b\nExamples:\n  novelgen relationship edit my-novel Ada Ben --status strained --scene S004\n"
+    "  novelgen relationship edit my-novel Ada Ben --dimension trust=-40 --dimension fear=20"
 )
 @project_argument
 @click.argument("first")
@@ -105,6 +109,7 @@ def add(
 @click.option("--status", help="The new status.")
 @click.option("--event", help="What happened between them.")
 @click.option("--intensity", type=_INTENSITY, help="How much it matters now.")
+@dimension_option
 @click.option(
     "--scene", "scene_id", help="Scene in which it happened, as S004 or 3:2.  [default: the last one]"
 )
@@ -118,11 +123,12 @@ def edit(
     status: str | None,
     event: str | None,
     intensity: int | None,
+    dimensions: tuple[tuple[str, int], ...],
     scene_id: str | None,
     start: StoryPosition | None,
 ) -> None:
     """Change how two characters stand."""
     from runtime.cli.actions.relationships import edit_relationship
 
-    changes = {"status": status, "event": event, "intensity": intensity, "scene_id": scene_id}
-    edit_relationship(session, project, first, second, changes, start=start)
+    changes = {"status": status, "event": event, "intensity": intensity, "dimensions": dict(dimensions)}
+    edit_relationship(session, project, first, second, {**changes, "scene_id": scene_id}, start=start)

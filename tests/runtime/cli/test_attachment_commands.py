@@ -24,6 +24,29 @@ def test_a_memory_is_attached_and_taken_off(run: Run, ingested: Path) -> None:
     assert attached(run, "Ben") == ["M002", "M003"]
 
 
+def test_show_tells_what_a_memory_is_attached_to(run: Run, ingested: Path) -> None:
+    """Entities, chapters and the book are named, in JSON with what attached them."""
+    run("memory", "attach", PROJECT, "M001", "chapter:2", "book")
+    run("memory", "detach", PROJECT, "M001", "I0")
+    shown = " ".join(run("memory", "show", PROJECT, "M001").stdout.split())
+    assert "attached to Ada (C0), chapter:2, chapter:1, book" in shown
+    told = json.loads(run("memory", "show", PROJECT, "M001", "--json").stdout)
+    assert [(each["kind"], each["target"], each["origin"]) for each in told["attachments"]] == [
+        ("character", "C0", "record"),
+        ("chapter", "chapter:2", "manual"),
+        ("chapter", "chapter:1", "position"),
+        ("book", "book", "manual"),
+    ]
+    assert told["chunk"]["source_id"] == "M001"
+
+
+def test_a_memory_of_nobody_is_attached_to_the_book(run: Run, ingested: Path) -> None:
+    """A note about nobody in particular shows the book, which no hand had to set."""
+    noted = run("note", PROJECT, "The tide turns twice a day.").stdout.split()[2].rstrip(",")
+    told = json.loads(run("memory", "show", PROJECT, noted, "--json").stdout)
+    assert [(each["target"], each["origin"]) for each in told["attachments"]] == [("book", "default")]
+
+
 def test_what_was_decided_outlives_the_next_ingest(run: Run, ingested: Path) -> None:
     """A new ingest neither takes an attachment off nor sets one again that was taken off."""
     run("memory", "attach", PROJECT, "M001", "Cornelius")

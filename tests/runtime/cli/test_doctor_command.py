@@ -66,6 +66,19 @@ def test_another_embedding_model_asks_for_a_reindex(
     assert findings(run, PROJECT)["vector index"]["level"] == "ok"
 
 
+def test_a_changed_ingest_setting_is_told_and_applied_by_a_reindex(
+    run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ingest and doctor name what was stored under the old setting until reindex has brought it in."""
+    monkeypatch.setenv("NOVELGEN_MEMORY__INGEST__EMBED_PASSAGES", "true")
+    assert f"`novelgen reindex {PROJECT}` does it" in run("ingest", PROJECT).stderr
+    hint = findings(run, PROJECT)["memory.ingest"]
+    assert (hint["level"], hint["fix"]) == ("hint", f"run `novelgen reindex {PROJECT}`")
+    assert "3 memories embedded otherwise than before" in run("reindex", PROJECT).stdout
+    assert "memory.ingest" not in findings(run, PROJECT)
+    assert "reindex" not in run("ingest", PROJECT).stderr
+
+
 def test_a_broken_database_is_broken_and_ends_with_3(run: Run, ingested: Path) -> None:
     """The doctor still shows everything, and its exit code says that the store is unavailable."""
     (ingested / "data" / "novel.db").write_bytes(b"no database at all" * 1000)

@@ -44,7 +44,7 @@ def test_a_memory_is_shown_by_either_id(run: Run, ingested: Path) -> None:
     by_source = json.loads(run("memory", "show", PROJECT, "M002", "--json").stdout)
     by_chunk = json.loads(run("memory", "show", PROJECT, by_source["chunk"]["chunk_id"], "--json").stdout)
     assert by_source == by_chunk
-    assert "Ada, Ben" in run("memory", "show", PROJECT, "M002").stdout
+    assert "Ada (C0), Ben (C1)" in run("memory", "show", PROJECT, "M002").stdout
 
 
 def test_an_edit_survives_the_next_ingest(run: Run, ingested: Path) -> None:

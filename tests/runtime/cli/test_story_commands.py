@@ -88,6 +88,39 @@ def test_relationships_are_added_edited_and_shown_from_a_side(run: Run, ingested
     assert "friends" in _done(run, "relationship", "list", PROJECT)
 
 
+def test_dimensions_are_set_and_shown(run: Run, ingested: Path) -> None:
+    """What is given is set, the others stay; list, show and JSON tell them."""
+    _done(run, "relationship", "add", PROJECT, "Ada", "Ben", "--type", "friends", "--dimension", "trust=40")
+    pair = ("relationship", "edit", PROJECT, "Ben", "Ada")
+    assert _done(run, *pair, "--dimension", "fear=-100", "--dimension", "familiarity=100").startswith(
+        "changed R"
+    )
+    assert _done(run, *pair, "--dimension", "trust=40").startswith("unchanged R")
+    expected = {"trust": 40, "fear": -100, "familiarity": 100}
+    assert _json(run, "relationship", "show", PROJECT, "Ada", "Ben")["dimensions"] == expected
+    assert "familiarity 100" in _done(run, "relationship", "show", PROJECT, "Ada", "Ben")
+    assert "trust 40" in _done(run, "relationship", "list", PROJECT, "--of", "Ada")
+    assert _json(run, "relationship", "list", PROJECT)[0]["dimensions"] == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("trust=101", "trust='101' is no whole number from -100 to 100"),
+        ("familiarity=-1", "familiarity='-1' is no whole number from 0 to 100"),
+        ("trust=much", "trust='much' is no whole number"),
+        ("trust", "trust='' is no whole number"),
+        ("love=4", "'love' is no dimension; write one of trust, respect, affection, fear, familiarity"),
+    ],
+)
+def test_a_dimension_out_of_bounds_is_refused(run: Run, ingested: Path, given: str, message: str) -> None:
+    """The name, the value and the range stand in the message, and nothing is stored."""
+    result = run("relationship", "add", PROJECT, "Ada", "Ben", "--type", "friends", "--dimension", given)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert _json(run, "relationship", "list", PROJECT) == []
+
+
 def test_loops_are_planted_moved_and_ended(run: Run, ingested: Path) -> None:
     """Due ones come first by weight and age; an ended one waits no more."""
     added = _done(
