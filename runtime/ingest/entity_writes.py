@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from datetime import datetime
 
 from pydantic import BaseModel, Field
@@ -42,7 +42,8 @@ def store_entities(
 ) -> EntitiesResult:
     """Store entities with their names, in one transaction with all that changes in stored scenes by them.
 
-    The author's characters get an id each (one of the entities' where the name says so). Stored scenes whose
+    The author's characters get an id each (one of the entities' where the name says so). An alias that they alone
+    brought is withdrawn when they have it no more; what somebody else brought, too, stays. Stored scenes whose
     text or record holds a new or withdrawn name are derived anew; all others stay untouched.
 
     Args:
@@ -100,17 +101,38 @@ def _write_characters(
     known |= {entity.entity_id: entity for entity in entities if entity.entity_id not in known}
     unit.counters.jump_over(project_id, known)
     take_id: Callable[[], str] = lambda: unit.entities.next_id(project_id, "character")  # noqa: E731
-    written = []
-    for entity in entities_of_characters(characters, known=list(known.values()), take_id=take_id):
-        old = stored.get(entity.entity_id)
-        if old is not None and _says_nothing_new(old, entity):
-            continue
+    read = entities_of_characters(characters, known=list(known.values()), take_id=take_id)
+    said = _alias_pairs(read)
+    gone = unit.character_file.withdraw(project_id, said=said)
+    by_author = unit.entities.author_aliases(project_id)
+    changed = [
+        entity.entity_id
+        for entity in read
+        if _write_character(unit, project_id, entity, by_author.get(entity.entity_id, set()))
+    ]
+    unit.character_file.note(project_id, said - _alias_pairs(one.entity for one in stored.values()))
+    return [*(entity_id for entity_id, _ in gone), *changed]
+
+
+def _write_character(unit: UnitOfWork, project_id: str, entity: Entity, by_author: Set[str]) -> bool:
+    """Store what the author says of a character, and tell whether that is new."""
+    old = unit.entities.get(project_id, entity.entity_id)
+    if old is None:
         unit.entities.upsert(project_id, entity, origin="author")
-        if old is not None:
-            # Storing the author's version took all aliases of before away; they come back as what they were.
-            unit.entities.upsert(project_id, old.entity, origin="supplied")
-        written.append(entity.entity_id)
-    return written
+        return True
+    if _says_nothing_new(old, entity):
+        return False
+    others = [each for each in old.entity.aliases if each.alias not in entity.names()]
+    written = [each for each in others if each.alias in by_author]
+    whole = entity.model_copy(update={"aliases": [*entity.aliases, *written]})
+    unit.entities.upsert(project_id, whole, origin="author")
+    # Storing the author's version took all aliases of before away; they come back as what they were.
+    unit.entities.upsert(project_id, old.entity, origin="supplied")
+    return True
+
+
+def _alias_pairs(entities: Iterable[Entity]) -> set[tuple[str, str]]:
+    return {(entity.entity_id, alias.alias) for entity in entities for alias in entity.aliases}
 
 
 def _says_nothing_new(stored: StoredEntity, entity: Entity) -> bool:
@@ -122,6 +144,8 @@ def _says_nothing_new(stored: StoredEntity, entity: Entity) -> bool:
 def _write_entities(
     unit: UnitOfWork, project_id: str, entities: Sequence[Entity], origin: EntityOrigin
 ) -> list[str]:
+    if origin != "author":
+        unit.character_file.release(project_id, _alias_pairs(entities))
     stored = {one.entity.entity_id: one for one in unit.entities.list_all(project_id)}
     written = []
     for entity in entities:

@@ -78,7 +78,7 @@ class EntityRepository:
         See `names_as_of.entity_as_of` for what is shown.
         """
         mentions = self.first_mentions(project_id)
-        author_aliases = self._author_aliases(project_id)
+        author_aliases = self.author_aliases(project_id)
         shown = [
             entity_as_of(stored, mentions, frozenset(author_aliases.get(stored.entity.entity_id, ())), as_of)
             for stored in self._stored(project_id)
@@ -103,6 +103,16 @@ class EntityRepository:
             (row[0], row[1]): divmod(row[2], _SCENES_PER_CHAPTER) for row in self._session.rows(statement)
         }
 
+    def author_aliases(self, project_id: str) -> dict[str, set[str]]:
+        """Return for each entity that has any the aliases that an author wrote."""
+        statement = select(ALIASES.c.entity_id, ALIASES.c.alias).where(
+            ALIASES.c.project_id == project_id, ALIASES.c.by_author
+        )
+        found: dict[str, set[str]] = defaultdict(set)
+        for row in self._session.rows(statement):
+            found[row.entity_id].add(row.alias)
+        return found
+
     def _stored(self, project_id: str, entity_ids: Iterable[str] | None = None) -> list[StoredEntity]:
         statement = select(ENTITIES).where(ENTITIES.c.project_id == project_id)
         names = select(ALIASES).where(ALIASES.c.project_id == project_id).order_by(ALIASES.c.row_id)
@@ -116,15 +126,6 @@ class EntityRepository:
         rows = own_rows(self._session.rows(statement), project_id)
         stored = [_stored_entity(row, aliases[row.entity_id]) for row in rows]
         return sorted(stored, key=lambda one: (len(one.entity.entity_id), one.entity.entity_id))
-
-    def _author_aliases(self, project_id: str) -> dict[str, set[str]]:
-        statement = select(ALIASES.c.entity_id, ALIASES.c.alias).where(
-            ALIASES.c.project_id == project_id, ALIASES.c.by_author
-        )
-        found: dict[str, set[str]] = defaultdict(set)
-        for row in self._session.rows(statement):
-            found[row.entity_id].add(row.alias)
-        return found
 
     def _write_aliases(self, project_id: str, entity: Entity, *, by_author: bool, adds_only: bool) -> None:
         old = ALIASES.delete().where(

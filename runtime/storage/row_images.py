@@ -14,6 +14,7 @@ from novelgen.errors import UserInputError
 from runtime.storage.session import StorageSession
 from runtime.storage.tables import (
     ALIASES,
+    CHARACTER_FILE_ALIASES,
     CHUNK_ENTITIES,
     CHUNKS,
     ENTITIES,
@@ -60,6 +61,7 @@ def _whole(table: Table, *key: str) -> _Imaged:
 _IMAGED = (
     _whole(ENTITIES, "entity_id"),
     _whole(ALIASES, "entity_id", "alias"),
+    _whole(CHARACTER_FILE_ALIASES, "entity_id", "alias"),
     _whole(MENTIONS, "scene_id", "entity_id", "name"),
     _Imaged(
         SCENES, ("scene_id",), ("scene_id", "participants", "location_id", "pov", "record", "content_hash")

@@ -15,11 +15,20 @@ from runtime.storage.tables_memory import (
     EMBEDDINGS,
     OUTBOX,
 )
-from runtime.storage.tables_story import ALIASES, COUNTERS, ENTITIES, MENTIONS, PROJECTS, SCENES
+from runtime.storage.tables_story import (
+    ALIASES,
+    CHARACTER_FILE_ALIASES,
+    COUNTERS,
+    ENTITIES,
+    MENTIONS,
+    PROJECTS,
+    SCENES,
+)
 from runtime.storage.tables_summaries import SUMMARIES
 
 __all__ = [
     "ALIASES",
+    "CHARACTER_FILE_ALIASES",
     "CHUNKS",
     "CHUNK_ENTITIES",
     "CHUNK_TAGS",

@@ -129,6 +129,20 @@ class EntityAliasRow(Row, table=True):
     by_author: bool = Field(sa_column_kwargs={"server_default": false()})
 
 
+class CharacterFileAliasRow(Row, table=True):
+    """An alias that nobody but characters.json has brought, as it was read last."""
+
+    __tablename__: ClassVar[str] = "character_file_aliases"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["project_id", "entity_id"], ["entities.project_id", "entities.entity_id"], ondelete="CASCADE"
+        ),
+    )
+    project_id: str = Field(primary_key=True, sa_type=Text)
+    entity_id: str = Field(primary_key=True, sa_type=Text)
+    alias: str = Field(primary_key=True, sa_type=Text)
+
+
 class NameMentionRow(Row, table=True):
     """A stored scene whose text contains a name or alias."""
 
@@ -150,4 +164,5 @@ COUNTERS = table_of(CounterRow)
 SCENES = table_of(SceneRow)
 ENTITIES = table_of(EntityRow)
 ALIASES = table_of(EntityAliasRow)
+CHARACTER_FILE_ALIASES = table_of(CharacterFileAliasRow)
 MENTIONS = table_of(NameMentionRow)

@@ -12,6 +12,7 @@ from novelgen.memory.outline import StoryOutline
 from novelgen.models.position import StoryPosition
 from novelgen.records.parts import CHAPTERS_PER_PART
 from runtime.storage.attachments import AttachmentRepository
+from runtime.storage.character_file import CharacterFileRepository
 from runtime.storage.consolidations import ConsolidationRepository
 from runtime.storage.counters import CounterRepository
 from runtime.storage.embedding_choice import EmbeddingChoiceRepository
@@ -58,6 +59,11 @@ class UnitOfWork:
     def entities(self) -> EntityRepository:
         """Entities and their names."""
         return EntityRepository(self._session)
+
+    @cached_property
+    def character_file(self) -> CharacterFileRepository:
+        """Aliases that characters.json has brought."""
+        return CharacterFileRepository(self._session)
 
     @cached_property
     def merges(self) -> EntityMergeRepository:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from novelgen.models.characters import Character, CharactersConfig
 from novelgen.models.entity import Entity, EntityAlias
 from runtime.ingest.entity_writes import store_entities
+from runtime.ingest.ingest import ingest_scenes
+from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
 
 MARY = Character(name="Mary Grey", role="heir", aliases=["Miss Grey"], background="Raised at sea.", fears="x")  # type: ignore[call-arg]
@@ -78,3 +82,103 @@ def test_a_changed_character_is_written_again(stores: MemoryStores, project: str
     changed = MARY.model_copy(update={"role": "captain"})
     assert store_entities(stores, project, characters=CharactersConfig(protagonist=changed)).written == ["C0"]
     assert _stored(stores, project)["C0"] == ("author", ["Mary Grey", "Miss Grey"], "captain")
+
+
+def _cast(*aliases: str, **changes: object) -> CharactersConfig:
+    """Return characters.json with Mary under these aliases."""
+    return CharactersConfig(protagonist=MARY.model_copy(update={"aliases": list(aliases), **changes}))
+
+
+def _names(stores: MemoryStores, project: str, entity_id: str = "C0") -> list[str]:
+    return _stored(stores, project)[entity_id][1]
+
+
+def test_an_alias_that_the_file_has_no_more_is_withdrawn(stores: MemoryStores, project: str) -> None:
+    """It goes with the next reading of the file, also from the scenes that it named her in; the others stay."""
+    store_entities(stores, project, characters=_cast("Miss Grey", "the heiress"))
+    scene = SceneInput(chapter_index=1, scene_index=1, text="Miss Grey went down to the sea.")
+    ingest_scenes(stores, project, [scene], index=False)
+    result = store_entities(stores, project, characters=_cast("the heiress"))
+    assert (result.written, result.rescanned) == (["C0"], [(1, 1)])
+    assert _names(stores, project) == ["Mary Grey", "the heiress"]
+    with stores.database(project).read() as unit:
+        assert unit.scenes.list_as_of(project)[0].participants == []
+    again = store_entities(stores, project, characters=_cast("the heiress"))
+    assert (again.written, again.rescanned) == ([], [])
+
+
+def test_an_alias_of_a_character_that_left_the_file_is_withdrawn(stores: MemoryStores, project: str) -> None:
+    """The character stays stored under its name; its alias may go to somebody else."""
+    tom = Character(name="Tom", aliases=["the boy"])
+    both = CharactersConfig(protagonist=tom, supporting_characters=[Character(name="Sam")])
+    store_entities(stores, project, characters=both)
+    sam = CharactersConfig(protagonist=Character(name="Sam", aliases=["the boy"]))
+    store_entities(stores, project, characters=sam)
+    assert _names(stores, project, "C0") == ["Tom"]
+    assert _names(stores, project, "C1") == ["Sam", "the boy"]
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_an_alias_that_somebody_else_brought_stays(
+    stores: MemoryStores, project: str, is_first: bool
+) -> None:
+    """What a record or entities.json says of her outlives the file, whichever of the two came first."""
+    supplied = Entity(
+        entity_id="C0", entity_type="character", name="Mary Grey", aliases=[EntityAlias(alias="Miss Grey")]
+    )
+    if is_first:
+        store_entities(stores, project, [supplied])
+    store_entities(stores, project, characters=_cast("Miss Grey", "the heiress"))
+    if not is_first:
+        store_entities(stores, project, [supplied], origin="extracted")
+    store_entities(stores, project, characters=_cast(role="captain"))
+    assert _names(stores, project) == ["Mary Grey", "Miss Grey"]
+
+
+def test_an_alias_that_a_person_added_stays_as_the_authors(stores: MemoryStores, project: str) -> None:
+    """A change of the file neither takes it away nor makes it a name that the text must show first."""
+    store_entities(stores, project, characters=_cast("Miss Grey"))
+    with stores.database(project).read() as unit:
+        stored = unit.entities.get(project, "C0")
+    assert stored is not None
+    aliases = [*stored.entity.aliases, EntityAlias(alias="the sea wolf")]
+    edited = stored.entity.model_copy(update={"aliases": aliases})
+    store_entities(stores, project, [edited], origin="author")
+    store_entities(stores, project, characters=_cast(role="captain"))
+    assert _names(stores, project) == ["Mary Grey", "the sea wolf"]
+    with stores.database(project).read() as unit:
+        assert unit.entities.author_aliases(project) == {"C0": {"the sea wolf"}}
+
+
+def test_a_card_that_a_person_changed_still_loses_the_files_alias(stores: MemoryStores, project: str) -> None:
+    """Editing her description does not make the file's alias the person's."""
+    store_entities(stores, project, characters=_cast("Miss Grey"))
+    with stores.database(project).read() as unit:
+        stored = unit.entities.get(project, "C0")
+    assert stored is not None
+    edited = stored.entity.model_copy(update={"description": "Raised by the sea."})
+    store_entities(stores, project, [edited], origin="author")
+    store_entities(stores, project, characters=_cast())
+    assert _names(stores, project) == ["Mary Grey"]
+
+
+def test_without_a_file_nothing_is_withdrawn(stores: MemoryStores, project: str) -> None:
+    """A characters.json that is not there says nothing, not even that there are no aliases."""
+    store_entities(stores, project, characters=_cast("Miss Grey"))
+    assert store_entities(stores, project).written == []
+    assert _names(stores, project) == ["Mary Grey", "Miss Grey"]
+
+
+def test_undoing_a_merge_lets_the_file_take_its_alias_back_again(stores: MemoryStores, project: str) -> None:
+    """Whose an alias is survives a merge and its undo."""
+    both = CharactersConfig(
+        protagonist=MARY.model_copy(update={"aliases": ["Miss Grey"]}),
+        supporting_characters=[Character(name="Tom")],
+    )
+    store_entities(stores, project, characters=both)
+    with stores.database(project).write() as unit:
+        merge = unit.merges.merge(project, "C1", "C0")
+    with stores.database(project).write() as unit:
+        unit.merges.undo(project, merge.change_id)
+    store_entities(stores, project, characters=_cast())
+    assert _names(stores, project) == ["Mary Grey"]
