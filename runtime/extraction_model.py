@@ -10,6 +10,15 @@ from runtime.providers.chat_models import build_chat_model
 from runtime.settings import NovelgenSettings
 
 
+def with_extraction_model(settings: NovelgenSettings, model: str | None) -> NovelgenSettings:
+    """Return settings that name another extraction model; None changes nothing."""
+    if model is None:
+        return settings
+    summarization = settings.memory.summarization.model_copy(update={"model": model})
+    memory = settings.memory.model_copy(update={"summarization": summarization})
+    return settings.model_copy(update={"memory": memory})
+
+
 def build_extraction_model(settings: NovelgenSettings) -> BaseChatModel:
     """Build the model of `memory.summarization.model`, else the planner's.
 

@@ -86,7 +86,7 @@ class ContextReport(BaseModel):
     tokens: dict[str, int] = Field(default_factory=dict, description="Per section.")
     tokens_per_need: dict[str, int] = Field(
         default_factory=dict,
-        description="The same tokens per need: states, obligations, relations, timeline (its rest), memories, passages.",
+        description="Per need: states, obligations, relations, timeline (its rest), memories, passages.",
     )
     left_out: list[LeftOutItem] = Field(default_factory=list)
     issues: list[ReportIssue] = Field(default_factory=list)

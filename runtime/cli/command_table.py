@@ -36,6 +36,7 @@ COMMAND_SECTIONS: dict[str, dict[str, str]] = {
     "Put things right": {
         "memory": f"{_COMMANDS}.memory:memory",
         "record": f"{_COMMANDS}.record:record",
+        "summary": f"{_COMMANDS}.summary:summary",
         "conflicts": f"{_COMMANDS}.conflicts:conflicts",
         "scene": f"{_COMMANDS}.scene:scene",
         "reindex": f"{_COMMANDS}.reindex:reindex",

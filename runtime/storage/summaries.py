@@ -75,6 +75,8 @@ class SummaryRepository:
     ) -> None:
         """Store a summary in place of those of the same chapter or part; an empty text only takes them away.
 
+        A model's takes the place of a model's only: a person's stays, and is told while it is not withheld.
+
         Args:
             project_id: The project.
             level: chapter or part.
@@ -87,13 +89,12 @@ class SummaryRepository:
             UnknownProjectError: When no project of that id is stored.
         """
         self._session.touch(project_id)
-        self._session.run(
-            SUMMARIES.delete().where(
-                SUMMARIES.c.project_id == project_id,
-                SUMMARIES.c.level == level,
-                SUMMARIES.c.number == number,
-            )
+        replaced = SUMMARIES.delete().where(
+            SUMMARIES.c.project_id == project_id,
+            SUMMARIES.c.level == level,
+            SUMMARIES.c.number == number,
         )
+        self._session.run(replaced if origin == "author" else replaced.where(SUMMARIES.c.origin == origin))
         if text.strip():
             summary = StoredSummary(
                 level=level,
@@ -102,7 +103,7 @@ class SummaryRepository:
                 last_chapter=chapters[1],
                 text=" ".join(text.split()),
                 origin=origin,
-                source_hash=source_hash(scene_hashes(self._session, project_id), *chapters),
+                source_hash=self.source_hash(project_id, *chapters),
                 written_at=self._session.now(),
             )
             self.add(project_id, [summary])
@@ -112,6 +113,27 @@ class SummaryRepository:
         self._session.insert(
             SUMMARIES, [each.model_dump() | {"project_id": project_id} for each in summaries]
         )
+
+    def source_hash(self, project_id: str, first_chapter: int, last_chapter: int) -> str:
+        """Return one hash of what the scenes of chapters hold."""
+        return source_hash(scene_hashes(self._session, project_id), first_chapter, last_chapter)
+
+    def events(self, project_id: str, first_chapter: int, last_chapter: int) -> list[str]:
+        """Return what the records of chapters tell, in story order: key events, else the summary's bullets."""
+        statement = (
+            select(SCENES.c.record)
+            .where(
+                SCENES.c.project_id == project_id, SCENES.c.chapter_index.between(first_chapter, last_chapter)
+            )
+            .order_by(*story_order(SCENES))
+        )
+        records = [row[0] or {} for row in self._session.rows(statement)]
+        return [
+            bullet
+            for record in records
+            for bullet in (record.get("key_events") or record.get("summary") or ())
+            if bullet.strip()
+        ]
 
     def list_as_of(self, project_id: str, *, as_of: StoryPosition = END_OF_STORY) -> list[StandingSummary]:
         """Return the written summaries of what is over at a position, chapters first, each level in order."""
@@ -134,7 +156,9 @@ class SummaryRepository:
                 summary.first_chapter,
                 summary.last_chapter,
             )
-            if each.is_used and is_whole:
+            known = used[summary.level].get(summary.number)
+            is_free = known is None or known.origin != "author"
+            if each.is_used and is_whole and is_free:
                 used[summary.level][summary.number] = WrittenSummary(text=summary.text, origin=summary.origin)
         return used
 

@@ -9,8 +9,8 @@ from functools import cached_property
 from sqlalchemy import Connection
 
 from novelgen.memory.outline import StoryOutline
-from novelgen.models.position import StoryPosition
-from novelgen.records.parts import CHAPTERS_PER_PART
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.records.parts import CHAPTERS_PER_PART, NumberedPart
 from runtime.storage.attachments import AttachmentRepository
 from runtime.storage.character_file import CharacterFileRepository
 from runtime.storage.consolidations import ConsolidationRepository
@@ -25,6 +25,7 @@ from runtime.storage.loops import LoopRepository
 from runtime.storage.memories import MemoryRepository
 from runtime.storage.outbox import OutboxRepository
 from runtime.storage.outline import read_outline
+from runtime.storage.outline_summaries import StorySummaries, read_parts, read_summaries
 from runtime.storage.projects import ProjectRepository
 from runtime.storage.relationships import RelationshipRepository
 from runtime.storage.scenes import SceneRepository
@@ -135,6 +136,24 @@ class UnitOfWork:
     ) -> StoryOutline:
         """Return what the story has shown before the position, apart from its memories."""
         return read_outline(self._session, project_id, as_of, chapters_per_part=chapters_per_part)
+
+    def story_summaries(self, project_id: str, *, chapters_per_part: int) -> StorySummaries:
+        """Return what is told of every chapter and of every part that is over."""
+        return read_summaries(
+            self._session,
+            project_id,
+            END_OF_STORY,
+            chapters_per_part=chapters_per_part,
+            is_whole_story=True,
+        )
+
+    def story_parts(
+        self, project_id: str, *, last_chapter: int, chapters_per_part: int
+    ) -> list[NumberedPart]:
+        """Return the parts that begin up to a chapter."""
+        return read_parts(
+            self._session, project_id, last_chapter=last_chapter, chapters_per_part=chapters_per_part
+        )
 
     def story_version(self, project_id: str, as_of: StoryPosition) -> str:
         """Return a mark that changes exactly when what is stored before the position changes."""

@@ -10,10 +10,9 @@ from runtime.cli.opening import opened_project
 from runtime.cli.output import print_json, print_pairs, report_line
 from runtime.cli.progress import progress_bars
 from runtime.cli.session import CliSession
-from runtime.extraction_model import build_extraction_model, extraction_settings
+from runtime.extraction_model import build_extraction_model, extraction_settings, with_extraction_model
 from runtime.ingest.extraction import ExtractionReport, extract_scenes
 from runtime.ingest.extraction_choice import ExtractionChoice
-from runtime.settings import NovelgenSettings
 
 
 def extract_project(
@@ -34,7 +33,7 @@ def extract_project(
         Exit: When a scene failed; the others are stored.
     """
     with opened_project(session, project_id) as stores:
-        settings = _with_model(stores.settings, model)
+        settings = with_extraction_model(stores.settings, model)
         with progress_bars("scenes") as (progress,):
             report = extract_scenes(
                 stores,
@@ -52,14 +51,6 @@ def extract_project(
     if report.count("failed"):
         _report_ways_out(report, project_id)
         raise click.exceptions.Exit(ExitCode.FAILED)
-
-
-def _with_model(settings: NovelgenSettings, model: str | None) -> NovelgenSettings:
-    if model is None:
-        return settings
-    summarization = settings.memory.summarization.model_copy(update={"model": model})
-    memory = settings.memory.model_copy(update={"summarization": summarization})
-    return settings.model_copy(update={"memory": memory})
 
 
 def _report_scenes(report: ExtractionReport) -> None:

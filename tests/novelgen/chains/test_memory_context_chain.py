@@ -20,7 +20,7 @@ from novelgen.errors import ContextWriteError, DatabaseError, InvalidProjectIdEr
 from novelgen.memory.in_memory import InMemoryStoryMemory
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.search import SearchRequest, SearchResult
-from novelgen.models.context import SceneMemoryContext
+from novelgen.models.context import ReportIssue, SceneMemoryContext
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ChapterPlan
 from novelgen.models.position import StoryPosition
@@ -338,3 +338,13 @@ def test_the_chain_keeps_nothing_between_runs() -> None:
     assert "M4" in late
     assert "M4" not in early
     assert source_ids(shared.invoke(lighthouse_request(1, 2))) == early
+
+
+def test_what_is_known_of_the_chain_stands_in_every_report() -> None:
+    """An issue of its building, such as a tokenizer that is missing, is said in each context."""
+    known = ReportIssue(stage="tokens", kind="unavailable", message="tokens are estimated: no file")
+    degraded = chain(known_issues=[known])
+    for _ in range(2):
+        report = degraded.invoke(lighthouse_request()).report
+        assert report is not None
+        assert known in report.issues

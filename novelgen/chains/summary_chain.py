@@ -1,0 +1,136 @@
+"""What happened in a chapter or part in, its summary out, written by a model.
+
+What it says is taken only where it says no more than it was shown. The chain keeps nothing between runs.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+from pydantic import BaseModel, Field
+
+from novelgen.errors import DeadlineExceededError, ModelError
+from novelgen.model_calls.grounded_answers import require_grounded
+from novelgen.model_calls.json_model import JsonModel, issue_kind_of
+from novelgen.model_calls.parsing import UnusableAnswerError
+from novelgen.model_calls.prompt_data import as_data
+from novelgen.models.context import ReportIssue
+from novelgen.prompting import load_chat_prompt
+from novelgen.text.cjk import StoryLanguage, story_language
+from novelgen.text.tokens import estimate_tokens
+
+logger = logging.getLogger(__name__)
+
+SUMMARY_STAGE = "summary"
+SUMMARY_TOKENS = 150
+PROMPT_VARIABLES = frozenset({"events", "format_instructions", "max_tokens"})
+REPAIR_VARIABLES = frozenset({"problem"})
+
+
+class ModelSummary(BaseModel):
+    """What the model is asked for."""
+
+    summary: str = Field(description="the summary in two to five whole sentences")
+
+
+class SummaryRequest(BaseModel):
+    """What is to be summed up."""
+
+    events: list[str] = Field(min_length=1, description="In story order.")
+    names: list[str] = Field(default_factory=list, description="Every name of the story, later ones too.")
+    language: StoryLanguage | None = Field(default=None, description="None: that of the events.")
+
+
+class SummaryResult(BaseModel):
+    """The summary, empty when the model wrote none that can be used; the issue then says why."""
+
+    text: str = ""
+    issue: ReportIssue | None = None
+
+
+SummaryInput = SummaryRequest | Mapping[str, Any]
+
+
+class SummaryChain(Runnable[SummaryInput, SummaryResult]):
+    """Writes summaries; works as any LangChain Runnable. Nothing that the model or its server does is raised.
+
+    Args:
+        model: Any LangChain chat model.
+        timeout_s: Seconds for one summary, a repair included.
+    """
+
+    def __init__(self, model: BaseChatModel, *, timeout_s: float = 60.0) -> None:
+        self._model = JsonModel(model, ModelSummary, keys=("summary",))
+        self._timeout_s = timeout_s
+        self._step: Runnable[SummaryInput, SummaryResult] = RunnableLambda(self._written).with_config(
+            run_name="summarise"
+        )
+
+    def invoke(
+        self, input: SummaryInput, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> SummaryResult:
+        """Write one summary.
+
+        Args:
+            input: The request, or a mapping of its fields.
+            config: LangChain's configuration: callbacks, tags, metadata.
+
+        Raises:
+            ValidationError: When the request lacks events or has a wrong type.
+        """
+        return self._step.invoke(input, self._named(config), **kwargs)
+
+    async def ainvoke(
+        self, input: SummaryInput, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> SummaryResult:
+        """Write one summary without blocking the event loop; the same body runs in a worker thread."""
+        return await self._step.ainvoke(input, self._named(config), **kwargs)
+
+    def _named(self, config: RunnableConfig | None) -> RunnableConfig:
+        given = config or {}
+        return {**given, "run_name": given.get("run_name") or self.get_name()}
+
+    def _written(self, given: SummaryInput) -> SummaryResult:
+        request = SummaryRequest.model_validate(given)
+        language = request.language or story_language("\n".join(request.events))
+        repair = load_chat_prompt("repair_summary", language, variables=REPAIR_VARIABLES)
+        conversation = self._model.conversation(
+            ends_at=time.monotonic() + self._timeout_s, stage=SUMMARY_STAGE
+        )
+        try:
+            text = conversation.obtain(
+                self._prompt(request, language),
+                accept=lambda answer: _accepted(answer, request),
+                repair=lambda problem: repair.format_messages(problem=problem),
+            )
+        except (ModelError, DeadlineExceededError) as error:
+            issue = ReportIssue(
+                stage=SUMMARY_STAGE, kind=issue_kind_of(error), message=f"the model wrote no summary: {error}"
+            )
+            logger.warning("%s", issue.message)
+            return SummaryResult(issue=issue)
+        return SummaryResult(text=text)
+
+    def _prompt(self, request: SummaryRequest, language: StoryLanguage) -> list[BaseMessage]:
+        prompt = load_chat_prompt("summarise_chapter", language, variables=PROMPT_VARIABLES)
+        return prompt.format_messages(
+            events="\n".join(f"- {as_data(event)}" for event in request.events),
+            format_instructions=self._model.format_instructions(),
+            max_tokens=str(SUMMARY_TOKENS),
+        )
+
+
+def _accepted(answer: ModelSummary, request: SummaryRequest) -> str:
+    text = " ".join(answer.summary.split())
+    if not text:
+        raise UnusableAnswerError("empty", "summary is empty")
+    if estimate_tokens(text) > SUMMARY_TOKENS:
+        raise UnusableAnswerError("schema", f"summary is longer than {SUMMARY_TOKENS} tokens")
+    require_grounded(text, shown="\n".join(request.events), names=request.names)
+    return text

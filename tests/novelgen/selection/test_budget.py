@@ -1,0 +1,70 @@
+"""Filling the budget for memories, with its quota for passages."""
+
+from __future__ import annotations
+
+from novelgen.selection.budget import Priced, fill
+from novelgen.selection.quotas import NeedQuotas
+from novelgen.selection.select import select_memories
+from novelgen.selection.weights import SelectionWeights
+from tests.novelgen.selection.build import candidate, crowd, plan_scene
+
+PRICED = [
+    Priced("p1", 9.0, 40, is_passage=True),
+    Priced("p2", 8.0, 40, is_passage=True),
+    Priced("m1", 7.0, 40),
+    Priced("m2", 6.0, 40),
+]
+
+
+def test_without_a_quota_the_best_gain_goes_first() -> None:
+    """Whatever kind it is."""
+    assert fill(PRICED, 80, lambda _: None).taken == ("p1", "p2")
+
+
+def test_passages_over_their_quota_wait_for_all_else() -> None:
+    """Distilled memories come in their stead; what waited and found no room is marked."""
+    filling = fill(PRICED, 80, lambda _: None, passage_tokens=40)
+    assert (filling.taken, filling.no_room) == (("p1", "m1"), ("p2", "m2"))
+    assert filling.over_quota == {"p2"}
+
+
+def test_what_memories_leave_unused_goes_to_passages() -> None:
+    """A quota of nothing takes nothing away where nobody else wants it, and the order stays that of gain."""
+    filling = fill(PRICED, 160, lambda _: None, passage_tokens=0)
+    assert filling.taken == ("p1", "p2", "m1", "m2")
+    assert filling.no_room == ()
+
+
+def test_a_left_out_passage_names_its_quota() -> None:
+    """The receipt says which quota was full."""
+    texts = [
+        candidate(
+            "passage",
+            3,
+            content="Ada walked down to the harbour in the rain and waited.",
+            content_type="scene",
+        )
+    ]
+    selection = select_memories(
+        [*crowd(), *texts],
+        plan_scene(),
+        weights=SelectionWeights(left_out_receipts=100),
+        budget_tokens=60,
+        quotas=NeedQuotas(passages=0),
+    )
+    assert {item.chunk.content_type for item in selection.items} == {"memory"}
+    reasons = {each.chunk.chunk_id: each.reason for each in selection.left_out}
+    assert reasons["passage"] == "over quotas.passages=0, and no room in the budget"
+
+
+def test_without_distilled_memories_passages_know_no_quota() -> None:
+    """A story without records is told by its passages alone."""
+    passages = [
+        candidate(f"p{n}", n, content=f"第{n}天，阿黛走到码头去等船。", content_type="scene")
+        for n in (1, 2, 3)
+    ]
+    free = select_memories(passages, plan_scene(), quotas=NeedQuotas(passages=0), budget_tokens=30)
+    assert [item.chunk.chunk_id for item in free.items] == [
+        item.chunk.chunk_id for item in select_memories(passages, plan_scene(), budget_tokens=30).items
+    ]
+    assert free.items
