@@ -9,6 +9,7 @@ import time
 from array import array
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.errors import NovelgenError
@@ -103,18 +104,29 @@ class Client(threading.Thread):
         }
 
     def run(self) -> None:
-        """Act until stopped; an error that no caller should see is kept as a broken promise."""
+        """Fill the own places, then act until stopped."""
+        for turn in range(len(self._project_ids)):
+            project = (turn + self._own_places.start) % len(self._project_ids)
+            for place in self._own_places:
+                self._attempt("fill", partial(self._store_at, project, place))
         while not self._stopped.is_set():
             act = self._dice.choices(list(ACTS), weights=list(ACTS.values()))[0]
-            project = self._dice.randrange(len(self._project_ids))
-            try:
-                self._acts[act](project)
-            except Exception as error:
-                logger.exception("%s raised", act)
-                self.errors.append(f"{act}: {type(error).__name__}: {error}"[:500])
+            self._attempt(act, partial(self._acts[act], self._dice.randrange(len(self._project_ids))))
+
+    def _attempt(self, name: str, act: Callable[[], None]) -> None:
+        """Act unless stopped; an error that no caller should see is kept as a broken promise."""
+        if self._stopped.is_set():
+            return
+        try:
+            act()
+        except Exception as error:
+            logger.exception("%s raised", name)
+            self.errors.append(f"{name}: {type(error).__name__}: {error}"[:500])
 
     def _store_scene(self, project: int) -> None:
-        place = self._dice.choice(self._own_places)
+        self._store_at(project, self._dice.choice(self._own_places))
+
+    def _store_at(self, project: int, place: int) -> None:
         self._versions += 1
         version = self._versions
         is_new = self.ledger.version(project, place) is None
