@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -24,6 +25,13 @@ def mount_small_disk(folder: Path, size_megabytes: int) -> None:
 def enlarge_disk(folder: Path, size_megabytes: int) -> None:
     """Give the disk room."""
     subprocess.run(["mount", "-o", f"remount,size={size_megabytes}m", str(folder)], check=True)
+
+
+def fill_disk(folder: Path) -> None:
+    """Leave no room."""
+    with contextlib.suppress(OSError), (folder / "filling").open("wb", buffering=0) as filling:
+        while filling.write(bytes(65_536)):
+            pass
 
 
 def unmount_disk(folder: Path) -> None:
