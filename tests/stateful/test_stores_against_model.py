@@ -1,4 +1,4 @@
-"""Whatever is stored, replaced, deleted, moved, restarted and killed: the stores say what a plain model says.
+"""Whatever is stored, edited, merged, moved, restarted and killed: the stores say what a plain model says.
 
 More examples by NOVELGEN_TEST_STATEFUL_EXAMPLES and NOVELGEN_TEST_STATEFUL_STEPS.
 """
@@ -35,9 +35,9 @@ from runtime.ingest.indexing import drain_outbox, verify_index
 from runtime.ingest.ingest import delete_scene, ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.memory_tools import search_story_memory_tool
-from runtime.storage.records import MemoryFilter
+from runtime.storage.records import MemoryEdit, MemoryFilter
 from runtime.stores import MemoryStores
-from tests.stateful.plain_story import Place, PlainScene, PlainStory
+from tests.stateful.plain_story import Place, PlainScene, PlainStory, memory_of
 from tests.support.demo_project import settings_for
 
 EXAMPLES = int(os.environ.get("NOVELGEN_TEST_STATEFUL_EXAMPLES", "10"))
@@ -70,6 +70,7 @@ class StoryMachine(RuleBasedStateMachine):
         self.model = PlainStory()
         self.project = f"story-{next(_projects)}"
         self.number = 0
+        self.merge_id: int | None = None
 
     @initialize()
     def create(self) -> None:
@@ -88,15 +89,59 @@ class StoryMachine(RuleBasedStateMachine):
             ],
         )
 
+    @precondition(lambda self: self.merge_id is None)
     @rule(place=PLACES, changes=CHANGES)
     def put(self, place: Place, changes: dict[str, dict[str, Any]]) -> None:
         """Store a scene, or another version of one."""
         self.number += 1
-        scene = PlainScene(self.number, changes)
+        scene = PlainScene.told(self.number, changes)
         ingest_scene(self.stores, self.project, _input_of(place, scene))
         self.model.put(place, scene)
 
+    @precondition(lambda self: self.model.scenes and self.merge_id is None)
+    @rule(data=st.data(), changes=CHANGES)
+    def correct_record(self, data: st.DataObject, changes: dict[str, dict[str, Any]]) -> None:
+        """Replace a scene's record by one of the author's, which says other changes."""
+        place = data.draw(st.sampled_from(sorted(self.model.scenes)))
+        self.model.correct(place, changes)
+        scene = _input_of(place, self.model.scenes[place])
+        result = ingest_scene(self.stores, self.project, scene.model_copy(update={"record_origin": "author"}))
+        assert result.count("added") == 0
+
     @precondition(lambda self: self.model.scenes)
+    @rule(data=st.data())
+    def edit_memory(self, data: st.DataObject) -> None:
+        """Reword a memory; it is the author's from then on."""
+        place = data.draw(st.sampled_from(sorted(self.model.scenes)))
+        old = data.draw(st.sampled_from(self.model.scenes[place].memories)).content
+        self.number += 1
+        new = memory_of(self.number)
+        with self.stores.database(self.project).write() as unit:
+            listed = unit.memories.list_matching(self.project, MemoryFilter(content_types=["memory"]))
+            (chunk_id,) = [each.chunk.chunk_id for each in listed if each.chunk.content == old]
+            unit.memories.edit(self.project, chunk_id, MemoryEdit(content=new))
+        drain_outbox(self.stores, self.project)
+        self.model.edit(place, old, new)
+
+    @precondition(lambda self: self.merge_id is None)
+    @rule()
+    def merge(self) -> None:
+        """Boris turns out to be Anna; scenes are not replaced until that is undone, which would then be refused."""
+        with self.stores.database(self.project).write() as unit:
+            self.merge_id = unit.merges.merge(self.project, "C0", "C1").change_id
+        self.model.merge("C0", "C1")
+
+    @precondition(lambda self: self.merge_id is not None)
+    @rule()
+    def undo_merge(self) -> None:
+        """They are two again, with all that each had."""
+        with self.stores.database(self.project).write() as unit:
+            unit.merges.undo(self.project, self.merge_id)
+        drain_outbox(self.stores, self.project)
+        self.merge_id = None
+        self.model.undo_merge()
+
+    @precondition(lambda self: self.model.scenes and self.merge_id is None)
     @rule(data=st.data())
     def delete(self, data: st.DataObject) -> None:
         """Delete a scene."""
@@ -193,7 +238,11 @@ def _input_of(place: Place, scene: PlainScene) -> SceneInput:
                 {"entity_id": entity_id, "changes": changes} for entity_id, changes in scene.changes.items()
             ],
             "memories": [
-                {"memory_id": f"M{scene.number}", "content": scene.memory, "entities": ["C0", "I0"]}
+                {
+                    "memory_id": f"M{scene.number}",
+                    "content": memory_of(scene.number),
+                    "entities": ["C0", "I0"],
+                }
             ],
         }
     )
