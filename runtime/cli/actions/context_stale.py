@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,10 +22,12 @@ from runtime.cli.views.context_difference import print_difference
 from runtime.diagnosis.context_files import JudgedContext, judge_context_files
 from runtime.projects.paths import ProjectPaths
 from runtime.projects.scene_plans import own_scene_plan
+from runtime.writer import JsonContextWriter
 
-_FATAL_STAGES = ("outline", "write")
-"""A context whose story could not be read, or that was not written, is as stale as before."""
+_FATAL_STAGES = ("outline", "search", "states", "timeline")
+"""Where one of these failed the story was not read whole: the stale context is the better one and stays."""
 
+_Keep = Callable[[SceneMemoryContext], object]
 _Plans = Mapping[tuple[int, int], ScenePlan]
 
 
@@ -52,6 +54,8 @@ def rebuild_stale(
 ) -> None:
     """Build every stale context of a project again, in story order, and write it over its file.
 
+    A file stays as it is when its scene has no plan, or the story before it could not be read whole.
+
     Args:
         session: The program's own options.
         project_id: The project.
@@ -64,8 +68,9 @@ def rebuild_stale(
         DatabaseError: When the database fails.
         Exit: When a context could not be read or built; the others are written.
     """
-    with opened_builder(session, project_id, options) as builder:
-        tally = _built_again(builder, project_id, plans_file)
+    with opened_builder(session, project_id, options, write_files=False) as builder:
+        writer = JsonContextWriter(builder.paths.projects_dir)
+        tally = _built_again(builder, project_id, plans_file, keep=writer.write)
     _end(tally, f"{len(tally.rebuilt)} of {tally.stale} stale contexts rebuilt")
 
 
@@ -77,7 +82,7 @@ def show_stale_differences(
     Args and errors are those of `rebuild_stale`.
     """
     with opened_builder(session, project_id, options, write_files=False) as builder:
-        tally = _built_again(builder, project_id, plans_file)
+        tally = _built_again(builder, project_id, plans_file, keep=None)
     differences = [(compare_contexts(each.was, each.now), each.language) for each in tally.rebuilt]
     if as_json:
         print_json([difference for difference, _ in differences])
@@ -88,7 +93,9 @@ def show_stale_differences(
     _end(tally, f"{len(differences)} of {tally.stale} stale contexts compared, none written")
 
 
-def _built_again(builder: ContextBuilder, project_id: str, plans_file: Path | None) -> _Tally:
+def _built_again(
+    builder: ContextBuilder, project_id: str, plans_file: Path | None, *, keep: _Keep | None
+) -> _Tally:
     judged = judge_context_files(builder.stores, project_id)
     stale = [each.context for each in judged if each.is_stale and each.context is not None]
     tally = _Tally(len(stale), failures=[_unreadable(project_id, each) for each in judged if each.problem])
@@ -99,7 +106,10 @@ def _built_again(builder: ContextBuilder, project_id: str, plans_file: Path | No
     with progress_bars("contexts") as (progress,):
         for done, each in enumerate(stale, start=1):
             try:
-                tally.rebuilt.append(_rebuilt(builder, each, given))
+                rebuilt = _rebuilt(builder, each, given)
+                if keep is not None:
+                    keep(rebuilt.now)
+                tally.rebuilt.append(rebuilt)
             except NovelgenError as error:
                 tally.failures.append(str(error))
             progress(done, len(stale))
@@ -136,7 +146,7 @@ def _rebuilt(builder: ContextBuilder, was: SceneMemoryContext, given: _Plans) ->
     fatal = [issue for issue in now.report.issues if issue.stage in _FATAL_STAGES] if now.report else []
     if fatal:
         scene = f"{was.chapter_index}:{was.scene_index}"
-        raise ContextWriteError(f"the context of scene {scene} is still stale: {fatal[0].message}")
+        raise ContextWriteError(f"the context of scene {scene} stays as it is: {fatal[0].message}")
     return _Rebuilt(was, now, builder.language(plan, **place))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -127,14 +129,27 @@ def test_a_damaged_context_is_named_and_the_others_compared(run: Run, stale: Pat
     assert f"`novelgen context {PROJECT} --chapter 1 --scene 2`" in result.stderr
 
 
-def test_a_context_that_cannot_be_written_is_still_stale(run: Run, stale: Path) -> None:
-    """A target that the disk refuses fails alone, and is not counted as rebuilt."""
+def test_a_context_that_cannot_be_written_fails_alone(run: Run, stale: Path) -> None:
+    """A target that is a link to elsewhere is not followed, and is not counted as rebuilt."""
     (stale / "scene_3_1_memory.json").rename(stale / "elsewhere.json")
     (stale / "scene_3_1_memory.json").symlink_to(stale / "elsewhere.json")
     result = run("context", PROJECT, "--stale")
     assert result.exit_code == 1
-    assert "the context of scene 3:1 is still stale" in result.stderr
+    assert "scene_3_1_memory.json" in result.stderr
     assert "1 of 2 stale contexts rebuilt" in result.stderr
+    assert stale_files(run) == ["scene_3_1_memory.json"]
+
+
+def test_a_story_that_cannot_be_read_whole_leaves_the_stale_files(run: Run, stale: Path) -> None:
+    """A stale context is better than one without its outline, which is why no file is written over."""
+    before = contents(stale)
+    with closing(sqlite3.connect(stale / "data" / "novel.db")) as connection:
+        connection.execute("DROP TABLE relationships")
+    result = run("context", PROJECT, "--stale")
+    assert result.exit_code == 1
+    assert "the context of scene 3:1 stays as it is" in result.stderr
+    assert "0 of 2 stale contexts rebuilt" in result.stderr
+    assert contents(stale) == before
 
 
 def test_with_diff_nothing_is_written(run: Run, stale: Path) -> None:
