@@ -70,6 +70,16 @@ class SummarizationSettings(BaseModel):
     window_characters: int = Field(default=6000, ge=200, description="Longest piece that is read at once.")
 
 
+class ConsolidationSettings(BaseModel):
+    """When one memory comes to stand for several."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    max_memories_per_entity: int | None = Field(
+        default=None, ge=1, description="Ingest consolidates beyond; None: never by itself."
+    )
+
+
 class MemorySettings(BaseModel):
     """Budgets, stores and embeddings of the memory."""
 
@@ -80,6 +90,7 @@ class MemorySettings(BaseModel):
     embedding_base_url: str | None = None
     ingest: IngestSettings = IngestSettings()
     summarization: SummarizationSettings = SummarizationSettings()
+    consolidation: ConsolidationSettings = ConsolidationSettings()
     memory_budget: int = Field(default=2000, ge=0, le=1_000_000, description="Tokens for relevant_memories.")
     state_budget: int = Field(default=600, ge=0, le=1_000_000, description="Tokens for entity_states.")
     timeline_budget: int = Field(default=400, ge=0, le=1_000_000, description="Tokens for timeline_context.")

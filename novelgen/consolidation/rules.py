@@ -23,13 +23,13 @@ class ConsolidationRules(BaseModel):
     min_sources: int = Field(default=3, ge=2, description="Fewer save too little.")
     max_sources: int = Field(default=8, ge=2, description="More cannot be told in one memory.")
     span_scenes: int = Field(
-        default=12, ge=1, description="Scenes with memories from the first source to the last."
+        default=24, ge=1, description="Scenes with memories from the first source to the last."
     )
     protected_importance: int = Field(default=8, ge=1, le=10, description="Protected from this on.")
     superseded_points: float = Field(default=-3.0, description="Added to the importance of what is over.")
     unverified_points: float = Field(default=-1.0, description="Added to that of what no quote proves.")
     topic_similarity: float = Field(
-        default=0.2, description="Cosine of embeddings, less the mean of the entity's, that is one topic."
+        default=0.1, description="Cosine of embeddings, less the mean of the entity's, that is one topic."
     )
     max_tokens: int = Field(default=240, ge=20, description="Estimated tokens of a consolidated memory.")
 

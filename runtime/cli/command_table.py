@@ -39,6 +39,7 @@ COMMAND_SECTIONS: dict[str, dict[str, str]] = {
         "summary": f"{_COMMANDS}.summary:summary",
         "conflicts": f"{_COMMANDS}.conflicts:conflicts",
         "scene": f"{_COMMANDS}.scene:scene",
+        "consolidate": f"{_COMMANDS}.consolidate:consolidate",
         "reindex": f"{_COMMANDS}.reindex:reindex",
         "doctor": f"{_COMMANDS}.doctor:doctor",
     },

@@ -14,6 +14,7 @@ from novelgen.models.context import ReportIssue
 from runtime.exchange.memory_folder_reading import IncomingStory
 from runtime.ingest.indexing import drain_outbox
 from runtime.ingest.ingest import ingest_scenes
+from runtime.storage.consolidations import StoredConsolidation
 from runtime.storage.exchange_records import ExchangedEntity, ExchangedScene, ProjectContents, SceneBundle
 from runtime.storage.summaries import StoredSummary
 from runtime.stores import MemoryStores
@@ -34,6 +35,7 @@ class ImportPreview(BaseModel):
     new_memories: int = Field(default=0, description="Notes and memories that go with no new scene.")
     new_events: int = Field(default=0, description="States, loop events and relationship changes, likewise.")
     new_summaries: int = Field(default=0, description="Summaries that somebody wrote.")
+    new_consolidations: int = Field(default=0, description="Memories that stand for others.")
     is_new_project: bool = False
 
 
@@ -85,9 +87,9 @@ def import_story(
     if stored is None:
         contents = incoming.contents
         stores.create_project(project_id, name=contents.name, language=contents.language)
-    _store(stores, project_id, plan, progress)
+    left_out = _store(stores, project_id, plan, progress)
     told = ingest_scenes(stores, project_id, plan.told_scenes, index=False) if plan.told_scenes else None
-    issues = told.issues if told else []
+    issues = [*(told.issues if told else []), *_left_out_issues(left_out)]
     if index:
         issues = [*issues, *drain_outbox(stores, project_id).issues]
     return ImportResult(preview=preview, issues=issues)
@@ -146,11 +148,16 @@ class _ImportPlan:
             relationship_changes=new("relationship_changes"),
             parts=self.contents.parts,
             summaries=self._new_summaries(),
+            consolidations=self._new_consolidations(),
         )
 
     def _new_summaries(self) -> list[StoredSummary]:
         taken = {(each.level, each.number) for each in self._stored.summaries}
         return [each for each in self.contents.summaries if (each.level, each.number) not in taken]
+
+    def _new_consolidations(self) -> list[StoredConsolidation]:
+        taken = {each.chunk.chunk_id for each in self._stored.consolidations}
+        return [each for each in self.contents.consolidations if each.chunk.chunk_id not in taken]
 
     def _pair_of(self, contents_is_stored: bool, relationship_id: str) -> str:
         pairs = (self._stored if contents_is_stored else self.contents).pairs
@@ -172,6 +179,7 @@ class _ImportPlan:
             + len(self.rest.loop_events)
             + len(self.rest.relationship_changes),
             new_summaries=len(self.rest.summaries),
+            new_consolidations=len(self.rest.consolidations),
         )
         for given in self.contents.entities:
             old = known.get(given.entity.entity_id)
@@ -193,7 +201,8 @@ class _ImportPlan:
 
 def _store(
     stores: MemoryStores, project_id: str, plan: _ImportPlan, progress: Callable[[int, int], Any] | None
-) -> None:
+) -> list[str]:
+    """Store a plan and return the ids of the consolidated memories that were left out."""
     database = stores.database(project_id)
     with database.write() as unit:
         for entity in plan.entities:
@@ -208,6 +217,17 @@ def _store(
         unit.exchange.add_rest(project_id, plan.rest, relationship_ids)
         unit.exchange.add_summaries(project_id, plan.rest.summaries, plan.rest.parts)
         unit.exchange.raise_counters(project_id, plan.contents.counters)
+        return unit.exchange.add_consolidations(project_id, plan.rest.consolidations, plan.contents.memories)
+
+
+def _left_out_issues(left_out: Sequence[str]) -> list[ReportIssue]:
+    if not left_out:
+        return []
+    message = (
+        f"{len(left_out)} consolidated memories were left out, for their sources are not stored here as they "
+        "were there; `novelgen consolidate` makes new ones"
+    )
+    return [ReportIssue(stage="import", kind="stale", message=message)]
 
 
 def _stored_contents(stores: MemoryStores, project_id: str) -> ProjectContents | None:

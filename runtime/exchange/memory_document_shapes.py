@@ -185,6 +185,19 @@ class NotesFile(_Document):
     notes: list[MemoryDocument] = Field(default_factory=list)
 
 
+class ConsolidationDocument(_Document):
+    """A memory that stands for others; its other fields are those of StoryMemoryChunk."""
+
+    chunk_id: str = Field(min_length=1)
+    sources: list[str] = Field(min_length=1, description="Chunk ids in story order.")
+
+
+class ConsolidationsFile(_Document):
+    """consolidations.json."""
+
+    consolidations: list[ConsolidationDocument] = Field(default_factory=list)
+
+
 class SummariesFile(_Document):
     """summaries.json."""
 

@@ -137,6 +137,16 @@ class MemoryDocuments:
             "summaries": [each.model_dump(mode="json") for each in self._contents.summaries],
         }
 
+    def consolidations(self) -> dict[str, Any]:
+        """Return the document of the memories that stand for others, with the chunk ids of these."""
+        return {
+            "consolidations": [
+                each.chunk.model_dump(mode="json", exclude={"project_id", "superseded_by"})
+                | {"sources": each.source_ids}
+                for each in self._contents.consolidations
+            ]
+        }
+
     def counters(self) -> dict[str, int]:
         """Return the counters by name; as in the scheme of the memory, scenes are numbered from 1."""
         return {

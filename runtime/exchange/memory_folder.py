@@ -75,6 +75,8 @@ def _documents(contents: ProjectContents) -> Iterator[tuple[str, Any]]:
     yield "relationships.json", documents.relationships()
     yield "notes.json", documents.notes()
     yield "summaries.json", documents.summaries()
+    if contents.consolidations:
+        yield "consolidations.json", documents.consolidations()
     yield "counters.json", documents.counters()
 
 

@@ -14,6 +14,8 @@ from novelgen.errors import InvalidFileError
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.record import SceneRecord
 from runtime.exchange.memory_document_shapes import (
+    ConsolidationDocument,
+    ConsolidationsFile,
     EntityDocument,
     LoopsFile,
     MemoryDocument,
@@ -29,6 +31,7 @@ from runtime.exchange.memory_events import EventContext, entity_states, loop_eve
 from runtime.exchange.memory_folder import ENTITY_FOLDERS, MEMORY_FOLDER, SCENES_FOLDER
 from runtime.ingest.scene_input import SceneInput
 from runtime.projects.file_reading import read_json_file, read_text_file, validated
+from runtime.storage.consolidations import StoredConsolidation
 from runtime.storage.exchange_records import ExchangedMemory, ExchangedScene, ProjectContents
 from runtime.storage.records import StoredScene
 
@@ -84,6 +87,7 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
     pairs, changes = relationship_events(relationships, context)
     stored = [each for each in documents if each.content_hash]
     told = _document(root / "summaries.json", SummariesFile)
+    standing = _document(root / "consolidations.json", ConsolidationsFile).consolidations
     contents = ProjectContents(
         name=project.name,
         language=project.language,
@@ -101,6 +105,7 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
         relationship_changes=changes,
         parts=told.parts,
         summaries=told.summaries,
+        consolidations=[_consolidation(each, project_id) for each in standing],
         counters=_counters(root / "counters.json"),
     )
     return IncomingStory(contents, [_told_scene(each, root) for each in documents if not each.content_hash])
@@ -175,6 +180,12 @@ def _memory(document: MemoryDocument, project_id: str, scene_label: str | None) 
         **document.model_dump(include=_MARKS),
         scene_label=scene_label,
     )
+
+
+def _consolidation(document: ConsolidationDocument, project_id: str) -> StoredConsolidation:
+    given: dict[str, Any] = document.model_dump(exclude={"sources"})
+    chunk = validated(StoryMemoryChunk, {**given, "project_id": project_id}, where=repr(document.chunk_id))
+    return StoredConsolidation(chunk=chunk, source_ids=document.sources)
 
 
 def _told_scene(document: SceneDocument, root: Path) -> SceneInput:

@@ -13,6 +13,7 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.position import StoryPosition
 from novelgen.text.cjk import story_language
 from runtime.ingest.compaction import compacted
+from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.indexing import INDEX_STAGE, IndexingResult, drain_outbox
 from runtime.ingest.scene_input import SceneInput
 from runtime.ingest.scene_reading import SceneSurroundings
@@ -47,6 +48,9 @@ class IngestResult(BaseModel):
 
     scenes: list[SceneIngestResult] = Field(default_factory=list)
     indexing: IndexingResult = Field(default_factory=IndexingResult)
+    consolidation: list[ReportIssue] = Field(
+        default_factory=list, description="What went wrong in consolidating, where the settings ask for it."
+    )
 
     def count(self, outcome: Outcome) -> int:
         """Return how many scenes had that outcome."""
@@ -55,7 +59,8 @@ class IngestResult(BaseModel):
     @property
     def issues(self) -> list[ReportIssue]:
         """Everything that went wrong or is missing, of the scenes first."""
-        return [issue for scene in self.scenes for issue in scene.issues] + self.indexing.issues
+        of_scenes = [issue for scene in self.scenes for issue in scene.issues]
+        return [*of_scenes, *self.indexing.issues, *self.consolidation]
 
 
 def ingest_scene(stores: MemoryStores, project_id: str, scene: SceneInput) -> IngestResult:
@@ -84,7 +89,7 @@ def ingest_scenes(
         project_id: The project.
         scenes: In story order: who is on stage is judged by the scenes before.
         progress: Called after each scene with the scenes done and the scenes in all.
-        index: False leaves the vector index to a later `drain_outbox`.
+        index: False leaves the vector index to a later `drain_outbox`, and consolidates nothing.
         index_progress: Called after each step of indexing with the entries done and the entries in all.
 
     Raises:
@@ -98,8 +103,11 @@ def ingest_scenes(
         results.append(_taken_in(stores, database, project_id, scene.scrubbed()))
         if progress is not None:
             progress(len(results), len(scenes))
-    indexing = _followed(stores, project_id, index_progress) if index else IndexingResult()
-    return IngestResult(scenes=results, indexing=indexing)
+    if not index:
+        return IngestResult(scenes=results)
+    indexing = _followed(stores, project_id, index_progress)
+    consolidation = consolidate_beyond_setting(stores, project_id)
+    return IngestResult(scenes=results, indexing=indexing, consolidation=consolidation)
 
 
 def delete_scene(stores: MemoryStores, project_id: str, at: StoryPosition) -> IngestResult:

@@ -13,6 +13,7 @@ from novelgen.models.story_part import StoryPart
 from novelgen.names.normalise import name_key
 from runtime.storage.chunk_rows import chunk_values, text_hash
 from runtime.storage.chunk_writer import ChunkWriter
+from runtime.storage.consolidations import ConsolidationRepository, StoredConsolidation
 from runtime.storage.counters import CounterRepository
 from runtime.storage.entities import EntityRepository
 from runtime.storage.exchange_reading import read_contents, read_pairs
@@ -156,6 +157,33 @@ class ExchangeRepository:
             told = [part.model_dump(exclude={"extra"}) for part in parts]
             projects.update(project_id, settings={**settings, "parts": told})
         SummaryRepository(self._session).add(project_id, summaries)
+
+    def add_consolidations(
+        self,
+        project_id: str,
+        consolidations: Sequence[StoredConsolidation],
+        memories: Sequence[ExchangedMemory],
+    ) -> list[str]:
+        """Add memories that stand for others, where these are stored just as they are in the contents.
+
+        Args:
+            project_id: The project.
+            consolidations: What stands for others.
+            memories: The contents' memories, their sources among them.
+
+        Returns:
+            The ids of those that were left out, because a source is another one here or is gone.
+        """
+        given = {memory.chunk.chunk_id: memory.chunk for memory in memories}
+        repository = ConsolidationRepository(self._session)
+        left_out = []
+        for each in consolidations:
+            sources = [given[name] for name in each.source_ids if name in given]
+            chunk = each.chunk.model_copy(update={"project_id": project_id})
+            is_whole = len(sources) == len(each.source_ids)
+            if not is_whole or repository.add(project_id, chunk, sources) is None:
+                left_out.append(chunk.chunk_id)
+        return left_out
 
     def raise_counters(self, project_id: str, counters: dict[str, int]) -> None:
         """Let the counters go on at least where those of the contents were."""

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Table, select
 
 from novelgen.models.memory import StoryMemoryChunk
+from runtime.storage.consolidations import ConsolidationRepository
 from runtime.storage.cuts import story_order
 from runtime.storage.entities import EntityRepository
 from runtime.storage.exchange_records import (
@@ -53,12 +54,14 @@ def read_contents(session: StorageSession, project_id: str) -> ProjectContents:
         )
     }
     events = _EventReader(session, project_id, labels)
+    consolidations = ConsolidationRepository(session).list_all(project_id)
+    derived = {each.chunk.chunk_id for each in consolidations}
     return ProjectContents(
         name=project.name,
         language=project.language,
         entities=_entities(session, project_id),
         scenes=_scenes(session, project_id),
-        memories=[_memory(row, labels) for row in events.rows(CHUNKS)],
+        memories=[_memory(row, labels) for row in events.rows(CHUNKS) if row.chunk_id not in derived],
         states=[
             ExchangedState(
                 **events.values(row, ExchangedState, derived=("source_span",)), source_span=span_of(row)
@@ -75,6 +78,7 @@ def read_contents(session: StorageSession, project_id: str) -> ProjectContents:
         ],
         parts=project.settings.get("parts", []),
         summaries=stored_summaries(session, project_id),
+        consolidations=consolidations,
         counters=_counters(session, project_id),
     )
 

@@ -12,6 +12,7 @@ from novelgen.models.relationship import RelationshipDimension
 from novelgen.models.state import StateChange
 from novelgen.models.story_part import StoryPart
 from novelgen.models.timestamps import UtcDatetime
+from runtime.storage.consolidations import StoredConsolidation
 from runtime.storage.records import EntityOrigin, EventOrigin, MemoryStatus, StoredScene
 from runtime.storage.summaries import StoredSummary
 
@@ -106,6 +107,9 @@ class ProjectContents(BaseModel):
     relationship_changes: list[ExchangedRelationshipChange] = Field(default_factory=list)
     parts: list[StoryPart] = Field(default_factory=list, description="As the author said them.")
     summaries: list[StoredSummary] = Field(default_factory=list, description="Written ones only.")
+    consolidations: list[StoredConsolidation] = Field(
+        default_factory=list, description="Memories that stand for others; not among `memories`."
+    )
     counters: dict[str, int] = Field(default_factory=dict, description="Kind of id to its next number.")
 
 

@@ -20,7 +20,7 @@ from runtime.bench.book import BenchBook, load_bench_book
 from runtime.bench.chain_runs import PlannedContext, imported, load_bench_settings, run_chain
 from runtime.bench.scoring import DEFAULT_BUDGETS, AnswerKey, RankedText, mean_scores
 from runtime.bench.vector_cache import BenchStores, VectorCache
-from runtime.consolidation import consolidate_project, undo_consolidation
+from runtime.ingest.consolidation import consolidate_project, undo_consolidation
 
 Sources = Mapping[str, Sequence[StoryMemoryChunk]]
 """Chunk id of a consolidated memory to its sources."""

@@ -66,6 +66,7 @@ def _print_import(result: SourceImport) -> None:
             "new notes": preview.new_memories or None,
             "new events": preview.new_events or None,
             "new summaries": preview.new_summaries or None,
+            "new consolidations": preview.new_consolidations or None,
             "copied plans": _listed(result.copied_plans),
             "already there": len(preview.same_entities) + len(preview.same_scenes) or None,
             "kept as stored": _listed([*preview.kept_entities, *preview.kept_scenes]),

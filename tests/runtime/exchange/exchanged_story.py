@@ -6,6 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from novelgen.consolidation.consolidated import ConsolidatedText, consolidated_memory
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition
@@ -16,6 +17,7 @@ from novelgen.models.record import (
     SceneRecord,
 )
 from novelgen.models.state import StateChange
+from novelgen.models.timestamps import utc_now
 from runtime.storage.records import SceneWrite
 from runtime.storage.unit import UnitOfWork
 
@@ -96,6 +98,7 @@ STORIES = st.fixed_dictionaries(
         "relations": st.lists(st.tuples(_relation, _place), max_size=2),
         "loops": st.lists(st.tuples(_text, _place, st.booleans()), max_size=2),
         "notes": st.lists(st.tuples(_text, _place), max_size=2),
+        "is_consolidated": st.booleans(),
         "summaries": st.lists(_summary, max_size=3),
         "parts": st.sampled_from([[], [{"title": "卷一", "first_chapter": 1, "last_chapter": 1}]]),
         "moves": st.booleans(),
@@ -128,6 +131,8 @@ def tell(unit: UnitOfWork, project_id: str, story: dict[str, Any]) -> None:
         if is_dropped:
             dropped = RecordedLoopResolution(id=loop.id, resolution_summary="no", abandoned=True)
             unit.loops.append(project_id, dropped, at=StoryPosition(*place))
+    if story["is_consolidated"]:
+        _consolidate(unit, project_id)
     for content, place in story["notes"]:
         unit.memories.add_note(project_id, content, at=StoryPosition(*place), entities=["C0"], tags=["map"])
     unit.projects.update(project_id, settings={"parts": story["parts"]})
@@ -135,6 +140,22 @@ def tell(unit: UnitOfWork, project_id: str, story: dict[str, Any]) -> None:
         unit.summaries.write(project_id, level, number, text, chapters=(number, number), origin=origin)
     if story["moves"] and len(story["scenes"]) == len(PLACES):
         unit.scenes.move_scene(project_id, StoryPosition(1, 2), StoryPosition(2, 1))
+
+
+def _consolidate(unit: UnitOfWork, project_id: str) -> None:
+    """Let one memory stand for all that no author touched."""
+    live = unit.memories.list_matching(project_id)
+    untouched = [each.chunk for each in live if each.from_scene and not each.pinned]
+    free = [
+        chunk
+        for chunk in untouched
+        if not any(
+            link.origin == "manual" for link in unit.attachments.attachments_of(project_id, chunk.chunk_id)
+        )
+    ]
+    if free:
+        text = ConsolidatedText(content="All of it. 全部。")
+        unit.consolidations.add(project_id, consolidated_memory(text, free, created_at=utc_now()), free)
 
 
 def _tell_scene(unit: UnitOfWork, project_id: str, place: tuple[int, int], told: dict[str, Any]) -> None:

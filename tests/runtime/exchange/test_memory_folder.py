@@ -98,7 +98,7 @@ def test_whatever_the_story_it_comes_back_as_it_was(
                 assert new.story_version(project_id, as_of) == old.story_version(project_id, as_of)
         again = _import(there, project_id, first).preview
         assert (again.new_entities, again.new_scenes, again.new_memories, again.new_events) == ([], [], 0, 0)
-        assert again.new_summaries == 0
+        assert (again.new_summaries, again.new_consolidations) == (0, 0)
         assert _contents(there, project_id) == _contents(here, project_id)
         export_project(there, project_id, second)
         assert _files(second) == _files(first)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -209,7 +210,7 @@ class Undone(Exception):
 def test_it_is_withdrawn_when_a_source_changes(story: DatabaseManager) -> None:
     """Whatever happens to a source, the consolidated memory goes, and no read sees it any more."""
     for name, change in CHANGES.items():
-        with pytest.raises(Undone, match=name), story.write() as unit:
+        with suppress(Undone), story.write() as unit:
             assert is_consolidated(unit), name
             change(unit)
             assert unit.consolidations.list_all("demo") == [], name
@@ -217,7 +218,7 @@ def test_it_is_withdrawn_when_a_source_changes(story: DatabaseManager) -> None:
             seen = {each.chunk.chunk_id for each in unit.memories.list_matching("demo")}
             stored = [unit.memories.get("demo", each) for each in SOURCES]
             assert {each.chunk.chunk_id for each in stored if each and each.status == "active"} <= seen, name
-            raise Undone(name)
+            raise Undone
 
 
 def test_a_scene_that_comes_again_unchanged_withdraws_nothing(story: DatabaseManager) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,12 +18,14 @@ from novelgen.chains.consolidation_chain import (
 from novelgen.consolidation.consolidated import consolidated_memory
 from novelgen.consolidation.groups import ConsolidationGroup, choose_groups, counts_after, entity_counts
 from novelgen.consolidation.live_memory import LiveMemory
-from novelgen.errors import UserInputError
+from novelgen.errors import StoreError, UserInputError
 from novelgen.models.context import ReportIssue
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.storage.consolidations import StoredConsolidation
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
+
+logger = logging.getLogger(__name__)
 
 DEFAULT_LIMIT = 300
 """Live memories per entity from which the command consolidates, unless it is told otherwise."""
@@ -110,6 +113,24 @@ def consolidate_project(
         issues=writer.issues,
         indexing=drain_outbox(stores, project_id) if index and done else IndexingResult(),
     )
+
+
+def consolidate_beyond_setting(stores: MemoryStores, project_id: str) -> list[ReportIssue]:
+    """Consolidate where the settings ask ingest to, without a model; scenes are stored already, so nothing is raised.
+
+    Returns:
+        What went wrong; nothing where the settings do not ask for it.
+    """
+    limit = stores.settings.memory.consolidation.max_memories_per_entity
+    if limit is None:
+        return []
+    try:
+        report = consolidate_project(stores, project_id, limit=limit)
+    except StoreError as error:
+        logger.warning("project %r: memories were not consolidated: %s", project_id, error)
+        message = f"the scenes are stored, but memories were not consolidated: {error}"
+        return [ReportIssue(stage=CONSOLIDATION_STAGE, kind="unavailable", message=message)]
+    return [*report.issues, *report.indexing.issues]
 
 
 def undo_consolidation(stores: MemoryStores, project_id: str, chunk_id: str | None = None) -> list[str]:

@@ -1,0 +1,232 @@
+"""Consolidating a project in real stores: what a scene reads before and after, undo, models, ingest, failures."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from langchain_core.messages import BaseMessage
+
+from novelgen.errors import DatabaseError, UnknownMemoryError, UnknownProjectError, UserInputError
+from novelgen.memory.search import SearchQuery, SearchRequest
+from novelgen.models.entity import Entity
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.record import RecordedMemory, SceneRecord
+from runtime.ingest.consolidation import (
+    MODEL_PATIENCE,
+    consolidate_beyond_setting,
+    consolidate_project,
+    undo_consolidation,
+)
+from runtime.ingest.entity_writes import store_entities
+from runtime.ingest.indexing import verify_index
+from runtime.ingest.ingest import ingest_scene, ingest_scenes
+from runtime.ingest.scene_input import SceneInput
+from runtime.retrieval.search import search_memories
+from runtime.settings import ConsolidationSettings, NovelgenSettings
+from runtime.stores import MemoryStores
+from tests.support.scripted_chat_model import ScriptedChatModel
+
+SCENES = 9
+MARKED = 8
+"""Scene of the planted mark, the last source: eight memories are the most that become one."""
+MARK = "PLANTEDMARK"
+
+
+def told_scene(number: int, *, language: str = "en", text: str = "") -> SceneInput:
+    """A scene in which Ada, or 行者, does one more small thing on the road; one bears a mark."""
+    fact, name = f"Ada walked mile {number} of the north road with her lantern.", "Ada"
+    if language == "zh":
+        fact, name = f"行者在北路上走了第{number}里，手里提着灯笼。", "行者"
+    if number == MARKED:
+        fact = fact[:-1] + f" {MARK}{fact[-1]}"
+    memory = RecordedMemory(
+        memory_id=f"M{number}", content=text or fact, importance=4, entities=["C0"], tags=["road"]
+    )
+    record = SceneRecord(
+        chapter_index=1, scene_index=number, characters_present=["C0"], memories=[memory], title=name
+    )
+    return SceneInput(chapter_index=1, scene_index=number, text=text or fact, record=record)
+
+
+def fill(stores: MemoryStores, project_id: str, *, language: str = "en") -> None:
+    """Store Ada and her nine scenes."""
+    name = "行者" if language == "zh" else "Ada"
+    store_entities(
+        stores, project_id, [Entity(entity_id="C0", entity_type="character", name=name)], origin="author"
+    )
+    scenes = [told_scene(number, language=language) for number in range(1, SCENES + 1)]
+    ingest_scenes(stores, project_id, scenes)
+
+
+@pytest.fixture
+def road(stores: MemoryStores, project: str) -> str:
+    """The project with Ada's nine scenes."""
+    fill(stores, project)
+    return project
+
+
+def read(stores: MemoryStores, project_id: str, as_of: StoryPosition) -> str:
+    """Return all that a search over every arm gives at a position, as one text."""
+    request = SearchRequest(
+        project_id=project_id,
+        queries=[SearchQuery(text=f"lantern road 灯笼 {MARK}")],
+        entity_ids=["C0"],
+        as_of=as_of,
+        timeout_s=60,
+    )
+    result = search_memories(stores, request)
+    assert result.issues == ()
+    found = [each.chunk for each in result.candidates if each.chunk.content_type == "memory"]
+    return "\n".join(f"{chunk.chunk_id} {chunk.content}" for chunk in found)
+
+
+def memory_count(stores: MemoryStores, project_id: str) -> int:
+    """Return how many distilled memories a read at the end of the story sees."""
+    return len(read(stores, project_id, END_OF_STORY).splitlines())
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_scenes_after_the_last_source_read_the_one_memory_alone(
+    stores: MemoryStores, project: str, language: str
+) -> None:
+    """Before it every scene reads what it read before, and never a word of what comes later; the index agrees."""
+    fill(stores, project, language=language)
+    places = [StoryPosition(1, number) for number in range(1, SCENES + 2)]
+    before = {place: read(stores, project, place) for place in places}
+    report = consolidate_project(stores, project, limit=3)
+    assert (report.memories_before, report.issues, report.overtaken) == (SCENES, [], 0)
+    assert report.memories_after == memory_count(stores, project) == 2
+    with stores.database(project).read() as unit:
+        (first, *_) = stored = unit.consolidations.list_all(project)
+    assert [each.chunk.chunk_id for each in stored] == [group.chunk_id for group in report.groups]
+    assert (first.chunk.scene_index, MARK in first.chunk.content) == (MARKED, True)
+    for place in places:
+        now = read(stores, project, place)
+        if place.scene_index is not None and place.scene_index <= MARKED:
+            assert now == before[place]
+            assert MARK not in now
+        else:
+            assert first.chunk.chunk_id in now
+            assert "M1 " not in now
+    assert verify_index(stores, project).is_sound
+
+
+def test_undo_brings_back_what_was_read_before(stores: MemoryStores, road: str) -> None:
+    """One or all; a second run makes the same again."""
+    before = read(stores, road, END_OF_STORY)
+    first = consolidate_project(stores, road, limit=3)
+    assert undo_consolidation(stores, road, first.groups[0].chunk_id) == [first.groups[0].chunk_id]
+    undo_consolidation(stores, road)
+    assert read(stores, road, END_OF_STORY) == before
+    assert verify_index(stores, road).is_sound
+    again = consolidate_project(stores, road, limit=3)
+    assert [group.chunk_id for group in again.groups] == [group.chunk_id for group in first.groups]
+    assert consolidate_project(stores, road, limit=3).groups == []
+
+
+def test_a_dry_run_stores_nothing_and_asks_nobody(stores: MemoryStores, road: str) -> None:
+    """It tells the sources and what would be left."""
+    model = ScriptedChatModel(answer=lambda _: "must not be asked")
+    report = consolidate_project(stores, road, limit=3, model=model, dry_run=True)
+    assert report.dry_run
+    assert [len(group.source_ids) for group in report.groups] == [8]
+    assert (report.memories_after, memory_count(stores, road), model.prompts) == (2, SCENES, [])
+
+
+def test_a_scene_that_comes_anew_brings_its_neighbours_back(stores: MemoryStores, road: str) -> None:
+    """A rewritten scene withdraws it, in the index as well; the same scene again changes nothing."""
+    consolidate_project(stores, road, limit=3)
+    ingest_scene(stores, road, told_scene(2))
+    assert memory_count(stores, road) == 2
+    ingest_scene(stores, road, told_scene(2, text="Ada rested at the mill and put out the lantern."))
+    assert memory_count(stores, road) == SCENES
+    assert verify_index(stores, road).is_sound
+
+
+def test_a_model_writes_the_memory(stores: MemoryStores, road: str) -> None:
+    """What it says is stored and found."""
+    text = "Ada walked mile after mile of the north road with her lantern."
+    model = ScriptedChatModel(answer=lambda _: json.dumps({"content": text, "short": ""}))
+    report = consolidate_project(stores, road, limit=3, model=model)
+    assert [(group.content, group.is_models) for group in report.groups] == [(text, True)]
+    assert text in read(stores, road, END_OF_STORY)
+
+
+def test_a_model_that_keeps_failing_is_left_alone(stores: MemoryStores, project: str) -> None:
+    """All memories are consolidated all the same, and the report says why the model wrote none."""
+    fill(stores, project)
+    for entity in range(1, MODEL_PATIENCE + 2):
+        _crowd(stores, project, entity)
+
+    def refuse(_: list[BaseMessage]) -> str:
+        raise ConnectionError("no route")
+
+    model = ScriptedChatModel(answer=refuse)
+    report = consolidate_project(stores, project, limit=3, model=model)
+    assert len(report.groups) > MODEL_PATIENCE
+    assert not any(group.is_models for group in report.groups)
+    assert len(model.prompts) == MODEL_PATIENCE
+    assert [issue.kind for issue in report.issues] == ["unavailable"] * MODEL_PATIENCE + ["degraded"]
+
+
+def _crowd(stores: MemoryStores, project_id: str, entity: int) -> None:
+    """Store a scene with four small memories of one more entity."""
+    memories = [
+        RecordedMemory(
+            memory_id=f"E{entity}-{number}",
+            content=f"Guest {entity} ate loaf number {number}.",
+            importance=3,
+            entities=[f"C{entity}"],
+            tags=["feast"],
+        )
+        for number in range(4)
+    ]
+    record = SceneRecord(chapter_index=2, scene_index=entity, memories=memories)
+    scene = SceneInput(chapter_index=2, scene_index=entity, text=f"Feast {entity}.", record=record)
+    ingest_scene(stores, project_id, scene)
+
+
+def test_ingest_consolidates_where_the_settings_say_so(
+    stores: MemoryStores, project: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the limit on, by itself; without the setting never."""
+    fill(stores, project)
+    assert consolidate_beyond_setting(stores, project) == []
+    assert memory_count(stores, project) == SCENES
+    monkeypatch.setattr(stores, "settings", limited(stores))
+    result = ingest_scene(stores, project, told_scene(SCENES + 1))
+    assert result.issues == []
+    assert memory_count(stores, project) < 5
+
+
+def test_ingest_never_fails_by_it(stores: MemoryStores, road: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A database that fails meanwhile is an issue of the result; the scene is stored."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise DatabaseError("the disk is gone")
+
+    monkeypatch.setattr("runtime.ingest.consolidation.consolidate_project", fail)
+    monkeypatch.setattr(stores, "settings", limited(stores))
+    result = ingest_scene(stores, road, told_scene(SCENES + 1))
+    assert result.count("added") == 1
+    (issue,) = result.issues
+    assert (issue.stage, issue.kind) == ("consolidation", "unavailable")
+    assert "the disk is gone" in issue.message
+
+
+def limited(stores: MemoryStores) -> NovelgenSettings:
+    """Settings by which ingest consolidates beyond four memories per entity."""
+    consolidation = ConsolidationSettings(max_memories_per_entity=4)
+    memory = stores.settings.memory.model_copy(update={"consolidation": consolidation})
+    return stores.settings.model_copy(update={"memory": memory})
+
+
+def test_what_cannot_be_asked_is_refused(stores: MemoryStores, road: str) -> None:
+    """A limit below one, unknown projects and unknown memories."""
+    with pytest.raises(UserInputError, match="limit cannot be 0"):
+        consolidate_project(stores, road, limit=0)
+    with pytest.raises(UnknownProjectError, match="nowhere"):
+        consolidate_project(stores, "nowhere")
+    with pytest.raises(UnknownMemoryError, match="no consolidated memory 'M1'"):
+        undo_consolidation(stores, road, "M1")
