@@ -35,9 +35,6 @@ class VectorStoreSettings(BaseModel):
     write_timeout_s: float = Field(
         default=10.0, gt=0, le=600, description="For one step of bringing the index up to SQL."
     )
-    write_timeout_s: float = Field(
-        default=10.0, gt=0, le=600, description="For one step of bringing the index up to SQL."
-    )
 
 
 class IngestSettings(BaseModel):

@@ -22,8 +22,8 @@ from runtime.providers.embeddings import EmbeddingIdentity
 from runtime.storage.records import OutboxEntry, StoredProject
 from runtime.storage.session import batches
 from runtime.stores import MemoryStores
-from runtime.vectors.process import START_TIMEOUT_S
 from runtime.vectors.manager import VectorStoreManager
+from runtime.vectors.process import START_TIMEOUT_S
 from runtime.vectors.rows import IndexRow
 from runtime.vectors.verification import IndexVerification
 
