@@ -140,6 +140,8 @@ def _pair(scope: StoryScope, unit: UnitOfWork, character_a: str, character_b: st
 
 
 def _differs(known: Relationship, given: dict[str, Any]) -> bool:
-    standing = {"status": known.status, "intensity": known.intensity, **known.dimensions}
-    said = {**given, **given.get("dimensions", {})}
-    return any(standing.get(name) != value for name, value in said.items() if name != "dimensions")
+    dimensions = {**known.dimensions, **given.get("dimensions", {})}
+    standing = {name: value for name, value in given.items() if name != "dimensions"}
+    return dimensions != known.dimensions or any(
+        getattr(known, name) != value for name, value in standing.items()
+    )
