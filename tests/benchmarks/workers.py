@@ -90,7 +90,7 @@ def measure(folder: Path, setting: Setting, *, scenes: int) -> WorkersResult:
         setting: Databases, index, who works on what.
         scenes: Scenes per worker.
     """
-    with _server(folder) if setting.index == "server" else nullcontext() as url:
+    with chroma_server(folder / "chroma") if setting.index == "server" else nullcontext() as url:
         settings = _settings(folder / "projects", setting.database_url, url)
         jobs = _jobs(settings, setting, scenes)
         with MemoryStores(settings) as stores:
@@ -191,8 +191,9 @@ def _settings(projects_dir: Path, database_url: str | None, index_url: str | Non
 
 
 @contextmanager
-def _server(folder: Path) -> Iterator[str]:
-    server = ServerProcess(folder / "chroma")
+def chroma_server(folder: Path) -> Iterator[str]:
+    """Run a Chroma server over a folder and give its URL."""
+    server = ServerProcess(folder)
     server.start()
     try:
         yield server.url
