@@ -236,6 +236,38 @@ ROWS: dict[str, tuple[Given, ...]] = {
     ),
     "0005": (_memory("M5", "灯一直亮着。", "abc", last_accessed_at=MOMENT),),
     "0006": (_state("def", "location", "园中", verified=False),),
+    "0007": (
+        _memory("M6", "她在窗下读书。"),
+        _memory("M7", "她在灯下读书。"),
+        _memory("M8", "她总在读书。", from_scene=False, event_type="consolidated"),
+        *(
+            (
+                "consolidation_sources",
+                {
+                    "project_id": "demo",
+                    "source_row_id": RowOf(source),
+                    "consolidated_row_id": RowOf("M8"),
+                },
+            )
+            for source in ("M6", "M7")
+        ),
+    ),
+    "0008": (
+        (
+            "story_summaries",
+            {
+                "project_id": "demo",
+                "level": "chapter",
+                "number": 1,
+                "first_chapter": 1,
+                "last_chapter": 1,
+                "text": "黛玉想要离开。",
+                "origin": "author",
+                "source_hash": "",
+                "written_at": MOMENT,
+            },
+        ),
+    ),
 }
 """By revision; a revision that needs no rows of its own is not named."""
 

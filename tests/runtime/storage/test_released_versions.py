@@ -90,6 +90,18 @@ def _evidence(unit: UnitOfWork) -> None:
     assert [each.attribute for each in unit.states.unverified("demo")] == ["location"]
 
 
+def _consolidated(unit: UnitOfWork) -> None:
+    """Memories that stand for others."""
+    (stored,) = unit.consolidations.list_all("demo")
+    assert (stored.chunk.chunk_id, stored.source_ids) == ("M8", ["M6", "M7"])
+
+
+def _summaries(unit: UnitOfWork) -> None:
+    """What a person wrote of a chapter."""
+    (standing,) = unit.summaries.list_as_of("demo")
+    assert (standing.summary.text, standing.summary.written_at) == ("黛玉想要离开。", MOMENT)
+
+
 CHECKS: dict[str, Callable[[UnitOfWork], None]] = {
     "0001": _first,
     "0002": _records,
@@ -97,6 +109,8 @@ CHECKS: dict[str, Callable[[UnitOfWork], None]] = {
     "0004": _attachments,
     "0005": _last_read,
     "0006": _evidence,
+    "0007": _consolidated,
+    "0008": _summaries,
 }
 """What must be read at head of the rows that a revision made possible."""
 
