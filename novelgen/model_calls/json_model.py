@@ -103,7 +103,7 @@ class JsonModel(Generic[Answer]):
                 secrets = secrets_of(self._model)
                 told = described(error, secrets=secrets)
                 if not looser or status not in STATUS_CODES_OF_A_REFUSED_FORMAT:
-                    message = f"the model gave no answer: {told}"
+                    message = f"the model gave no answer: {told}; check the model, its address and its server"
                     raise ModelUnavailableError(message) from safe_cause(error, secrets=secrets)
                 logger.info("response format refused (%s): %s", status, told)
                 formats = looser

@@ -1,0 +1,233 @@
+"""What somebody at the command line meets of the matrix: exit code, stdout and stderr of the real program."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.test_memory_context_retrieval import damage_database, damage_index
+from tests.faults.disks import fill_disk, immutable, mount_small_disk, unmount_disk
+from tests.faults.expectations import HANG_GUARD_S
+from tests.faults.matrix import covers
+from tests.support.openai_stub import openai_stub
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+CONTEXT = ("context", "demo", "--chapter", "5", "--scene", "4", "--json")
+INGEST = ("ingest", "demo")
+OWNER = """
+import sys
+from pathlib import Path
+from runtime.vectors.locations import EmbeddedIndex
+from runtime.vectors.ownership import IndexOwnership
+ownership = IndexOwnership(EmbeddedIndex(Path(sys.argv[1])))
+ownership.acquire()
+print("owned", flush=True)
+sys.stdin.read()
+"""
+
+Fault = Callable[[Path], AbstractContextManager[object]]
+
+
+def _environment(projects_dir: Path, **more: str) -> dict[str, str]:
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("NOVELGEN_", "OPENAI_"))}
+    patient = {"TOOL_TIMEOUT_S": "20", "CHAIN_TIMEOUT_S": "60", "EMBEDDING_MODEL": "fake:64"}
+    return {
+        **own,
+        "PYTHONPATH": str(REPOSITORY),
+        "NOVELGEN_PROJECTS_DIR": str(projects_dir),
+        **{f"NOVELGEN_MEMORY__{name}": value for name, value in patient.items()},
+        **more,
+    }
+
+
+def novelgen(*arguments: str, projects_dir: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the program to its end."""
+    return subprocess.run(
+        [sys.executable, "-m", "novelgen", *arguments],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=HANG_GUARD_S,
+        env=_environment(projects_dir, **environment),
+    )
+
+
+@contextmanager
+def _held(file: Path) -> Iterator[None]:
+    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        connection.execute("BEGIN EXCLUSIVE")
+        yield
+
+
+@contextmanager
+def _owned_index(demo: Path) -> Iterator[None]:
+    command = [sys.executable, "-c", OWNER, str(demo / "data" / "vectors")]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=_environment(demo.parent)
+    ) as owner:
+        assert owner.stdout is not None
+        assert owner.stdout.readline() == "owned\n"
+        yield
+        owner.kill()
+
+
+def _damaged(damage: Callable[[Path], None]) -> Fault:
+    def fault(demo: Path) -> AbstractContextManager[object]:
+        damage(demo)
+        return nullcontext()
+
+    return fault
+
+
+@dataclass(frozen=True)
+class Degraded:
+    """A fault with which a context is still built: who says so, in what words."""
+
+    fault: Fault = lambda demo: nullcontext()
+    stage: str = ""
+    said: str = ""
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+DEAD_SERVER = {
+    "NOVELGEN_MODEL": "openai:none",
+    "NOVELGEN_MODEL_BASE_URL": "http://127.0.0.1:9/v1",
+    "NOVELGEN_MODEL_API_KEY": "sk-none",
+}
+DEGRADED = {
+    "index damaged": (4, Degraded(_damaged(damage_index), "semantic", "novelgen doctor")),
+    "index locked": (
+        9,
+        Degraded(
+            lambda demo: _held(demo / "data" / "vectors" / "chroma.sqlite3"), "semantic", "novelgen doctor"
+        ),
+    ),
+    "index owned": (13, Degraded(_owned_index, "semantic", "chroma run")),
+    "context file unwritable": (23, Degraded(immutable, "write", "check space and rights")),
+    "database damaged": (31, Degraded(_damaged(damage_database), "states", "restore")),
+    "no key": (
+        40,
+        Degraded(stage="plan", said="OPENAI_API_KEY", environment={"NOVELGEN_MODEL": "openai:none"}),
+    ),
+    "model server down": (
+        40,
+        Degraded(stage="plan", said="check the model, its address", environment=DEAD_SERVER),
+    ),
+}
+
+
+def _issues(stdout: str) -> dict[str, str]:
+    document: dict[str, Any] = json.loads(stdout)
+    return {issue["stage"]: issue["message"] for issue in document["report"]["issues"]}
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=covers(row), id=name) for name, (row, case) in DEGRADED.items()]
+)
+def test_a_degraded_context_is_done_and_says_so(demo_folder: Path, case: Degraded) -> None:
+    """Exit code 0, nothing but JSON on stdout, and the fault with its fix on stderr and in the report."""
+    with case.fault(demo_folder / "demo"):
+        finished = novelgen(*CONTEXT, projects_dir=demo_folder, **case.environment)
+    assert finished.returncode == 0, finished.stderr
+    assert case.said in _issues(finished.stdout)[case.stage]
+    assert case.said in finished.stderr
+    assert "Traceback" not in finished.stderr
+
+
+@covers(22)
+def test_a_full_disk_costs_the_context_its_file(tmp_path: Path, ingested_demos: Path) -> None:
+    """The context is on stdout all the same; storing a scene is refused by exit code 3."""
+    disk = tmp_path / "disk"
+    mount_small_disk(disk, 64)
+    try:
+        shutil.copytree(ingested_demos / "demo", disk / "demo")
+        _new_chapter(disk / "demo")
+        fill_disk(disk)
+        context = novelgen(*CONTEXT, projects_dir=disk)
+        ingest = novelgen(*INGEST, projects_dir=disk)
+    finally:
+        unmount_disk(disk)
+    assert context.returncode == 0, context.stderr
+    assert "No space left" in _issues(context.stdout)["write"]
+    _require_refused(ingest, 3, "free disk space")
+
+
+def _new_chapter(demo: Path) -> None:
+    text = "Ines found the heron key in the salt and told nobody of it.\n"
+    (demo / "chapters" / "chapter_040.txt").write_text(text, encoding="utf-8")
+
+
+def _require_refused(finished: subprocess.CompletedProcess[str], code: int, said: str) -> None:
+    """One line on stderr that begins with `error:`, and nothing on stdout."""
+    assert (finished.returncode, finished.stdout) == (code, ""), finished.stderr
+    (error,) = [line for line in finished.stderr.splitlines() if line.startswith("error: ")]
+    assert said in error
+    assert "Traceback" not in finished.stderr
+
+
+REFUSED = {
+    "database locked": (29, lambda demo: _held(demo / "data" / "novel.db"), "try again"),
+    "database read-only": (29, lambda demo: immutable(demo / "data" / "novel.db"), "readonly"),
+    "database damaged": (31, _damaged(damage_database), "restore"),
+}
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [pytest.param(fault, said, marks=covers(row), id=name) for name, (row, fault, said) in REFUSED.items()],
+)
+def test_a_chapter_that_cannot_be_stored_is_refused(demo_folder: Path, fault: Fault, said: str) -> None:
+    """Exit code 3, one line that says what failed and what to do."""
+    _new_chapter(demo_folder / "demo")
+    with fault(demo_folder / "demo"):
+        finished = novelgen(*INGEST, projects_dir=demo_folder)
+    _require_refused(finished, 3, said)
+
+
+@covers(9, 13)
+@pytest.mark.parametrize(
+    "fault", [_owned_index, lambda demo: _held(demo / "data" / "vectors" / "chroma.sqlite3")]
+)
+def test_a_chapter_is_stored_while_the_index_is_somebody_elses(demo_folder: Path, fault: Fault) -> None:
+    """Done, for SQL has it; what waits for the index is said with the fix."""
+    _new_chapter(demo_folder / "demo")
+    with fault(demo_folder / "demo"):
+        finished = novelgen(
+            *INGEST, projects_dir=demo_folder, NOVELGEN_MEMORY__VECTOR_STORE__WRITE_TIMEOUT_S="2"
+        )
+    assert finished.returncode == 0, finished.stderr
+    assert "1 new" in finished.stdout
+    assert "novelgen reindex demo" in finished.stdout
+    assert "memories wait" in finished.stdout
+
+
+@covers(21)
+@pytest.mark.parametrize("project_id", ["../demo", "nobody"])
+def test_a_bad_project_is_refused_and_nothing_created(tmp_path: Path, project_id: str) -> None:
+    """Exit code 2, and the folder of the projects stays as it was."""
+    finished = novelgen("context", project_id, "--chapter", "1", "--scene", "1", projects_dir=tmp_path)
+    _require_refused(finished, 2, repr(project_id))
+    assert list(tmp_path.iterdir()) == []
+
+
+@covers(38)
+def test_a_model_that_hangs_is_left_after_its_time(demo_folder: Path) -> None:
+    """The rules plan; the context is whole and the exit code 0."""
+    with openai_stub(lambda call: call.hang()) as stub:
+        environment = DEAD_SERVER | {
+            "NOVELGEN_MODEL_BASE_URL": stub.base_url,
+            "NOVELGEN_MODEL_TIMEOUT_S": "1",
+        }
+        finished = novelgen(*CONTEXT, projects_dir=demo_folder, **environment)
+    assert finished.returncode == 0, finished.stderr
+    assert set(_issues(finished.stdout)) == {"plan"}
