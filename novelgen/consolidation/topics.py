@@ -9,12 +9,15 @@ import numpy as np
 from novelgen.memory.search import Vector
 from novelgen.models.memory import StoryMemoryChunk
 
+FEWEST_FOR_A_MEAN = 20
+"""Of fewer embeddings the mean is no background: it is made of the very topics that are to be told apart."""
+
 
 class Topics:
     """Compares the memories of one entity with each other.
 
     What all of them share, the entity itself, says nothing of their topics: it is taken off the embeddings with
-    their mean, and does not count among shared entities.
+    their mean, and does not count among shared entities. Of few memories embeddings say nothing.
 
     Args:
         entity_id: The entity.
@@ -34,6 +37,8 @@ class Topics:
         self._entity_id = entity_id
         self._least_similarity = least_similarity
         known = [chunk.chunk_id for chunk in chunks if chunk.chunk_id in vectors]
+        if len(known) < FEWEST_FOR_A_MEAN:
+            known = []
         self._directions = dict(zip(known, _directions([vectors[name] for name in known]), strict=True))
 
     def are_one(self, first: StoryMemoryChunk, second: StoryMemoryChunk) -> bool:

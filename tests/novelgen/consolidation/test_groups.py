@@ -9,6 +9,7 @@ import numpy as np
 
 from novelgen.consolidation.groups import choose_groups, counts_after, entity_counts
 from novelgen.consolidation.rules import ConsolidationRules, protection
+from novelgen.consolidation.topics import FEWEST_FOR_A_MEAN
 from tests.novelgen.consolidation.live_stories import live
 
 RULES = ConsolidationRules(min_sources=3, max_sources=4, span_scenes=5)
@@ -57,11 +58,14 @@ def test_topics_are_told_by_shared_tags_and_entities_without_embeddings() -> Non
 
 def test_topics_are_told_by_embeddings_where_there_are_any() -> None:
     """Vectors that point one way, seen from the mean of all, are one topic, whatever the tags say."""
-    names = ["M0", "M1", "M2", "M3", "M4", "M5"]
-    ways = [[5, 1, 0], [5, -1, 0], [5, 1, 0.1], [5, -1, 0.1], [5, 1, 0.2], [5, -1, 0.2]]
-    vectors = {name: np.array(way, np.float32) for name, way in zip(names, ways, strict=True)}
+    names = [f"{'LR'[number % 2]}{number:02}" for number in range(FEWEST_FOR_A_MEAN)]
+    vectors = {name: np.array([5, 1 if name[0] == "L" else -1], np.float32) for name in names}
     memories = [live(name, 1, number) for number, name in enumerate(names)]
-    assert sorted(chosen(memories, vectors=vectors)) == [("M0", "M2", "M4"), ("M1", "M3", "M5")]
+    groups = chosen(memories, vectors=vectors)
+    assert len(groups) == 6
+    assert all(len({name[0] for name in group}) == 1 for group in groups)
+    few = [live(name, 1, number) for number, name in enumerate(names[:6])]
+    assert chosen(few, vectors=vectors) == [("L00", "R01", "L02", "R03")]
 
 
 def test_what_is_over_and_what_is_in_force_never_mix() -> None:
