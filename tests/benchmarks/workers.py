@@ -1,8 +1,8 @@
 """Several worker processes store scenes at once: how many per second, and whether everything is there afterwards.
 
-`python -m tests.benchmarks.workers` measures SQLite, and PostgreSQL where NOVELGEN_TEST_POSTGRES_URL names a server
-(`. .ci/postgres` starts one); each with the embedded index and with a Chroma server. Embeddings are hashed, so that
-storage is measured. It ends with 1 when something is lost, doubled or does not reach the index.
+`python -m tests.benchmarks.workers` measures SQLite with embedded indexes and with a Chroma server, and PostgreSQL with
+a Chroma server where NOVELGEN_TEST_POSTGRES_URL names a database (`. .ci/postgres` starts one). Embeddings are hashed,
+so that storage is measured. It ends with 1 when something is lost, doubled or does not reach the index.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import uuid
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from itertools import product
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from queue import Queue
@@ -202,7 +203,7 @@ def chroma_server(folder: Path) -> Iterator[str]:
 
 
 def render(results: Sequence[WorkersResult]) -> str:
-    """Return the results as a table; the last column but two compares with one worker."""
+    """Return the results as a table, each beside one worker in the same setting."""
     lines = ["database    index     projects  workers  scenes/s  to one worker  busy  left  problems"]
     single: dict[tuple[str, str, str], float] = {}
     for each in results:
@@ -221,16 +222,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4])
     given = parser.parse_args(arguments)
     postgres = os.environ.get("NOVELGEN_TEST_POSTGRES_URL")
-    results = []
-    indexes: tuple[Index, ...] = ("embedded", "server")
-    for url in [None, postgres] if postgres else [None]:
-        for index in indexes:
-            for is_same_project in (False, True):
-                for workers in given.workers:
-                    with tempfile.TemporaryDirectory(prefix="novelgen-workers-") as folder:
-                        setting = Setting(url, index, is_same_project, workers)
-                        results.append(measure(Path(folder), setting, scenes=given.scenes))
-                        print(render(results).splitlines()[-1], file=sys.stderr)
+    # PostgreSQL is for several machines, and those share a Chroma server.
+    places: list[tuple[str | None, Index]] = [(None, "embedded"), (None, "server")]
+    places += [(postgres, "server")] if postgres else []
+    results: list[WorkersResult] = []
+    for (url, index), is_same_project, workers in product(places, (False, True), given.workers):
+        with tempfile.TemporaryDirectory(prefix="novelgen-workers-") as folder:
+            setting = Setting(url, index, is_same_project, workers)
+            results.append(measure(Path(folder), setting, scenes=given.scenes))
+        print(render(results).splitlines()[-1], file=sys.stderr)
     print(render(results))
     return 1 if any(each.problems for each in results) else 0
 
