@@ -87,7 +87,7 @@ def test_a_project_that_the_server_lost_is_told(open_manager: OpenManager, serve
     """A server without files of ours, so without a marker: who knows that rows were written is told they are gone."""
     manager = open_manager(ChromaServer(server.url))
     assert manager.query("elsewhere", random_vectors(1), top_k=1, timeout_s=30) == [[]]
-    with pytest.raises(VectorIndexDamagedError, match="'elsewhere'.*are gone, or this is another index"):
+    with pytest.raises(VectorIndexDamagedError, match=r"'elsewhere'.*are gone, or this is another index"):
         manager.query("elsewhere", random_vectors(1), top_k=1, must_exist=True, timeout_s=30)
     with pytest.raises(VectorIndexDamagedError, match="rebuild it"):
         manager.upsert(make_rows(1, project_id="elsewhere"), must_exist=True, timeout_s=30)
