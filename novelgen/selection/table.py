@@ -56,13 +56,16 @@ class CandidateTable:
         Returns:
             One number per scene; NaN for a scene none of whose candidates count.
         """
-        result = np.full(len(self.scenes), np.nan)
         rows = np.flatnonzero(counted & (self.scene_of >= 0))
         order = rows[np.lexsort((-values[rows], self.scene_of[rows]))]
-        borders = np.flatnonzero(np.diff(self.scene_of[order])) + 1
-        for group in np.split(order, borders) if len(order) else ():
-            result[self.scene_of[group[0]]] = values[group[:best]].mean()
-        return result
+        scenes = self.scene_of[order]
+        # Sorted by scene and value, a row is among its scene's best when the scene began at most `best` before.
+        among_best = np.arange(len(order)) - np.searchsorted(scenes, scenes) < best
+        counts = np.bincount(scenes[among_best], minlength=len(self.scenes))
+        sums = np.bincount(
+            scenes[among_best], weights=values[order][among_best], minlength=len(self.scenes)
+        )
+        return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
 def lay_out(candidates: Sequence[Candidate], scene: SelectionScene) -> CandidateTable:

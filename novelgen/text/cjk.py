@@ -16,7 +16,7 @@ CJK_SHARE_OF_CHINESE_TEXT = 0.2
 One Chinese character says about as much as five Latin letters, so a fifth of the letters is half of the text.
 """
 
-_CJK = re.compile(f"[{CJK_RANGES}]")
+_CJK = re.compile(f"[{CJK_RANGES}]+")
 _LETTER = re.compile(r"[^\W\d_]")
 
 
@@ -32,7 +32,7 @@ def has_cjk(text: str) -> bool:
 
 def count_cjk(text: str) -> int:
     """Count the Chinese characters of a text."""
-    return len(_CJK.findall(text))
+    return 0 if text.isascii() else sum(map(len, _CJK.findall(text)))
 
 
 def story_language(text: str) -> StoryLanguage:
