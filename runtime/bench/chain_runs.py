@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 
@@ -76,6 +77,16 @@ def imported(
     return project_id
 
 
+def plan_request(project_id: str, plan: BenchPlan) -> dict[str, Any]:
+    """Return what the chain is asked for a plan."""
+    return {
+        "project_id": project_id,
+        "chapter_index": plan.chapter_index,
+        "scene_index": plan.scene_index,
+        "scene_plan": plan.scene_plan,
+    }
+
+
 def run_chain(
     stores: MemoryStores,
     project_id: str,
@@ -96,13 +107,7 @@ def run_chain(
     chain = build_context_chain(stores, model=model, write_files=False)
     contexts: list[PlannedContext] = []
     for plan in plans:
-        request = {
-            "project_id": project_id,
-            "chapter_index": plan.chapter_index,
-            "scene_index": plan.scene_index,
-            "scene_plan": plan.scene_plan,
-        }
-        contexts.append(PlannedContext(plan, chain.invoke(request)))
+        contexts.append(PlannedContext(plan, chain.invoke(plan_request(project_id, plan))))
         if progress is not None:
             progress(len(contexts), len(plans))
     return contexts

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
+from runtime.bench.ablation import run_ablation
 from runtime.bench.book import BenchBook, BenchPlan
 from runtime.bench.chain_runs import PlannedContext, imported, load_bench_settings, run_chain
 from runtime.bench.chroma_rivals import chroma_rivals, chroma_store
@@ -27,6 +29,7 @@ StageProgress = Callable[[str, int, int], None]
 """Called with what is being done, how much is done and how much there is in all."""
 
 OWN_GROUP = "novelgen"
+ABLATION_GROUP = "ablation"
 
 
 class SystemScores(BaseModel):
@@ -62,6 +65,7 @@ def measure_quality(
     budgets: Sequence[int] = DEFAULT_BUDGETS,
     planner: Planner = "rules",
     peers: bool = False,
+    ablation: bool = False,
     limit_plans: int | None = None,
     progress: StageProgress = lambda *_: None,
 ) -> QualityReport:
@@ -74,6 +78,7 @@ def measure_quality(
         budgets: Tokens, each scored for itself; the chain fills the largest, and its ranking is cut.
         planner: `garbage` also runs the chain with models that plan nonsense.
         peers: Also run the retrievers of other packages, as far as they are installed.
+        ablation: Also run the chain with one part of the choice changed at a time.
         limit_plans: Only the first so many plans.
         progress: Called during the run.
 
@@ -93,6 +98,12 @@ def measure_quality(
         systems = [
             _scored(OWN_GROUP, name, _key_scores(key, contexts, budgets)) for name, contexts in own.items()
         ]
+        if ablation:
+            variants = run_ablation(stores, project_id, plans, progress=partial(progress, ABLATION_GROUP))
+            systems += [
+                _scored(ABLATION_GROUP, name, _key_scores(key, contexts, budgets))
+                for name, contexts in variants.items()
+            ]
         rivals, not_measured = _rivals(
             book, stores.embeddings, work_dir, records=records, peers=peers, progress=progress
         )

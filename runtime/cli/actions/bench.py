@@ -12,9 +12,9 @@ from novelgen.errors import UserInputError
 from runtime.bench.book import load_bench_book
 from runtime.bench.cost import RUNS, measure_cost, parse_size
 from runtime.bench.quality import Planner, StageProgress, measure_quality
-from runtime.bench.table import print_cost, print_quality
 from runtime.cli.output import print_json
 from runtime.cli.progress import staged_progress
+from runtime.cli.views.bench import print_cost, print_quality
 
 
 def run_quality(
@@ -24,6 +24,7 @@ def run_quality(
     budgets: str,
     planner: str,
     peers: bool,
+    ablation: bool,
     limit_plans: int | None,
     work_dir: Path | None,
     as_json: bool,
@@ -43,6 +44,7 @@ def run_quality(
             budgets=tokens,
             planner=cast(Planner, planner),
             peers=peers,
+            ablation=ablation,
             limit_plans=limit_plans,
             progress=progress,
         )

@@ -32,6 +32,7 @@ Examples:
     help="garbage: also with models that plan nonsense, which must cost nearly nothing.",
 )
 @click.option("--peers", is_flag=True, help="Also measure other packages' retrievers that are installed.")
+@click.option("--ablation", is_flag=True, help="Also choose with one part of the score changed at a time.")
 @click.option(
     "--cost",
     metavar="SIZES",
@@ -51,6 +52,7 @@ def bench(
     budgets: str,
     planner: str,
     peers: bool,
+    ablation: bool,
     cost: str | None,
     limit_plans: int | None,
     work_dir: Path | None,
@@ -75,6 +77,7 @@ def bench(
         budgets=budgets,
         planner=planner,
         peers=peers,
+        ablation=ablation,
         limit_plans=limit_plans,
         work_dir=work_dir,
         as_json=as_json,

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import UserInputError
+from runtime.bench.ablation import SCORED_PARTS, ablation_variants
 from runtime.bench.book import BenchBook
 from runtime.bench.quality import QualityReport, SystemScores, measure_quality
 
@@ -19,7 +20,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory, book: BenchBook) -> dict[s
         patch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:64")
         return {
             "records": measure_quality(book, work_dir, budgets=[30, 200], planner="garbage"),
-            "again": measure_quality(book, work_dir, budgets=[30, 200]),
+            "again": measure_quality(book, work_dir, budgets=[30, 200], ablation=True),
             "text": measure_quality(book, work_dir, budgets=[200], records=False, limit_plans=1),
         }
 
@@ -70,7 +71,7 @@ def test_states_equal_the_records(reports: dict[str, QualityReport]) -> None:
 def test_a_second_run_gives_the_same_figures(reports: dict[str, QualityReport]) -> None:
     """What the work folder keeps changes no score."""
     first = [each for each in reports["records"].systems if not each.name.startswith("garbage")]
-    assert reports["again"].systems == first
+    assert [each for each in reports["again"].systems if each.group != "ablation"] == first
 
 
 def test_the_text_alone_is_measured_beside_searches_in_text(reports: dict[str, QualityReport]) -> None:
@@ -95,3 +96,26 @@ def test_budgets_must_be_positive(book: BenchBook, tmp_path: Path, budgets: list
     with pytest.raises(UserInputError, match="budgets cannot be"):
         measure_quality(book, tmp_path, budgets=budgets)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_ablation_changes_one_thing_at_a_time(reports: dict[str, QualityReport]) -> None:
+    """The whole choice stands first and scores as the chain does; every part has its row."""
+    rows = [each for each in reports["again"].systems if each.group == "ablation"]
+
+    assert rows[0].name == "whole"
+    assert rows[0].scores == system(reports["again"], "rules planner").scores
+    assert {f"without {part}" for part in SCORED_PARTS} < {each.name for each in rows}
+    assert any(each.scores != rows[0].scores for each in rows)
+
+
+def test_variants_differ_from_the_whole_in_one_setting_or_kind() -> None:
+    """No variant is the whole choice under another name, and none changes unrelated settings."""
+    variants = ablation_variants()
+    whole = variants.pop("whole").model_dump()
+    changes = {
+        name: {field for field, value in weights.model_dump().items() if value != whole[field]}
+        for name, weights in variants.items()
+    }
+
+    assert all(1 <= len(changed) <= 2 for changed in changes.values())
+    assert changes["without relevance"] == {"relevance"}

@@ -14,7 +14,7 @@ def print_quality(report: QualityReport) -> None:
     records = "with records" if report.records else "text only"
     print_heading(f"{report.book}, {records}, {report.plans} plans, {report.embedding_model}")
     print_table(
-        quality_headings(report.budgets), (_row(each, report.budgets) for each in report.systems), wide=1
+        _quality_headings(report.budgets), (_row(each, report.budgets) for each in report.systems), wide=1
     )
     if report.states is not None:
         print_heading("Entity states")
@@ -24,7 +24,7 @@ def print_quality(report: QualityReport) -> None:
     print_pairs(dict(report.not_measured))
 
 
-def quality_headings(budgets: Sequence[int]) -> list[str]:
+def _quality_headings(budgets: Sequence[int]) -> list[str]:
     """Return the headings of the table of systems."""
     far = " / ".join(str(budget) for budget in budgets)
     return ["group", "system", f"far@{far}", f"evidence@{budgets[-1]}", "scene@10", "leak"]
