@@ -13,15 +13,14 @@ from novelgen.chains.consolidation_chain import (
     CONSOLIDATION_STAGE,
     ConsolidationChain,
     ConsolidationRequest,
-    ConsolidationResult,
 )
 from novelgen.consolidation.consolidated import consolidated_memory
 from novelgen.consolidation.groups import ConsolidationGroup, choose_groups, counts_after, entity_counts
 from novelgen.consolidation.live_memory import LiveMemory
 from novelgen.errors import StoreError, UserInputError
 from novelgen.models.context import ReportIssue
+from novelgen.models.memory import StoryMemoryChunk
 from runtime.ingest.indexing import IndexingResult, drain_outbox
-from runtime.storage.consolidations import StoredConsolidation
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 
@@ -205,15 +204,12 @@ class _Writer:
         if is_patient and self._failures == MODEL_PATIENCE:
             message = f"the model failed {MODEL_PATIENCE} times in a row and is not asked any more"
             self.issues.append(ReportIssue(stage=CONSOLIDATION_STAGE, kind="degraded", message=message))
-        stored = self._stored(group, written)
-        return None if stored is None else _told(group, stored, is_models=written.is_models)
-
-    def _stored(self, group: ConsolidationGroup, written: ConsolidationResult) -> StoredConsolidation | None:
         memory = consolidated_memory(
             written.text, group.sources, created_at=self._stores.clock(), is_models=written.is_models
         )
         with self._stores.database(self._project_id).write() as unit:
-            return unit.consolidations.add(self._project_id, memory, group.sources)
+            is_stored = unit.consolidations.add(self._project_id, memory, group.sources)
+        return _told(group, memory, is_models=written.is_models) if is_stored else None
 
 
 def _report(
@@ -230,12 +226,12 @@ def _report(
 
 
 def _told(
-    group: ConsolidationGroup, stored: StoredConsolidation | None = None, *, is_models: bool = False
+    group: ConsolidationGroup, memory: StoryMemoryChunk | None = None, *, is_models: bool = False
 ) -> ConsolidatedGroup:
     return ConsolidatedGroup(
-        chunk_id=stored.chunk.chunk_id if stored else "",
+        chunk_id=memory.chunk_id if memory else "",
         entity_id=group.entity_id,
         source_ids=[source.chunk_id for source in group.sources],
-        content=stored.chunk.content if stored else "",
+        content=memory.content if memory else "",
         is_models=is_models,
     )

@@ -19,6 +19,7 @@ from novelgen.models.record import SceneRecord
 from novelgen.records.loop_identity import known_loop_ids
 from novelgen.records.supersession import with_supersessions
 from novelgen.text.cjk import StoryLanguage
+from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.entity_writes import store_entities_in
 from runtime.ingest.extraction_choice import ExtractionChoice, chosen_scenes
 from runtime.ingest.indexing import IndexingResult, drain_outbox
@@ -58,6 +59,9 @@ class ExtractionReport(BaseModel):
 
     scenes: list[SceneExtraction] = Field(default_factory=list)
     indexing: IndexingResult = Field(default_factory=IndexingResult)
+    consolidation: list[ReportIssue] = Field(
+        default_factory=list, description="What went wrong in consolidating, where the settings ask for it."
+    )
 
     def count(self, outcome: Outcome) -> int:
         """Return how many scenes had that outcome."""
@@ -105,7 +109,9 @@ def extract_scenes(
         done.append(_extracted(stores, project_id, position, chain))
         if progress is not None:
             progress(len(done), len(waiting))
-    return ExtractionReport(scenes=done, indexing=drain_outbox(stores, project_id))
+    indexing = drain_outbox(stores, project_id)
+    consolidation = consolidate_beyond_setting(stores, project_id)
+    return ExtractionReport(scenes=done, indexing=indexing, consolidation=consolidation)
 
 
 def _extracted(

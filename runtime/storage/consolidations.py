@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, Field
-from sqlalchemy import select
+from sqlalchemy import Select, select
 
 from novelgen.consolidation.live_memory import LiveMemory
 from novelgen.errors import UnknownMemoryError
@@ -48,7 +48,7 @@ class ConsolidationRepository:
             CHUNKS.c.project_id == project_id,
             CHUNKS.c.status == "active",
             CHUNKS.c.content_type == "memory",
-            CHUNKS.c.row_id.not_in(select(CONSOLIDATION_SOURCES.c.source_row_id)),
+            CHUNKS.c.row_id.not_in(_source_rows(project_id)),
         )
         statement = CHUNK_SELECT.add_columns(CHUNKS.c.from_scene).where(*conditions)
         ordered = statement.order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
@@ -61,9 +61,7 @@ class ConsolidationRepository:
             for row in rows
         ]
 
-    def add(
-        self, project_id: str, chunk: StoryMemoryChunk, sources: Sequence[StoryMemoryChunk]
-    ) -> StoredConsolidation | None:
+    def add(self, project_id: str, chunk: StoryMemoryChunk, sources: Sequence[StoryMemoryChunk]) -> bool:
         """Store a consolidated memory at the position of its last source.
 
         Args:
@@ -72,7 +70,8 @@ class ConsolidationRepository:
             sources: What it stands for, as it was read.
 
         Returns:
-            What was stored; None when a source is gone, was changed, or is an author's or consolidated by now.
+            Whether it was stored; not when a source is gone, was changed, or is an author's or consolidated by
+            now.
 
         Raises:
             UnknownProjectError: When no project of that id is stored.
@@ -80,7 +79,7 @@ class ConsolidationRepository:
         self._session.touch(project_id)
         rows = self._unchanged(project_id, sources)
         if rows is None or self._is_stored(project_id, chunk.chunk_id):
-            return None
+            return False
         last = rows[-1]
         values = chunk_values(chunk, chunk.entities_mentioned) | {
             "event_type": CONSOLIDATED,
@@ -94,7 +93,7 @@ class ConsolidationRepository:
         }
         ChunkWriter(self._session, project_id).insert([values])
         self._link(project_id, chunk.chunk_id, rows)
-        return next(each for each in self.list_all(project_id) if each.chunk.chunk_id == chunk.chunk_id)
+        return True
 
     def list_all(self, project_id: str) -> list[StoredConsolidation]:
         """Return all consolidated memories in story order."""
@@ -146,7 +145,7 @@ class ConsolidationRepository:
                 CHUNKS.c.scene_id.is_not(None),
                 CHUNKS.c.scene_index.is_not(None),
                 self._session.among(CHUNKS.c.chunk_id, read),
-                CHUNKS.c.row_id.not_in(select(CONSOLIDATION_SOURCES.c.source_row_id)),
+                CHUNKS.c.row_id.not_in(_source_rows(project_id)),
             )
             .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
         )
@@ -193,7 +192,13 @@ class ConsolidationRepository:
         return found
 
 
-def _consolidated_ids(project_id: str) -> Any:
+def _source_rows(project_id: str) -> Select[tuple[int]]:
+    return select(CONSOLIDATION_SOURCES.c.source_row_id).where(
+        CONSOLIDATION_SOURCES.c.project_id == project_id
+    )
+
+
+def _consolidated_ids(project_id: str) -> Select[tuple[str]]:
     consolidated = CHUNKS.alias("linked")
     return (
         select(consolidated.c.chunk_id)

@@ -181,7 +181,7 @@ class ExchangeRepository:
             sources = [given[name] for name in each.source_ids if name in given]
             chunk = each.chunk.model_copy(update={"project_id": project_id})
             is_whole = len(sources) == len(each.source_ids)
-            if not is_whole or repository.add(project_id, chunk, sources) is None:
+            if not is_whole or not repository.add(project_id, chunk, sources):
                 left_out.append(chunk.chunk_id)
         return left_out
 

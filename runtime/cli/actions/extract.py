@@ -64,6 +64,8 @@ def _report_scenes(report: ExtractionReport) -> None:
         else:
             for issue in scene.issues:
                 report_line(f"warning: {place}: {issue.message}")
+    for issue in report.consolidation:
+        report_line(f"warning: {issue.message}")
 
 
 def _report_ways_out(report: ExtractionReport, project_id: str) -> None:

@@ -67,7 +67,7 @@ def story(database: DatabaseManager) -> DatabaseManager:
 def consolidate(unit: UnitOfWork, chunk: StoryMemoryChunk | None = None) -> bool:
     """Consolidate the sources as they are stored, and tell whether that was possible."""
     chunks = [unit.memories.require("demo", name).chunk for name in SOURCES]
-    return unit.consolidations.add("demo", chunk or told(), chunks) is not None
+    return unit.consolidations.add("demo", chunk or told(), chunks)
 
 
 def is_consolidated(unit: UnitOfWork) -> bool:
@@ -259,16 +259,16 @@ def test_what_changed_since_it_was_read_is_not_consolidated(story: DatabaseManag
     """A source that is gone, reworded, pinned or part of another one refuses the whole group."""
     with story.write() as unit:
         read = [unit.memories.require("demo", name).chunk for name in SOURCES]
-        assert unit.consolidations.add("demo", told(), read) is None
-        assert unit.consolidations.add("demo", memory("other"), read) is None
+        assert not unit.consolidations.add("demo", told(), read)
+        assert not unit.consolidations.add("demo", memory("other"), read)
         unit.consolidations.undo("demo", ONE)
         unit.memories.pin("demo", "M1")
-        assert unit.consolidations.add("demo", told(), read) is None
+        assert not unit.consolidations.add("demo", told(), read)
         unit.memories.unpin("demo", "M1")
         reworded = read[1].model_copy(update={"content": "as it was before"})
-        assert unit.consolidations.add("demo", told(), [read[0], reworded, read[2]]) is None
-        assert unit.consolidations.add("demo", told(), [*read, memory("gone")]) is None
-        assert unit.consolidations.add("demo", told(), read) is not None
+        assert not unit.consolidations.add("demo", told(), [read[0], reworded, read[2]])
+        assert not unit.consolidations.add("demo", told(), [*read, memory("gone")])
+        assert unit.consolidations.add("demo", told(), read)
 
 
 def test_projects_do_not_see_each_others(story: DatabaseManager) -> None:
