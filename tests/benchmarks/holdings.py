@@ -1,7 +1,8 @@
 """What one machine holds: bytes per project, scene and memory, and what an opened project costs.
 
 `python -m tests.benchmarks.holdings` stores many small projects and one large one with vectors of 384 values, the
-length of the local model's, and prints what they take on disk, in memory and in descriptors. Linux only.
+length of the local model's, and prints what they take on disk, in memory and in descriptors; also on PostgreSQL, where
+NOVELGEN_TEST_POSTGRES_URL names a database (`. .ci/postgres` starts one). Linux only.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ import os
 import sys
 import tempfile
 import time
+import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
 from pydantic import BaseModel, Field
+from sqlalchemy import create_engine, text
 
 from runtime.bench.book import load_bench_book
 from runtime.bench.fillers import fill_project
@@ -142,7 +145,7 @@ def measure_opening(settings: NovelgenSettings, project_ids: Sequence[str]) -> O
     )
 
 
-def measure(folder: Path, *, small: int, indexed: int, large: int) -> HoldingsReport:
+def measure(folder: Path, *, small: int, indexed: int, large: int, postgres: str | None) -> HoldingsReport:
     """Measure small projects, a few with an embedded index, as many on a Chroma server, and a large one.
 
     Args:
@@ -150,6 +153,7 @@ def measure(folder: Path, *, small: int, indexed: int, large: int) -> HoldingsRe
         small: Projects of one scene without an index, whose databases are opened in turn.
         indexed: Projects with an index of their own, and again on one Chroma server.
         large: Memories of the large project.
+        postgres: A database for the projects on a Chroma server; None leaves that out.
     """
     own, names = _settings(folder / "projects"), [f"small-{number}" for number in range(small)]
     stored: dict[str, Stored] = {}
@@ -159,13 +163,42 @@ def measure(folder: Path, *, small: int, indexed: int, large: int) -> HoldingsRe
         stored["small, own index"] = store(stores, some, scenes=SCENES, index=True)
         stored["large, own index"] = store_large(stores, "large", memories=large)
         process_mb = _index_process_mb(stores, "large")
-    with chroma_server(folder / "chroma") as url, MemoryStores(_settings(folder / "shared", url)) as stores:
-        empty_bytes = disk_bytes(folder / "chroma")
-        some = [f"shared-{number}" for number in range(indexed)]
-        shared = store(stores, some, scenes=SCENES, index=True)
-        on_server = (disk_bytes(folder / "chroma") - empty_bytes) / indexed
-        stored["small, Chroma server"] = shared.model_copy(update={"index_bytes": on_server})
+    stored["small, Chroma server"] = _store_on_servers(folder / "sqlite", indexed, database_url=None)
+    if postgres is not None:
+        stored["the same, PostgreSQL"] = _store_on_servers(folder / "pg", indexed, database_url=postgres)
     return HoldingsReport(stored=stored, opening=measure_opening(own, names), index_process_mb=process_mb)
+
+
+def _store_on_servers(folder: Path, projects: int, *, database_url: str | None) -> Stored:
+    """Create small projects on a Chroma server, and on PostgreSQL where it is given."""
+    with (
+        chroma_server(folder / "chroma") as url,
+        MemoryStores(_settings(folder, url, database_url)) as stores,
+    ):
+        # Opened first, so that the empty tables count as nobody's.
+        stores.project_ids()
+        sizes = [_server_bytes(folder, database_url)]
+        names = [f"shared-{uuid.uuid4().hex[:8]}" for _ in range(projects)]
+        stored = store(stores, names, scenes=SCENES, index=True)
+        sizes.append(_server_bytes(folder, database_url))
+    (index_before, sql_before), (index_after, sql_after) = sizes
+    database_bytes = stored.database_bytes or (sql_after - sql_before) / projects
+    index_bytes = (index_after - index_before) / projects
+    return stored.model_copy(update={"index_bytes": index_bytes, "database_bytes": database_bytes})
+
+
+def _server_bytes(folder: Path, database_url: str | None) -> tuple[int, int]:
+    """Return what a Chroma server and a PostgreSQL database take on disk; 0 for a database that is none."""
+    index = disk_bytes(folder / "chroma")
+    if database_url is None:
+        return index, 0
+    engine = create_engine(database_url)
+    try:
+        with engine.connect() as connection:
+            size = text("SELECT pg_database_size(current_database())")
+            return index, int(connection.execute(size).scalar_one())
+    finally:
+        engine.dispose()
 
 
 def _open(stores: MemoryStores, project_id: str) -> float:
@@ -194,9 +227,11 @@ def _mean_bytes(stores: MemoryStores, project_ids: Sequence[str], pattern: str) 
     return sum(sizes) / len(project_ids)
 
 
-def _settings(projects_dir: Path, url: str | None = None) -> NovelgenSettings:
+def _settings(
+    projects_dir: Path, url: str | None = None, database_url: str | None = None
+) -> NovelgenSettings:
     memory = {"embedding_model": "fake:384", "vector_store": {"url": url}}
-    return load_settings(projects_dir=projects_dir, memory=memory)
+    return load_settings(projects_dir=projects_dir, database_url=database_url, memory=memory)
 
 
 def render(report: HoldingsReport) -> str:
@@ -236,6 +271,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             small=given.small,
             indexed=given.indexed,
             large=given.large,
+            postgres=os.environ.get("NOVELGEN_TEST_POSTGRES_URL"),
         )
     print(render(report))
     return 0
