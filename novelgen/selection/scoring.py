@@ -52,6 +52,7 @@ def score_candidates(table: CandidateTable, scene: SelectionScene, weights: Sele
     Returns:
         The sums and their parts; empty for no candidates.
     """
+    weights = weights if table.is_distilled else weights.for_text_alone()
     parts = {
         name: weight * standardise(column, table.measure)
         for name, weight, column in _weighted_columns(table, scene, weights)
@@ -98,14 +99,16 @@ def _weighted_columns(
 ) -> list[tuple[str, float, Column]]:
     voting = [(i, query) for i, query in enumerate(scene.queries) if query.kind in weights.voting_kinds]
     meaning = standardise(semantic_scores(voting, table.candidates, table.measure), table.measure)
-    words = standardise(arm_scores(LEXICAL_ARM, voting, table.candidates), table.measure)
+    shared = standardise(arm_scores(LEXICAL_ARM, voting, table.candidates), table.measure)
     relevance = pool_best(meaning, weights.best_queries)
-    related = relevance + weights.lexical_share * pool_best(words, weights.best_queries)
+    words = pool_best(shared, weights.best_queries)
+    related = relevance + weights.lexical_share * words
     flow, near = _scene_parts(table, scene, weights, related)
     bullets = _lifted(table.best_of_scene(relevance, table.summaries, SCENE_BEST))
     importance = np.array([row.chunk.importance for row in table.candidates], dtype=float)
     return [
         ("relevance", weights.relevance, relevance),
+        ("words", weights.words, words),
         ("importance", weights.importance, importance),
         ("entities", weights.entities, entity_overlap(table, scene.entity_ids)),
         ("open_loops", weights.open_loops, table.spread(loop_weights(table, scene))),

@@ -13,6 +13,7 @@ from novelgen.selection.fusion import Column, Mask
 
 DISTILLED_TYPES = frozenset({"memory", "note"})
 SUMMARY_TYPE = "summary"
+SCENE_RECORD_TYPES = frozenset({"memory", SUMMARY_TYPE})
 LEAST_DISTILLED = 12
 """Fewer distilled memories than this are no measure for the rest."""
 
@@ -34,6 +35,11 @@ class CandidateTable:
     summaries: Mask
     scenes: tuple[SceneFacts, ...]
     scene_of: NDArray[np.intp]
+
+    @property
+    def is_distilled(self) -> bool:
+        """Whether scenes were told in other words than the text's: an author's few notes do not count."""
+        return any(row.chunk.content_type in SCENE_RECORD_TYPES for row in self.candidates)
 
     @property
     def ordinals(self) -> NDArray[np.intp]:
@@ -62,9 +68,7 @@ class CandidateTable:
         # Sorted by scene and value, a row is among its scene's best when the scene began at most `best` before.
         among_best = np.arange(len(order)) - np.searchsorted(scenes, scenes) < best
         counts = np.bincount(scenes[among_best], minlength=len(self.scenes))
-        sums = np.bincount(
-            scenes[among_best], weights=values[order][among_best], minlength=len(self.scenes)
-        )
+        sums = np.bincount(scenes[among_best], weights=values[order][among_best], minlength=len(self.scenes))
         return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 

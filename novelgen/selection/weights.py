@@ -31,6 +31,15 @@ class SelectionWeights(BaseModel):
     summaries: float = Field(
         default=0.30, description="Closeness of its scene's summary bullets to the plan."
     )
+    words: float = Field(default=0.0, description="Words shared with the plan's queries, beside meaning.")
+    text_alone_words: float = Field(
+        default=0.2,
+        description="`words` where a story has passages alone: rare words say more than vectors there.",
+    )
+    text_alone_spreading: float = Field(
+        default=0.5,
+        description="`spreading` where a story has passages alone: one passage says little, its scene more.",
+    )
 
     voting_kinds: frozenset[QueryKind] = Field(
         default=frozenset({"plan", "purpose", "action", "place", "model", "other"}),
@@ -73,6 +82,12 @@ class SelectionWeights(BaseModel):
         default=0.6, gt=0, le=1, description="Shared words that make a duplicate."
     )
     left_out_receipts: int = Field(default=12, ge=0, description="How many left-out candidates are reported.")
+
+    def for_text_alone(self) -> SelectionWeights:
+        """Return the weights for a story of which nothing distilled is known."""
+        return self.model_copy(
+            update={"words": self.text_alone_words, "spreading": self.text_alone_spreading}
+        )
 
 
 DEFAULT_WEIGHTS = SelectionWeights()

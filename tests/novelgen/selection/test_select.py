@@ -203,6 +203,17 @@ def test_passages_alone_are_chosen_without_a_handicap():
     assert all("kind" not in item.score_parts for item in selection.items)
 
 
+@pytest.mark.parametrize(("content_type", "counts"), [("scene", True), ("memory", False)])
+def test_shared_words_count_by_themselves_where_only_passages_are_stored(content_type, counts):
+    """Beside memories, words only help to find the scene; an author's note makes a story no less told by its text."""
+    rows = [*crowd(content_type=content_type), candidate("note", 30, content_type="note")]
+    rows[4] = candidate("hit", 5, hits=(lexical(1, 9.0),), content_type=content_type)
+
+    chosen = {item.chunk.chunk_id: item for item in select_memories(rows, plan_scene()).items}
+
+    assert ("words" in chosen["hit"].score_parts) is counts
+
+
 def test_receipts_hold_ranks_and_parts():
     """An item names the best rank per arm, and its parts add up to its score."""
     hits = (lexical(4, 2.0), lexical(2, 5.0), semantic(7, 0.8))
