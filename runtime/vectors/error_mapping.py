@@ -47,7 +47,16 @@ _SQLITE_MEANINGS = {
     14: "it cannot be opened",
 }
 _DAMAGED_SQLITE_CODES = frozenset({11, 26, 1032})
-_DAMAGED_PHRASES = ("finding id", "hnsw", "malformed", "not a database", "pickle", "no such table")
+_DAMAGED_PHRASES = (
+    "finding id",
+    "hnsw",
+    "malformed",
+    "not a database",
+    "pickle",
+    "no such table",
+    # Met after damaged pages, and on a full disk, where the index cannot be read any more either.
+    "error in compaction",
+)
 
 
 def map_failure(error: Exception) -> VectorIndexError:

@@ -15,6 +15,8 @@ from runtime.vectors.frames import Head, receive_frame, send_frame
 from runtime.vectors.locations import EmbeddedIndex, IndexLocation
 
 _CRASH_SIGNALS = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGABRT, signal.SIGFPE})
+_PANIC = "PanicException"
+"""What Chroma's Rust raises instead of a crash, such as on a malformed page of its database; nothing may catch it."""
 _REAP_TIMEOUT_S = 5.0
 _PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 
@@ -86,8 +88,9 @@ class WorkerHandle:
         """
         code = self._process.returncode
         end = _describe_exit(code)
-        text = f"the process of the vector index {str(self._location)!r} {end}{self._last_words()}"
-        if code is not None and -code in _CRASH_SIGNALS:
+        last_words = self._last_words()
+        text = f"the process of the vector index {str(self._location)!r} {end}{last_words}"
+        if (code is not None and -code in _CRASH_SIGNALS) or _PANIC in last_words:
             return VectorIndexDamagedError(f"{text}; its files are probably damaged: rebuild the index")
         return VectorIndexError(text)
 

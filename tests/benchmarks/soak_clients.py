@@ -14,7 +14,7 @@ from functools import partial
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.errors import NovelgenError
 from runtime.diagnosis.repair import repair_index
-from runtime.ingest.indexing import drain_outbox, verify_index
+from runtime.ingest.indexing import verify_index
 from runtime.ingest.ingest import delete_scene, ingest_scene
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
@@ -206,9 +206,13 @@ def check_project(
             misplaced_marks(chunk.content, project=project, before=None)[0]
             for chunk in unit.memories.by_ids(project_id, sorted(unit.memories.index_ids(project_id)))
         )
-    drain_outbox(stores, project_id)
-    repair_index(stores, project_id)
-    verification = verify_index(stores, project_id)
+    try:
+        repair_index(stores, project_id)
+        verification = verify_index(stores, project_id)
+    except NovelgenError:
+        logger.exception("the index of %r cannot be repaired", project_id)
+        found["index not repaired"] += 1
+        return found
     found["indexed"] = verification.rows
     found["index not repaired"] += not verification.is_sound
     return found

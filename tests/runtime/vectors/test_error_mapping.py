@@ -34,6 +34,11 @@ def test_every_error_class_of_chroma_is_mapped() -> None:
         ),
         (chroma_errors.InternalError("(code: 1032) moved"), VectorIndexDamagedError, "rebuild it"),
         (chroma_errors.InternalError("Error finding id"), VectorIndexDamagedError, "rebuild it"),
+        (
+            chroma_errors.InvalidArgumentError("Error in compaction: Failed to pull logs from the log store"),
+            VectorIndexDamagedError,
+            "rebuild it",
+        ),
         (chroma_errors.InternalError("(code: 5) busy"), VectorIndexError, "locked by another process"),
         (chroma_errors.InternalError("(code: 13) full"), VectorIndexError, "its disk is full"),
         (chroma_errors.InternalError("something new"), VectorIndexError, "InternalError.*something new"),

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from novelgen.errors import DeadlineExceededError, VectorIndexError
+from novelgen.errors import DeadlineExceededError, VectorIndexDamagedError, VectorIndexError
 from runtime.vectors.breaker import CircuitBreaker
 from runtime.vectors.locations import EmbeddedIndex
 from runtime.vectors.manager import VectorStoreManager
@@ -250,3 +250,12 @@ def test_an_index_rests_until_it_is_asked_again(bare_process: Callable[..., Inde
     assert other.call("ids", {"project_id": "demo"}, timeout_s=60) == {"ids": []}
     assert other.rest()
     assert process.call("ids", {"project_id": "demo"}, timeout_s=60) == {"ids": []}
+
+
+def test_a_panic_of_native_code_is_damage(
+    bare_process: Callable[..., IndexProcess], stub_python: Callable[[str], None]
+) -> None:
+    """Chroma's Rust ends the process by an exit code where C would crash; a repair must know it for damage."""
+    stub_python("echo 'pyo3_runtime.PanicException: database disk image is malformed' >&2; exit 1")
+    with pytest.raises(VectorIndexDamagedError, match=r"exit code 1 \(pyo3.*rebuild the index"):
+        bare_process().call("ids", {"project_id": "demo"}, timeout_s=30)
