@@ -18,7 +18,9 @@ class ContextSettings(BaseModel):
     timeline_budget: int = Field(default=400, ge=0, description="Tokens for timeline_context.")
     max_states: int = Field(default=12, ge=0)
     context_window: int = Field(default=2, ge=0, description="Chapters around in the timeline.")
-    candidates_per_query: int = Field(default=100, ge=1, le=1000)
+    candidates_per_query: int = Field(
+        default=200, ge=1, le=1000, description="Found per query and arm, of which the budget takes the best."
+    )
     tool_timeout_s: float = Field(default=8.0, gt=0, description="Deadline of each tool call.")
     chain_timeout_s: float = Field(default=10.0, gt=0, description="Budget of the whole, without the model.")
     model_timeout_s: float = Field(default=20.0, gt=0, description="Total deadline of planning by a model.")

@@ -2,59 +2,110 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-from novelgen.selection.fusion import Column, Matrix, centred, stack_vectors
+from novelgen.selection.fusion import Column, centred, stack_vectors
 from novelgen.selection.table import CandidateTable
 from novelgen.selection.weights import SelectionWeights
 
+Places = NDArray[np.intp]
 
-def surroundings(ordinals: NDArray[np.intp], weights: SelectionWeights) -> Matrix:
+
+@dataclass(frozen=True, eq=False)
+class SceneTies:
+    """What ties scenes to each other; of a thousand scenes each is tied to a dozen, so only ties are kept.
+
+    Args:
+        count: Number of scenes.
+        sources: The scene that each tie starts from.
+        targets: The scene that it leads to.
+        shares: Its part of all that ties the source, 0-1.
+    """
+
+    count: int
+    sources: Places
+    targets: Places
+    shares: Column
+
+    def gathered(self, values: Column) -> Column:
+        """Give each scene the mean of those that it is tied to, by their shares; 0 without ties."""
+        return self._summed(self.sources, self.shares * values[self.targets])
+
+    def passed_on(self, values: Column) -> Column:
+        """Let each scene hand its value on to those that it is tied to, by their shares."""
+        return self._summed(self.targets, self.shares * values[self.sources])
+
+    def half_with(self, other: SceneTies) -> SceneTies:
+        """Return the ties of both, each with half its share."""
+        return SceneTies(
+            self.count,
+            np.concatenate([self.sources, other.sources]),
+            np.concatenate([self.targets, other.targets]),
+            np.concatenate([self.shares, other.shares]) / 2,
+        )
+
+    def _summed(self, places: Places, values: Column) -> Column:
+        return np.asarray(np.bincount(places, values, minlength=self.count), dtype=np.float64)
+
+
+def surroundings(ordinals: Places, weights: SelectionWeights) -> SceneTies:
     """Tie scenes to those just before and after them.
 
     Args:
-        ordinals: Story order of the scenes.
+        ordinals: Story order of the scenes, ascending, each once.
         weights: `scene_decay` per scene of distance, up to `scene_reach`.
 
     Returns:
-        Scenes by scenes; a row adds up to 1, or to 0 for a scene without surroundings.
+        Ties whose shares add up to 1 per scene; none for a scene without surroundings.
     """
-    distance = np.abs(ordinals[:, None] - ordinals[None, :])
-    near = (distance > 0) & (distance <= weights.scene_reach)
-    return _row_shares(np.where(near, weights.scene_decay ** distance.astype(float), 0.0))
+    count = len(ordinals)
+    earlier = [np.arange(max(0, count - step)) for step in range(1, weights.scene_reach + 1)]
+    later = [places + step for step, places in enumerate(earlier, start=1)]
+    first, second = _joined(earlier), _joined(later)
+    distance = ordinals[second] - ordinals[first]
+    near = distance <= weights.scene_reach
+    first, second = first[near], second[near]
+    worth = weights.scene_decay ** distance[near].astype(float)
+    return _in_shares(
+        count, np.concatenate([first, second]), np.concatenate([second, first]), np.tile(worth, 2)
+    )
 
 
-def similar_scenes(table: CandidateTable, weights: SelectionWeights) -> Matrix:
+def similar_scenes(table: CandidateTable, weights: SelectionWeights) -> SceneTies:
     """Tie each scene to the scenes whose memories mean something similar.
 
     Args:
         table: Candidates with embeddings; scenes without any are tied to none.
-        weights: `scene_neighbours` ties per scene, mutual or not.
+        weights: `scene_neighbours` ties per scene, and those of the scenes that chose it.
 
     Returns:
-        Scenes by scenes; a row adds up to 1, or to 0.
+        Ties whose shares add up to 1 per scene; none for a scene to which nothing is similar.
     """
     count = len(table.scenes)
     vectors = _scene_vectors(table)
     ties = min(weights.scene_neighbours, count - 1)
     if vectors is None or ties < 1:
-        return np.zeros((count, count))
-    similarity = (vectors @ vectors.T).astype(float)
+        return _in_shares(count, _joined([]), _joined([]), np.zeros(0))
+    similarity = vectors @ vectors.T
     np.fill_diagonal(similarity, -1.0)
     nearest = np.argpartition(-similarity, ties - 1, axis=1)[:, :ties]
-    rows = np.arange(count)[:, None]
-    tied = np.zeros((count, count))
-    tied[rows, nearest] = np.maximum(similarity[rows, nearest], 0.0)
-    return _row_shares(np.maximum(tied, tied.T))
+    chosen = np.repeat(np.arange(count), ties) * count + nearest.ravel()
+    both_ways = np.unique(np.concatenate([chosen, chosen % count * count + chosen // count]))
+    sources, targets = both_ways // count, both_ways % count
+    alike = similarity[sources, targets] > 0
+    sources, targets = sources[alike], targets[alike]
+    return _in_shares(count, sources, targets, similarity[sources, targets].astype(float))
 
 
-def spread_evidence(evidence: Column, ties: Matrix, weights: SelectionWeights) -> Column:
+def spread_evidence(evidence: Column, ties: SceneTies, weights: SelectionWeights) -> Column:
     """Let the evidence of sure scenes flow along ties (personalised PageRank).
 
     Args:
         evidence: Standardised evidence per scene; what lies under the mean seeds nothing.
-        ties: Scenes by scenes, rows as shares.
+        ties: What it flows along.
         weights: `restart` and `spreading_steps`.
 
     Returns:
@@ -66,7 +117,7 @@ def spread_evidence(evidence: Column, ties: Matrix, weights: SelectionWeights) -
     seed = seed / seed.sum()
     share = seed
     for _ in range(weights.spreading_steps):
-        share = weights.restart * seed + (1 - weights.restart) * (ties.T @ share)
+        share = weights.restart * seed + (1 - weights.restart) * ties.passed_on(share)
     return np.log(share * len(share) + 0.02)
 
 
@@ -76,11 +127,18 @@ def _scene_vectors(table: CandidateTable) -> NDArray[np.float32] | None:
     used = present & table.measure & (table.scene_of >= 0)
     if not used.any():
         return None
+    by_scene = np.argsort(table.scene_of[used], kind="stable")
+    scenes, begins = np.unique(table.scene_of[used][by_scene], return_index=True)
     apart = centred(vectors[used], vectors[used].mean(axis=0))
     sums = np.zeros((len(table.scenes), apart.shape[1]), dtype=np.float32)
-    np.add.at(sums, table.scene_of[used], apart)
+    sums[scenes] = np.add.reduceat(apart[by_scene], begins)
     return sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
 
 
-def _row_shares(ties: Matrix) -> Matrix:
-    return ties / np.maximum(ties.sum(axis=1, keepdims=True), 1e-9)
+def _in_shares(count: int, sources: Places, targets: Places, worth: Column) -> SceneTies:
+    totals = np.bincount(sources, worth, minlength=count)
+    return SceneTies(count, sources, targets, worth / totals[sources])
+
+
+def _joined(parts: list[Places]) -> Places:
+    return np.concatenate([np.zeros(0, dtype=np.intp), *parts])

@@ -127,8 +127,8 @@ def _scene_parts(
     presence = shared_presence(table.scenes, scene.character_ids)
     sure = standardise(evidence, everywhere) + weights.presence_share * standardise(presence, everywhere)
     around = surroundings(table.ordinals, weights)
-    ties = (similar_scenes(table, weights) + around) / 2
-    return spread_evidence(sure, ties, weights), around @ sure
+    ties = similar_scenes(table, weights).half_with(around)
+    return spread_evidence(sure, ties, weights), around.gathered(sure)
 
 
 def _lifted(evidence: Column) -> Column:

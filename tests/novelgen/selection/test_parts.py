@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from novelgen.selection.budget import Priced, fill, gain_per_token
+from novelgen.selection.candidates import Candidate
 from novelgen.selection.duplicates import content_words
 from novelgen.selection.forms import ChosenForm
 from novelgen.selection.fusion import CLIP, RANK_CONSTANT, arm_scores, pool_best, semantic_scores, standardise
-from novelgen.selection.neighbours import similar_scenes, spread_evidence, surroundings
+from novelgen.selection.neighbours import SceneTies, similar_scenes, spread_evidence, surroundings
 from novelgen.selection.table import lay_out
 from novelgen.selection.weights import SelectionWeights
-from tests.novelgen.selection.build import candidate, crowd, lexical, plan_scene, semantic
+from tests.novelgen.selection.build import AXES, candidate, chunk, crowd, lexical, plan_scene, semantic
 
 ALL = np.ones(4, dtype=bool)
 
@@ -68,32 +69,54 @@ def test_candidate_without_embedding_is_unknown():
     assert np.isnan(scores[0, 2])
 
 
+def share(ties: SceneTies, source: int, target: int) -> float:
+    """What the source gives of itself to the target."""
+    return float(ties.shares[(ties.sources == source) & (ties.targets == target)].sum())
+
+
 def test_surroundings_fade_with_distance_and_end():
     """Near scenes weigh more than far ones, beyond the reach nothing; a lone scene has none."""
     ties = surroundings(np.array([0, 1, 3, 50]), SelectionWeights())
-    assert ties[0, 1] > ties[0, 2] > 0
-    assert ties[0, 3] == 0
-    assert ties[3].sum() == 0
-    assert ties[0].sum() == pytest.approx(1)
+    assert share(ties, 0, 1) > share(ties, 0, 2) > 0
+    assert share(ties, 0, 3) == 0
+    assert 3 not in ties.sources
+    assert ties.shares[ties.sources == 0].sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("ordinals", [[], [7]])
+def test_no_scenes_have_no_surroundings(ordinals):
+    """Nothing, and a single scene, are tied to nothing and gather nothing."""
+    ties = surroundings(np.array(ordinals, dtype=np.intp), SelectionWeights())
+    assert ties.gathered(np.ones(len(ordinals))).tolist() == [0.0] * len(ordinals)
 
 
 def test_similar_scenes_are_tied_by_meaning():
     """Scenes whose memories point the same way are tied, and only they."""
     rows = [candidate(f"m{i}", i, axis=i % 2) for i in range(1, 7)]
     ties = similar_scenes(lay_out(rows, plan_scene()), SelectionWeights(scene_neighbours=2))
-    assert ties[0, 2] > 0
-    assert ties[0, 4] > 0
-    assert ties[0, 1] == 0
+    assert share(ties, 0, 2) > 0
+    assert share(ties, 0, 4) > 0
+    assert share(ties, 0, 1) == 0
+
+
+def test_a_scene_is_tied_to_those_that_chose_it():
+    """A tie leads both ways, though only one of the two counts the other among its nearest."""
+    rows = [candidate("m1", 1, axis=0), candidate("m2", 2, axis=0)]
+    rows += [Candidate(chunk("m3", 3), (), (AXES[0] + 0.5 * AXES[1]).astype(np.float32))]
+    rows += [candidate(f"n{i}", i, axis=2) for i in range(4, 9)]
+    ties = similar_scenes(lay_out(rows, plan_scene()), SelectionWeights(scene_neighbours=1))
+    assert share(ties, 2, 0) + share(ties, 2, 1) == pytest.approx(1)
+    assert share(ties, 0, 2) + share(ties, 1, 2) > 0
 
 
 def test_no_embeddings_no_ties():
     """Without embeddings no scenes are tied by meaning."""
-    assert not similar_scenes(lay_out(crowd(5), plan_scene()), SelectionWeights()).any()
+    assert not len(similar_scenes(lay_out(crowd(5), plan_scene()), SelectionWeights()).sources)
 
 
 def test_evidence_flows_along_ties():
     """A scene tied to a sure scene gets a share, an untied one the least."""
-    ties = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    ties = SceneTies(3, np.array([0, 1]), np.array([1, 0]), np.array([1.0, 1.0]))
     flow = spread_evidence(np.array([2.0, -1.0, -1.0]), ties, SelectionWeights())
     assert flow[0] > flow[1] > flow[2]
     assert not spread_evidence(np.array([-1.0, 0.0, 0.0]), ties, SelectionWeights()).any()
