@@ -11,6 +11,7 @@ from typing import Any
 
 from langchain_chroma import Chroma
 from langchain_core.embeddings import Embeddings
+from langchain_core.vectorstores import InMemoryVectorStore
 
 from runtime.bench.bm25 import words_and_bigrams
 from runtime.bench.book import BenchPlan
@@ -25,6 +26,13 @@ RESULTS = 100
 FUSION_CONSTANT = 60
 DECAY_PER_HOUR = 0.01
 """The time-weighted retriever's own default; a scene counts as an hour."""
+
+
+class _CosineStore(InMemoryVectorStore):
+    """A store in memory whose similarity, a cosine, is the relevance that the retriever asks for."""
+
+    def _select_relevance_score_fn(self) -> Callable[[float], float]:
+        return float
 
 
 @dataclass
@@ -99,7 +107,6 @@ def _ensemble(memories: Corpus, store: Chroma) -> Ranking:
 def _time_weighted(memories: Corpus, embeddings: Embeddings) -> Ranking:
     """Build one retriever per plan: it writes what it reads, and its clock is the story's, an hour a scene."""
     from langchain_classic.retrievers import TimeWeightedVectorStoreRetriever  # noqa: PLC0415 - as above
-    from langchain_core.vectorstores import InMemoryVectorStore  # noqa: PLC0415 - as above
 
     documents = corpus_documents(memories)
     scenes = {place: number for number, place in enumerate(sorted({each.place for each in memories.texts}))}
@@ -109,7 +116,7 @@ def _time_weighted(memories: Corpus, embeddings: Embeddings) -> Ranking:
         visible = memories.visible(plan.place)
         here = sum(place < plan.place for place in scenes)
         retriever = TimeWeightedVectorStoreRetriever(
-            vectorstore=InMemoryVectorStore(embeddings),
+            vectorstore=_CosineStore(embeddings),
             decay_rate=DECAY_PER_HOUR,
             other_score_keys=["importance"],
             k=RESULTS,
