@@ -8,16 +8,12 @@ from pydantic import BaseModel, Field
 
 from novelgen.consolidation.consolidated import ENDS_A_SENTENCE, ConsolidatedText
 from novelgen.consolidation.rules import ConsolidationRules
+from novelgen.model_calls.grounded_answers import require_grounded
 from novelgen.model_calls.parsing import UnusableAnswerError
 from novelgen.models.memory import StoryMemoryChunk
-from novelgen.names.matching import NameFinder
 from novelgen.selection.forms import short_form_defect
 from novelgen.text.extractive import SHORT_FORM_CHARACTERS
-from novelgen.text.significant import significant_words
 from novelgen.text.tokens import estimate_tokens
-
-SHARED_SHARE = 1 / 3
-"""At least this share of the answer's words stands in the sources."""
 
 
 class ModelConsolidation(BaseModel):
@@ -57,14 +53,7 @@ def grounded_text(
     if content[-1] not in ENDS_A_SENTENCE:
         raise UnusableAnswerError("schema", "content does not end with a whole sentence")
     shown = "\n".join(f"{source.content}\n{source.short or ''}" for source in sources)
-    finder = NameFinder(names)
-    known = {match.name for match in finder.find(shown)}
-    foreign = sorted({match.name for match in finder.find(f"{content}\n{answer.short}")} - known)
-    if foreign:
-        raise UnusableAnswerError("ungrounded", f"{foreign[0]!r} is not named in the facts")
-    words = significant_words(content)
-    if len(words & significant_words(shown)) < SHARED_SHARE * len(words):
-        raise UnusableAnswerError("ungrounded", "content does not tell the facts")
+    require_grounded(f"{content}\n{answer.short}", shown=shown, names=names)
     return ConsolidatedText(content=content, short=_usable_short(answer.short, content))
 
 

@@ -23,9 +23,15 @@ from tests.support.scripted_chat_model import ScriptedChatModel, answering, fini
 
 ENGLISH = ConsolidationRequest(
     sources=[
-        chunk("M1", content="Ada bought a rope at the market of Dunholm.", short="Ada has a rope from Dunholm"),
+        chunk(
+            "M1", content="Ada bought a rope at the market of Dunholm.", short="Ada has a rope from Dunholm"
+        ),
         chunk("M2", content="Ada tied the rope to the bridge before the storm.", short="She tied the rope"),
-        chunk("M3", content="The bridge held through the storm, to Ben's surprise.", short="Ben saw the bridge hold"),
+        chunk(
+            "M3",
+            content="The bridge held through the storm, to Ben's surprise.",
+            short="Ben saw the bridge hold",
+        ),
     ],
     names=["Ada", "Ben", "Cornelius", "Dunholm", "行者"],
 )
@@ -76,8 +82,8 @@ def test_chinese_is_asked_and_answered_in_chinese() -> None:
     ("answer", "problem"),
     [
         (told(""), "content is empty"),
-        (told(GOOD.replace("Ada", "Cornelius")), "'Cornelius' is not named in the facts"),
-        (told(GOOD, "Cornelius tied it"), "'Cornelius' is not named in the facts"),
+        (told(GOOD.replace("Ada", "Cornelius")), "'Cornelius' is not named in what was to be summed up"),
+        (told(GOOD, "Cornelius tied it"), "'Cornelius' is not named in what was to be summed up"),
         (told("Everybody danced merrily around golden fountains. Nothing else happened."), "does not tell"),
         (told("Ada tied the rope to the bridge before the storm. The bridge held, and"), "whole sentence"),
         (told("Ada tied the rope to the bridge. " * 60), "longer than 240 tokens"),
@@ -101,7 +107,7 @@ def test_a_model_that_stays_bad_is_replaced_by_the_sources_aloud() -> None:
     assert not result.is_models
     (issue,) = result.issues
     assert (issue.stage, issue.kind) == ("consolidation", "malformed")
-    assert "'沙僧' is not named in the facts" in issue.message
+    assert "'沙僧' is not named in what was to be summed up" in issue.message
 
 
 def test_a_server_that_is_down_or_hangs_costs_the_text_alone() -> None:
