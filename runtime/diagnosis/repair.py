@@ -6,8 +6,12 @@ from novelgen.errors import DeadlineExceededError, VectorIndexError, VectorIndex
 from runtime.diagnosis.findings import Finding
 from runtime.ingest.indexing import drain_outbox, reindex, verify_index
 from runtime.stores import MemoryStores
+from runtime.vectors.index_size import index_bytes
 
 _WHAT = "vector index"
+_SPARE_BYTES = 256 * 2**20
+_MOST_BYTES_PER_MEMORY = 200 * 2**10
+"""Several times what the longest vectors and texts take, with two dead ones for each that stands."""
 
 
 def repair_index(stores: MemoryStores, project_id: str) -> list[Finding]:
@@ -59,7 +63,13 @@ def _problem(stores: MemoryStores, project_id: str) -> str | None:
         raise
     except (VectorIndexError, DeadlineExceededError) as error:
         return f"it cannot be read ({error})"
-    return None if verification.is_sound else f"it did not agree with it ({verification})"
+    if not verification.is_sound:
+        return f"it did not agree with it ({verification})"
+    taken = index_bytes(stores.vectors(project_id).location)
+    # Damaged files can make Chroma write gigabytes of nothing (met: 4 GB), and go on answering.
+    if taken > _SPARE_BYTES + _MOST_BYTES_PER_MEMORY * verification.rows:
+        return f"its files took {taken // 2**20} MB for {verification.rows} memories"
+    return None
 
 
 def _outcome(problem: str | None) -> Finding:

@@ -34,3 +34,15 @@ def kept_vectors(location: IndexLocation, dimension: int) -> int:
         with contextlib.suppress(OSError):
             total += file.stat().st_size
     return total // (_LINKS_BYTES + dimension * _VALUE_BYTES + _LABEL_BYTES)
+
+
+def index_bytes(location: IndexLocation) -> int:
+    """Return how long the files of an embedded index are together; 0 for a server and for no files."""
+    folder = getattr(location, "path", None)
+    if folder is None:
+        return 0
+    total = 0
+    for file in folder.rglob("*"):
+        with contextlib.suppress(OSError):
+            total += file.stat().st_size
+    return total

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from novelgen.errors import VectorIndexError
 from novelgen.models.record import SceneRecord
+from runtime.diagnosis.repair import repair_index
 from runtime.ingest import compaction
 from runtime.ingest.indexing import IndexingResult, reindex, verify_index
 from runtime.ingest.ingest import IngestResult, ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
-from runtime.vectors.index_size import VECTOR_FILE, kept_vectors
+from runtime.vectors.index_size import VECTOR_FILE, index_bytes, kept_vectors
 from runtime.vectors.locations import ChromaServer, EmbeddedIndex
 from runtime.vectors.manager import VectorStoreManager
 from tests.benchmarks.marked_scenes import marked_scene
@@ -114,3 +116,17 @@ def test_sizes_are_told_from_the_files(tmp_path: Path) -> None:
     (folder / "segment").mkdir(parents=True)
     (folder / "segment" / VECTOR_FILE).write_bytes(bytes(10 * (132 + 16 * 4 + 8)))
     assert kept_vectors(EmbeddedIndex(folder), 16) == 10
+
+
+def test_repair_rebuilds_an_index_whose_files_are_far_too_large(tmp_path: Path) -> None:
+    """Files of gigabytes for a few memories are replaced, although the index still answers."""
+    with MemoryStores(settings_for(tmp_path)) as stores:
+        _edited(stores, 1)
+        vectors = stores.paths(PROJECT).vectors
+        swollen = next(vectors.glob("*/")) / "swollen.bin"
+        swollen.touch()
+        os.truncate(swollen, 2**32)
+        messages = [finding.message for finding in repair_index(stores, PROJECT)]
+        assert any("its files took 4096 MB" in message for message in messages)
+        assert index_bytes(EmbeddedIndex(vectors)) < 2**24
+        assert verify_index(stores, PROJECT).is_sound
