@@ -27,7 +27,7 @@ _KEYS = {
     "recent_events": ("chapter_index", "scene_index", "event"),
     "open_loops": ("loop_id",),
     "relationships": ("relationship_id",),
-    "snapshots": ("entity_id",),
+    "snapshots": ("entity_id", "chapter_index"),
 }
 # Counted in scenes, it grows with every scene before the position without anything being told.
 _UNTOLD = "age_scenes"
@@ -39,7 +39,7 @@ def compare_contexts(was: SceneMemoryContext, now: SceneMemoryContext) -> Contex
     """Tell what changed from one context of a planned scene to a later one.
 
     Memories are the same by scene and `source_id` (by `chunk_id` where there is none), timeline entries by what
-    they are of. Moments, timings, scores and the age of open loops do not count.
+    they are of. Moments, timings, scores, the age of open loops and whether a value is proven do not count.
 
     Args:
         was: The context of before.

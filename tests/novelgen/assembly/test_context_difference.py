@@ -153,6 +153,20 @@ def test_entries_of_every_section_are_compared(section: str) -> None:
     assert (told.section, told.change, told.now) == (section, "in", entry)
 
 
+def test_changes_of_one_entity_in_two_chapters_are_two() -> None:
+    """Each chapter in which an entity changed has an entry of its own, and each is compared with its like."""
+
+    def changes(*moods: str) -> SceneMemoryContext:
+        entries = [
+            {"entity_id": "C0", "chapter_index": chapter, "scene_index": 1, "state_data": {"mood": mood}}
+            for chapter, mood in enumerate(moods, start=1)
+        ]
+        return context(timeline={"snapshots": entries})
+
+    (told,) = compare_contexts(changes("calm", "glad"), changes("grim", "glad")).timeline
+    assert (told.change, told.was["chapter_index"] if told.was else None) == ("changed", 1)
+
+
 def test_a_thread_that_only_grew_older_is_no_change() -> None:
     """A scene more before the position ages every thread and tells nothing of them."""
     was, now = (context(timeline={"open_loops": [loop(age_scenes=age)]}) for age in (2, 3))
