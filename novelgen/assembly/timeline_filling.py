@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from novelgen.records.summaries import RECENT_CHAPTERS
-from novelgen.selection.quotas import NeedQuotas, QuotaName
+from novelgen.selection.quotas import NeedQuotas
 
 TimelineNeed = Literal["obligations", "relations", "timeline"]
 
@@ -21,7 +21,10 @@ FILL_ORDER = (
     "part_summaries",
     "snapshots",
 )
-_QUOTA_OF: dict[str, QuotaName] = {"open_loops": "obligations", "relationships": "relations"}
+_QUOTA_OF: dict[str, Literal["obligations", "relations"]] = {
+    "open_loops": "obligations",
+    "relationships": "relations",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +40,7 @@ class TimelineLine:
     @property
     def need(self) -> TimelineNeed:
         """The need that it serves."""
-        if self.section == "open_loops":
-            return "obligations"
-        return "relations" if self.section == "relationships" else "timeline"
+        return _QUOTA_OF.get(self.section, "timeline")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ def fill_timeline(
     """Take lines until the budget is full.
 
     Args:
-        lines: By section, most wanted first.
+        lines: By section, each of `FILL_ORDER`, most wanted first.
         budget_tokens: Bound for all lines together.
         quotas: What is over its quota waits until all others had their turn. A chapter that a taken part tells
             of is not told again, unless it is the last one.

@@ -108,7 +108,9 @@ def fill(
         taken=tuple(entry.chunk_id for entry in sorted(taken, key=_best_first)),
         no_room=tuple(entry.chunk_id for entry in sorted(no_room, key=_best_first)),
         duplicates=duplicates,
-        over_quota=frozenset(entry.chunk_id for entry in waiting),
+        over_quota=frozenset(entry.chunk_id for entry in waiting).intersection(
+            entry.chunk_id for entry in no_room
+        ),
     )
 
 

@@ -204,8 +204,9 @@ def _left_out(
     kept = frozenset(filling.taken)
     told = {chunk_id: f"duplicate of {twin}" for chunk_id, twin in filling.duplicates.items() if twin in kept}
     told |= dict.fromkeys(filling.no_room, "no room in the budget")
-    over = filling.over_quota.intersection(filling.no_room)
-    told |= dict.fromkeys(over, f"over {quotas.described('passages')}, and no room in the budget")
+    told |= dict.fromkeys(
+        filling.over_quota, f"over {quotas.described('passages')}, and no room in the budget"
+    )
     nearest = sorted(told, key=lambda chunk_id: (-ranked.gains[chunk_id], chunk_id))
     return tuple(
         LeftOutMemory(

@@ -33,6 +33,7 @@ def test_what_memories_leave_unused_goes_to_passages() -> None:
     filling = fill(PRICED, 160, lambda _: None, passage_tokens=0)
     assert filling.taken == ("p1", "p2", "m1", "m2")
     assert filling.no_room == ()
+    assert filling.over_quota == frozenset()
 
 
 def test_a_left_out_passage_names_its_quota() -> None:
