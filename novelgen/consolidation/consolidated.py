@@ -10,12 +10,9 @@ from pydantic import BaseModel, Field
 
 from novelgen.consolidation.rules import DEFAULT_RULES, ConsolidationRules, score
 from novelgen.models.memory import CONSOLIDATED, StoryMemoryChunk
-from novelgen.selection.forms import short_form_defect
-from novelgen.text.cjk import has_cjk
-from novelgen.text.sentences import split_sentences
+from novelgen.selection.forms import is_cut, short_form_defect
+from novelgen.text.sentences import as_sentence, join_sentences, split_sentences
 from novelgen.text.tokens import estimate_tokens
-
-ENDS_A_SENTENCE = "。！？!?.…”’」』）)\"'"
 
 
 class ConsolidatedText(BaseModel):
@@ -48,7 +45,7 @@ def extractive_text(
         kept.append(sentence)
         room -= cost
     told = dict.fromkeys(sentence for sentence in sentences.values() if sentence in kept)
-    return ConsolidatedText(content=_joined(list(told)))
+    return ConsolidatedText(content=join_sentences(told))
 
 
 def consolidated_memory(
@@ -105,20 +102,9 @@ def _sentence_of(chunk: StoryMemoryChunk) -> str:
     """The short form, or where it will not do, the first sentence of the full one; with a full stop."""
     full, short = chunk.content.strip(), (chunk.short or "").strip()
     defect = short_form_defect(short, full, estimate_tokens)
-    if defect in ("", "short form is no shorter"):
+    if not defect or (defect == "short form is no shorter" and not is_cut(short, full)):
         sentence = short
     else:
         spans = split_sentences(full)
         sentence = full[spans[0].start : spans[0].end] if spans else full
-    sentence = " ".join(sentence.split())
-    if not sentence or sentence[-1] in ENDS_A_SENTENCE:
-        return sentence
-    return sentence + ("。" if has_cjk(sentence) else ".")
-
-
-def _joined(sentences: Sequence[str]) -> str:
-    text = ""
-    for sentence in sentences:
-        between = "" if not text or has_cjk(text[-2:]) or has_cjk(sentence[:1]) else " "
-        text += between + sentence
-    return text
+    return as_sentence(" ".join(sentence.split()))

@@ -1,6 +1,7 @@
 """Summaries that roll up from scenes to chapters and parts, each cut by position, without a model.
 
-A summary is made of whole bullets of the level below; none is cut in its middle.
+A summary is made of whole bullets of the level below; none is cut in its middle, and one that is longer than the
+summary may be is passed over.
 """
 
 from __future__ import annotations
@@ -14,19 +15,18 @@ from novelgen.memory.outline import ChapterSummary, OutlineScene, PartSummary, S
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.records.merge import spread
 from novelgen.records.parts import NumberedPart, finished_parts
-from novelgen.text.cjk import has_cjk
+from novelgen.text.sentences import as_sentence, join_sentences
 from novelgen.text.tokens import estimate_tokens
 
 RECENT_CHAPTERS = 3
-"""So many of the last chapters that are over are told each by itself, whatever part they are in."""
+"""So many of the last chapters that are over are summed up each by itself, whatever part they are in: where a
+timeline has no room for the part, they are told in its stead."""
 
 CHAPTER_BULLETS = 6
 SUMMARY_CHARACTERS = 900
 PART_BULLETS = 8
 PART_TOKENS = 120
 """A part is told as short as a chapter, so that a timeline has room for both, in either language."""
-
-_SENTENCE_ENDS = ("。", "！", "？", "…", ".", "!", "?", "”", "」", '"')
 
 
 class WrittenSummary(BaseModel):
@@ -139,17 +139,14 @@ def _rolled_up(
     max_tokens: int,
 ) -> str:
     """Cut the part into stretches of as many bullets, and let the weightiest of each speak; the first of equals."""
-    weighed = [
-        (weights.get(_place(scene), 0.0), bullet)
-        for scene in scenes
-        for bullet in (scene.key_events or scene.summary)
-        if bullet.strip()
-    ]
-    bullets = dict.fromkeys(_on_one_line(bullet) for _, bullet in weighed)
-    weight_of = {_on_one_line(bullet): weight for weight, bullet in reversed(weighed)}
-    for count in range(min(max_bullets, len(bullets)), 0, -1):
-        stretches = _stretches(list(bullets), count)
-        text = _joined([max(stretch, key=lambda bullet: weight_of[bullet]) for stretch in stretches])
+    weight_of: dict[str, float] = {}
+    for scene in scenes:
+        for sentence in _sentences(scene):
+            weight_of.setdefault(sentence, weights.get(_place(scene), 0.0))
+    told = [sentence for sentence in weight_of if estimate_tokens(sentence) <= max_tokens]
+    for count in range(min(max_bullets, len(told)), 0, -1):
+        stretches = _stretches(told, count)
+        text = join_sentences(max(stretch, key=weight_of.__getitem__) for stretch in stretches)
         if estimate_tokens(text) <= max_tokens:
             return text
     return ""
@@ -160,30 +157,20 @@ def _stretches(bullets: Sequence[str], count: int) -> list[Sequence[str]]:
     return [bullets[start:end] for start, end in pairwise(borders)]
 
 
-def _on_one_line(bullet: str) -> str:
-    return " ".join(bullet.split())
-
-
 def _summed_up(scenes: Sequence[OutlineScene], max_bullets: int, max_characters: int) -> str:
-    """Key events tell a chapter shortest; a scene that has none speaks through its summary."""
-    bullets = [bullet for scene in scenes for bullet in (scene.key_events or scene.summary)]
-    return _bounded(bullets, max_bullets, max_characters)
-
-
-def _bounded(bullets: Sequence[str], max_bullets: int, max_characters: int) -> str:
-    told = [_on_one_line(bullet) for bullet in dict.fromkeys(bullets) if bullet.strip()]
+    sentences = dict.fromkeys(sentence for scene in scenes for sentence in _sentences(scene))
+    told = [sentence for sentence in sentences if len(sentence) <= max_characters]
     for count in range(min(max_bullets, len(told)), 0, -1):
-        text = _joined(spread(told, count))
+        text = join_sentences(spread(told, count))
         if len(text) <= max_characters:
             return text
     return ""
 
 
-def _joined(bullets: Sequence[str]) -> str:
-    is_chinese = any(map(has_cjk, bullets))
-    stop = "。" if is_chinese else "."
-    ended = [bullet if bullet.endswith(_SENTENCE_ENDS) else f"{bullet}{stop}" for bullet in bullets]
-    return ("" if is_chinese else " ").join(ended)
+def _sentences(scene: OutlineScene) -> list[str]:
+    """Key events tell a scene shortest; one that has none speaks through its summary."""
+    bullets = scene.key_events or scene.summary
+    return [as_sentence(" ".join(bullet.split())) for bullet in bullets if bullet.strip()]
 
 
 def _place(scene: OutlineScene) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from novelgen.models.context import Form
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.selection.weights import SelectionWeights
 from novelgen.text.cjk import has_cjk
+from novelgen.text.sentences import SENTENCE_ENDS
 from novelgen.text.tokens import TokenCounter
 
 NOT_SHORTER = 0.8
@@ -34,7 +35,6 @@ _ANNOUNCING_EN = re.compile(
     r"|relate[sd]?|background|past|secrets?|reasons?|plans?|circumstances)\b",
     re.IGNORECASE,
 )
-_SENTENCE_END = "。！？!?.…”’」』）)\"'"
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def is_cut(short: str, full: str) -> bool:
         return True
     if not full.startswith(short) or short == full:
         return False
-    return short[-1] not in _SENTENCE_END and full[len(short)] not in _SENTENCE_END
+    return short[-1] not in SENTENCE_ENDS and full[len(short)] not in SENTENCE_ENDS
 
 
 def is_label(short: str, share: float) -> bool:

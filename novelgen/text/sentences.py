@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from novelgen.text.cjk import CJK_RANGES, is_cjk
+from novelgen.text.cjk import CJK_RANGES, is_cjk, story_language
+
+SENTENCE_ENDS = "。！？!?.…”’」』）)\"'"
+"""Characters that a whole sentence may end with."""
 
 
 class Span(NamedTuple):
@@ -59,6 +62,26 @@ def split_sentences(text: str) -> list[Span]:
             spans.append(Span(left, right))
         start = border
     return spans
+
+
+def as_sentence(text: str) -> str:
+    """Return a text with the full stop of its language, unless it ends like a sentence; empty text stays empty."""
+    # A bracket closes a remark, not a sentence.
+    last = text.rstrip("）)")[-1:]
+    if not text or (last and last in SENTENCE_ENDS):
+        return text
+    return text + ("。" if story_language(text) == "zh" else ".")
+
+
+def join_sentences(sentences: Iterable[str]) -> str:
+    """Join whole sentences in their order; a space stands only between two of which neither is Chinese."""
+    text = ""
+    previous = ""
+    for sentence in sentences:
+        is_chinese = "zh" in (story_language(previous), story_language(sentence))
+        text += sentence if not text or is_chinese else f" {sentence}"
+        previous = sentence
+    return text
 
 
 def _borders(text: str) -> Iterator[int]:

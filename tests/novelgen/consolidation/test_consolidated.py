@@ -106,3 +106,15 @@ def test_the_id_tells_the_sources_alone() -> None:
     one, other, third = chunk("M1"), chunk("M2"), chunk("M3")
     assert consolidated_id([one, other]) == consolidated_id([other, one])
     assert consolidated_id([one, other]) != consolidated_id([one, third])
+
+
+def test_a_cut_short_form_is_not_taken_for_being_no_shorter() -> None:
+    """A short form that is as long as the full one may be broken off, too."""
+    cut = chunk("M1", content="Ada walked to the mill today.", short="Ada walked to the mill...")
+    assert extractive_text([cut]).content == "Ada walked to the mill today."
+
+
+def test_chinese_speech_is_joined_without_spaces() -> None:
+    """Quotation marks between two sentences do not make them English."""
+    sources = [chunk("M1", content="行者说：“好。”"), chunk("M2", content="“走吧！”")]
+    assert extractive_text(sources).content == "行者说：“好。”“走吧！”"

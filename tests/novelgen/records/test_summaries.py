@@ -80,3 +80,15 @@ def test_chinese_summaries_are_joined_as_chinese() -> None:
     """No spaces between sentences, and full stops of the language."""
     [summary] = chapter_summaries([told(1, 1, "阿黛藏起钥匙", "阿本立誓。")])
     assert summary.summary == "阿黛藏起钥匙。阿本立誓。"
+
+
+def test_a_bullet_that_is_too_long_does_not_silence_its_chapter() -> None:
+    """It is passed over, never cut."""
+    scenes = [told(1, 1, "long " * 300), told(1, 2, "Ada leaves"), told(1, 3, "Ben stays")]
+    assert [each.summary for each in chapter_summaries(scenes)] == ["Ada leaves. Ben stays."]
+
+
+def test_a_foreign_word_does_not_change_a_storys_full_stops() -> None:
+    """Each bullet ends as its own language does."""
+    scenes = [told(1, 1, "Ben reads the sign 酒 over the door", "Ada leaves")]
+    assert chapter_summaries(scenes)[0].summary == "Ben reads the sign 酒 over the door. Ada leaves."

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novelgen.text.sentences import split_sentences
+from novelgen.text.sentences import as_sentence, join_sentences, split_sentences
 
 MARKS = [*"ab A3I行者道。！？…，.!?,;:“”‘’「」\"'()（）—\n ", "Mr.", "No. 3", "\n\n", "……", "...", "U.S."]
 PROSE = st.lists(st.sampled_from(MARKS)).map("".join)
@@ -70,3 +70,41 @@ def test_spans_cover_the_text_in_order(text: str) -> None:
         assert not text[position:start].strip()
         position = end
     assert not text[position:].strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("Ada left", "Ada left."),
+        ("Ada left!", "Ada left!"),
+        ("She said, “Go.”", "She said, “Go.”"),
+        ("Ada left (again)", "Ada left (again)."),
+        ("Ada left. (She never said why.)", "Ada left. (She never said why.)"),
+        ("Ben read the sign 酒 over the door", "Ben read the sign 酒 over the door."),
+        ("行者走了", "行者走了。"),
+        ("行者走了（笑）", "行者走了（笑）。"),
+        ("行者说：“走吧。”", "行者说：“走吧。”"),
+        ("", ""),
+    ],
+)
+def test_a_sentence_gets_the_full_stop_of_its_language(text: str, sentence: str) -> None:
+    """One that ends already, also within quotation marks or brackets, stays as it is."""
+    assert as_sentence(text) == sentence
+
+
+@pytest.mark.parametrize(
+    ("sentences", "text"),
+    [
+        (["Ada left.", "“Good,” said Ben."], "Ada left. “Good,” said Ben."),
+        (
+            ["行者说：“好。”", "“走吧。”八戒道。", "《心经》在此。"],
+            "行者说：“好。”“走吧。”八戒道。《心经》在此。",
+        ),
+        (["Ada left.", "行者走了……", "Ben left."], "Ada left.行者走了……Ben left."),
+        (["Ada left."], "Ada left."),
+        ([], ""),
+    ],
+)
+def test_only_sentences_that_are_not_chinese_are_kept_apart(sentences: list[str], text: str) -> None:
+    """Chinese sentences follow each other without a space, whatever mark stands between them."""
+    assert join_sentences(sentences) == text
