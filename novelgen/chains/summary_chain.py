@@ -16,14 +16,12 @@ from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from pydantic import BaseModel, Field
 
 from novelgen.errors import DeadlineExceededError, ModelError
-from novelgen.model_calls.grounded_answers import require_grounded
+from novelgen.model_calls.grounded_answers import require_grounded, whole_sentences
 from novelgen.model_calls.json_model import JsonModel, issue_kind_of
-from novelgen.model_calls.parsing import UnusableAnswerError
 from novelgen.model_calls.prompt_data import as_data
 from novelgen.models.context import ReportIssue
 from novelgen.prompting import load_chat_prompt
 from novelgen.text.cjk import StoryLanguage, story_language
-from novelgen.text.tokens import estimate_tokens
 
 logger = logging.getLogger(__name__)
 
@@ -127,10 +125,6 @@ class SummaryChain(Runnable[SummaryInput, SummaryResult]):
 
 
 def _accepted(answer: ModelSummary, request: SummaryRequest) -> str:
-    text = " ".join(answer.summary.split())
-    if not text:
-        raise UnusableAnswerError("empty", "summary is empty")
-    if estimate_tokens(text) > SUMMARY_TOKENS:
-        raise UnusableAnswerError("schema", f"summary is longer than {SUMMARY_TOKENS} tokens")
+    text = whole_sentences(answer.summary, field="summary", max_tokens=SUMMARY_TOKENS)
     require_grounded(text, shown="\n".join(request.events), names=request.names)
     return text

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
 
-from novelgen.consolidation.consolidated import ENDS_A_SENTENCE, ConsolidatedText
+from novelgen.consolidation.consolidated import ConsolidatedText
 from novelgen.consolidation.rules import ConsolidationRules
-from novelgen.model_calls.grounded_answers import require_grounded
-from novelgen.model_calls.parsing import UnusableAnswerError
+from novelgen.model_calls.grounded_answers import require_grounded, whole_sentences
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.selection.forms import short_form_defect
 from novelgen.text.extractive import SHORT_FORM_CHARACTERS
@@ -45,13 +44,7 @@ def grounded_text(
         UnusableAnswerError: With fault "empty", "schema" when the content is too long or cut, "ungrounded" when
             it names or tells what the sources do not.
     """
-    content = " ".join(answer.content.split())
-    if not content:
-        raise UnusableAnswerError("empty", "content is empty")
-    if estimate_tokens(content) > rules.max_tokens:
-        raise UnusableAnswerError("schema", f"content is longer than {rules.max_tokens} tokens")
-    if content[-1] not in ENDS_A_SENTENCE:
-        raise UnusableAnswerError("schema", "content does not end with a whole sentence")
+    content = whole_sentences(answer.content, field="content", max_tokens=rules.max_tokens)
     shown = "\n".join(f"{source.content}\n{source.short or ''}" for source in sources)
     require_grounded(f"{content}\n{answer.short}", shown=shown, names=names)
     return ConsolidatedText(content=content, short=_usable_short(answer.short, content))

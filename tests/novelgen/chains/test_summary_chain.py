@@ -10,7 +10,16 @@ import pytest
 from langchain_core.messages import AIMessage
 from pydantic import ValidationError
 
-from novelgen.chains.summary_chain import SUMMARY_TOKENS, SummaryChain, SummaryRequest, SummaryResult
+from novelgen.chains.summary_chain import (
+    PROMPT_VARIABLES,
+    REPAIR_VARIABLES,
+    SUMMARY_TOKENS,
+    SummaryChain,
+    SummaryRequest,
+    SummaryResult,
+)
+from novelgen.prompting import load_chat_prompt
+from novelgen.text.cjk import StoryLanguage, story_language
 from tests.support.scripted_chat_model import ScriptedChatModel, answering, finished
 
 EVENTS = ["Ada hides the brass key under the third stair.", "Ben promises Ada to keep the lamp burning."]
@@ -51,6 +60,7 @@ def test_a_chinese_story_is_asked_in_chinese() -> None:
         (said("Dragons conquered seven mountain kingdoms overnight."), "does not tell"),
         (said("  "), "summary is empty"),
         (said("Ada hides the key. " * 60), f"longer than {SUMMARY_TOKENS} tokens"),
+        (said("Ada hides the brass key under the stair, and"), "whole sentence: 'under the stair, and'"),
         ("I cannot do that.", "JSON"),
         (said(["a", "b"]), "schema"),
     ],
@@ -108,3 +118,16 @@ def test_a_request_without_events_is_refused() -> None:
     """There is nothing to sum up."""
     with pytest.raises(ValidationError, match="events"):
         SummaryChain(answering()).invoke({"events": []})
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(
+    ("name", "variables"),
+    [("summarise_chapter", PROMPT_VARIABLES), ("repair_summary", REPAIR_VARIABLES)],
+)
+def test_its_prompts_are_in_both_languages(
+    name: str, variables: frozenset[str], language: StoryLanguage
+) -> None:
+    """Each declares just the variables that the chain gives, and is in its language."""
+    prompt = load_chat_prompt(name, language, variables=variables)
+    assert story_language(prompt.format(**dict.fromkeys(variables, ""))) == language
