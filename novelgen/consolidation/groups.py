@@ -60,6 +60,8 @@ def choose_groups(
     scenes = _scene_numbers(memories)
     groups: list[ConsolidationGroup] = []
     for entity_id in sorted(counts, key=lambda each: (-counts[each], each)):
+        if counts[entity_id] <= limit:
+            continue
         own = [chunk for chunk in free.values() if entity_id in chunk.entities_mentioned]
         topics = Topics(entity_id, own, vectors or {}, least_similarity=rules.topic_similarity)
         chooser = _EntityChooser(own, topics, scenes, rules)
