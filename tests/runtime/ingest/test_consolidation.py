@@ -12,6 +12,7 @@ from novelgen.memory.search import SearchQuery, SearchRequest
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedMemory, SceneRecord
+from runtime.ingest import compaction
 from runtime.ingest.consolidation import (
     MODEL_PATIENCE,
     consolidate_beyond_setting,
@@ -19,7 +20,7 @@ from runtime.ingest.consolidation import (
     undo_consolidation,
 )
 from runtime.ingest.entity_writes import store_entities
-from runtime.ingest.indexing import verify_index
+from runtime.ingest.indexing import IndexingResult, verify_index
 from runtime.ingest.ingest import ingest_scene, ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.retrieval.search import search_memories
@@ -198,6 +199,25 @@ def test_ingest_consolidates_where_the_settings_say_so(
     result = ingest_scene(stores, project, told_scene(SCENES + 1))
     assert result.issues == []
     assert memory_count(stores, project) < 5
+
+
+def test_kept_sources_do_not_count_as_dead_vectors(
+    stores: MemoryStores, road: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An index that holds just what it must, sources of consolidated memories included, is never built anew."""
+    consolidate_project(stores, road, limit=3)
+    with stores.database(road).read() as unit:
+        held = len(unit.memories.index_ids(road))
+    rebuilds: list[str] = []
+    monkeypatch.setattr(compaction, "SPARE_VECTORS", 0)
+    monkeypatch.setattr(compaction, "MOST_KEPT_PER_MEMORY", 1)
+    monkeypatch.setattr(compaction, "kept_vectors", lambda *_: held)
+    monkeypatch.setattr(compaction, "reindex", lambda _, project_id: rebuilds.append(project_id))
+    compaction.compacted(stores, road, IndexingResult(indexed=1))
+    assert rebuilds == []
+    monkeypatch.setattr(compaction, "kept_vectors", lambda *_: held + 1)
+    compaction.compacted(stores, road, IndexingResult(indexed=1))
+    assert rebuilds == [road]
 
 
 def test_ingest_never_fails_by_it(stores: MemoryStores, road: str, monkeypatch: pytest.MonkeyPatch) -> None:
