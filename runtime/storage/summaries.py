@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Literal
@@ -201,7 +200,8 @@ def move_summaries(session: StorageSession, project_id: str, places: Mapping[Sce
     """Let written summaries follow scenes that move: before they do.
 
     That of a chapter goes with the chapter when it moves as one. Where scenes leave what was summed up, the
-    summary tells what may now lie ahead: it is withheld until it is written again.
+    summary tells what may now lie ahead, and where it is gone and others take its place, what never was: it is
+    withheld until it is written again.
 
     Args:
         session: A writing session.
@@ -225,25 +225,21 @@ _MOVED_COLUMNS = ("number", "first_chapter", "last_chapter", "is_withheld")
 
 
 def _after_move(row: Any, places: Mapping[ScenePlace, ScenePlace]) -> dict[str, Any] | None:
-    """The new values of a summary's columns; None where nothing that it sums up leaves."""
+    """The new values of a summary's columns; None where nothing that it sums up leaves, or is gone for others."""
     chapters = range(row.first_chapter, row.last_chapter + 1)
     reached = {new[0] for old, new in places.items() if old[0] in chapters}
-    if all(chapter in chapters for chapter in reached):
+    is_taken = any(new[0] in chapters for new in places.values())
+    if all(chapter in chapters for chapter in reached) and (reached or not is_taken):
         return None
-    sources: dict[int, set[int]] = defaultdict(set)
-    for old, new in places.items():
-        sources[new[0]].add(old[0])
-    moves_as_one = row.level == "chapter" and len(reached) == 1
-    (target, *_) = reached
-    is_withheld = not moves_as_one or sources[target] != {row.number}
-    number = row.number if is_withheld else target
-    first, last = (row.first_chapter, row.last_chapter) if is_withheld else (target, target)
-    return {
-        "new_number": number,
-        "new_first_chapter": first,
-        "new_last_chapter": last,
-        "new_is_withheld": is_withheld,
-    }
+    if row.level == "chapter" and len(reached) == 1:
+        (target,) = reached
+        if all(old[0] == row.number for old, new in places.items() if new[0] == target):
+            return _moved_columns(target, target, target, False)
+    return _moved_columns(row.number, row.first_chapter, row.last_chapter, True)
+
+
+def _moved_columns(*values: int) -> dict[str, int]:
+    return {f"new_{name}": value for name, value in zip(_MOVED_COLUMNS, values, strict=True)}
 
 
 def _standing(

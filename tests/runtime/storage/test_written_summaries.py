@@ -169,6 +169,22 @@ def test_what_sums_up_scenes_that_left_is_withheld(database: DatabaseManager) ->
     assert ("chapter", 1, "current") in standings(database)
 
 
+@pytest.mark.parametrize("keeps_summary", [False, True])
+def test_what_sums_up_a_chapter_that_is_gone_does_not_tell_the_one_that_takes_its_place(
+    database: DatabaseManager, keeps_summary: bool
+) -> None:
+    """A chapter that moves to where one was deleted is told in its own words, written or made."""
+    store(database, told(1), told(2), told(3))
+    write(database, "chapter", 2, "Of what is gone.", (2, 2))
+    if keeps_summary:
+        write(database, "chapter", 3, "The flight.", (3, 3))
+    with database.write() as unit:
+        unit.scenes.delete_scene("demo", at(2, 1))
+        unit.scenes.move_chapter("demo", 3, 2)
+    assert chapters(database)[2] == ("The flight." if keeps_summary else "Event 3:1.")
+    assert ("chapter", 2, "withheld") in standings(database)
+
+
 def test_a_part_that_has_other_chapters_now_is_made_anew(database: DatabaseManager) -> None:
     """What was written of chapters 1 and 2 does not tell a part of chapter 1 alone: it would give away the rest."""
     store(database, told(1), told(2))
