@@ -123,12 +123,13 @@ def write_model_summaries(
         progress: Called after each with those done and all.
 
     Raises:
-        UserInputError: When nothing is stored of that chapter or part, it is not over, or a person wrote it.
+        UserInputError: When nothing is stored of that chapter or part, it is not over, no record tells of it,
+            or a person wrote it.
     """
     chosen = [find_summary(stores, project_id, *only)] if only else list_summaries(stores, project_id)
     wanted = [each for each in chosen if only or _is_missing(each)]
     if only:
-        _require_writable(wanted[0])
+        _require_writable(project_id, wanted[0])
     chain = SummaryChain(model, timeout_s=timeout_s)
     result = SummaryWriting()
     for done, summary in enumerate(wanted, start=1):
@@ -182,13 +183,18 @@ def _is_missing(summary: ListedSummary) -> bool:
     return summary.state != "unfinished" and summary.origin == "made" and bool(summary.told)
 
 
-def _require_writable(summary: ListedSummary) -> None:
+def _require_writable(project_id: str, summary: ListedSummary) -> None:
     place = f"{summary.level} {summary.number}"
     if summary.state == "unfinished":
         raise UserInputError(f"{place!r} is not over yet; write it when its last chapter is stored")
     if summary.origin == "author":
         raise UserInputError(
             f"you wrote {place!r} yourself; take that away with `novelgen summary edit` before a model writes it"
+        )
+    if not summary.told:
+        raise UserInputError(
+            f"no record tells what happens in {place!r}; let a model read its scenes first with "
+            f"`novelgen extract {project_id}`"
         )
 
 

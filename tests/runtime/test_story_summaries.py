@@ -13,6 +13,7 @@ from novelgen.errors import UnknownProjectError, UserInputError
 from novelgen.models.position import StoryPosition
 from runtime.ingest.entity_writes import store_entities
 from runtime.ingest.ingest import ingest_scenes
+from runtime.ingest.scene_input import SceneInput
 from runtime.memory_tools import StoryMemoryTools
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
@@ -65,6 +66,15 @@ def test_every_chapter_and_part_is_listed(stores: MemoryStores) -> None:
         ("part", 2, "made", "current"),
     ]
     assert find_summary(stores, PROJECT, "chapter", 1).told == "event 11. event 12."
+
+
+def test_a_chapter_of_which_only_the_text_is_known_is_not_written(stores: MemoryStores) -> None:
+    """The model is not asked, and the error names the command that makes records."""
+    ingest_scenes(stores, PROJECT, [SceneInput(chapter_index=3, scene_index=1, text="Fog.")], index=False)
+    with pytest.raises(
+        UserInputError, match=r"no record tells what happens in 'chapter 3'.*novelgen extract demo"
+    ):
+        write_model_summaries(stores, PROJECT, answering(), only=("chapter", 3))
 
 
 def test_a_part_that_goes_on_is_listed_as_not_over(stores: MemoryStores) -> None:
