@@ -193,7 +193,9 @@ class MemoryStores:
             self._vectors.clear()
             self._running.take_all()
         with self._database_lock:
-            databases = self._databases.take_all()
+            # Those that were closed for room, too: who still holds one may have used it since.
+            databases = list(self._held.values())
+            self._databases.take_all()
             self._held.clear()
             self._known_projects.clear()
         for index in vectors:

@@ -189,6 +189,21 @@ def test_a_database_at_work_is_not_closed_for_others(tmp_path: Path) -> None:
         assert (project.name, project.language) == ("first", "en")
 
 
+def test_closing_reaches_a_database_that_was_closed_for_room_and_used_again(tmp_path: Path) -> None:
+    """Whoever still holds it opens connections anew, which end with the stores."""
+    with _stores(tmp_path, max_open_databases=1) as stores:
+        for name in ("a", "b"):
+            stores.create_project(name)
+        stores.close()
+        few = len(list(Path("/dev/fd").iterdir()))
+        mine = stores.database("a")
+        stores.database("b")
+        with mine.read() as unit:
+            unit.projects.require("a")
+        stores.close()
+        assert len(list(Path("/dev/fd").iterdir())) == few
+
+
 def test_indexes_beyond_the_bound_rest_and_come_back(tmp_path: Path) -> None:
     """Of two indexes one process runs at a time; either answers whenever it is asked."""
     with _stores(tmp_path, memory={"vector_store": {"max_processes": 1}}) as stores:
