@@ -15,8 +15,8 @@ def follow_index(stores: MemoryStores, project_id: str) -> None:
 
 
 def index_state(result: IndexingResult, project_id: str) -> str:
-    """Return the state of the index in words, with the repair when something waits."""
-    if not result.waiting:
-        return "up to date"
+    """Return the state of the index in words, with what failed, and the repair when something waits."""
     reason = f" ({result.issues[0].message})" if result.issues else ""
+    if not result.waiting:
+        return f"up to date{reason}"
     return f"{result.waiting} memories wait{reason}; run `novelgen reindex {project_id}`"

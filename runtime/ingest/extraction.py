@@ -19,6 +19,7 @@ from novelgen.models.record import SceneRecord
 from novelgen.records.loop_identity import known_loop_ids
 from novelgen.records.supersession import with_supersessions
 from novelgen.text.cjk import StoryLanguage
+from runtime.ingest.compaction import compacted
 from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.entity_writes import store_entities_in
 from runtime.ingest.extraction_choice import ExtractionChoice, chosen_scenes
@@ -109,7 +110,7 @@ def extract_scenes(
         done.append(_extracted(stores, project_id, position, chain))
         if progress is not None:
             progress(len(done), len(waiting))
-    indexing = drain_outbox(stores, project_id)
+    indexing = compacted(stores, project_id, drain_outbox(stores, project_id))
     consolidation = consolidate_beyond_setting(stores, project_id)
     return ExtractionReport(scenes=done, indexing=indexing, consolidation=consolidation)
 

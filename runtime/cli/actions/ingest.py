@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputError
+from novelgen.models.context import ReportIssue
 from novelgen.models.story_settings import Settings
 from runtime.cli.exit_codes import ExitCode
 from runtime.cli.index_following import index_state
@@ -19,6 +20,7 @@ from runtime.cli.output import print_pairs, report_line
 from runtime.cli.progress import ProgressCallback, progress_bars
 from runtime.cli.session import CliSession
 from runtime.ingest.absent_scenes import absent_scenes
+from runtime.ingest.compaction import compacted
 from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.embedding_settings import stored_otherwise
 from runtime.ingest.entity_writes import store_entities
@@ -66,15 +68,15 @@ def ingest_project(
         if not paths.folder.is_dir():
             _require_stored(stores, project_id)
         sources = IngestSources(paths, files=files, records=records, chapter=chapter)
-        settings = load_settings_file(paths.settings_file) or Settings()
+        settings = load_settings_file(paths.settings_file)
         characters, entities = load_characters(paths.characters_file), load_entities(paths.entities_file)
         _ensure_stored(stores, project_id, settings)
         store_entities(stores, project_id, entities, characters=characters)
         with progress_bars("scenes", "index") as (progress, index_progress):
             tally = _take_in(stores, project_id, sources, progress)
-            indexing = drain_outbox(stores, project_id, progress=index_progress)
-        for issue in consolidate_beyond_setting(stores, project_id):
-            report_line(f"warning: {issue.message}")
+            drained = drain_outbox(stores, project_id, progress=index_progress)
+            indexing = compacted(stores, project_id, drained)
+        _report_consolidation(consolidate_beyond_setting(stores, project_id))
         if not sources.files:
             report_line(
                 f"warning: no chapters in {str(paths.chapters)!r}; write chapter_001.json, .txt or .md"
@@ -100,6 +102,7 @@ def import_book_folder(session: CliSession, folder: Path, *, project_id: str, re
                 progress=progress,
                 index_progress=index_progress,
             )
+        _report_consolidation(result.consolidation)
         _print_summary(stores, project_id, _Tally(result.scenes), result.indexing)
 
 
@@ -114,8 +117,9 @@ def _require_stored(stores: MemoryStores, project_id: str) -> None:
         ) from error
 
 
-def _ensure_stored(stores: MemoryStores, project_id: str, settings: Settings) -> None:
-    """Create the project, or let what is stored follow what settings.json says."""
+def _ensure_stored(stores: MemoryStores, project_id: str, given: Settings | None) -> None:
+    """Create the project, or let what is stored follow what settings.json says, where there is one."""
+    settings = given or Settings()
     try:
         database = stores.database(project_id)
     except UnknownProjectError:
@@ -124,8 +128,10 @@ def _ensure_stored(stores: MemoryStores, project_id: str, settings: Settings) ->
     with database.write() as unit:
         stored = unit.projects.require(project_id)
         name, language = settings.project_name or stored.name, settings.language or stored.language
-        told = {**stored.settings, "parts": [part.model_dump(exclude={"extra"}) for part in settings.parts]}
-        if (name, language, told) != (stored.name, stored.language, {"parts": [], **stored.settings}):
+        kept = {"parts": [], **stored.settings}
+        parts = [part.model_dump(exclude={"extra"}) for part in settings.parts]
+        told = kept if given is None else {**kept, "parts": parts}
+        if (name, language, told) != (stored.name, stored.language, kept):
             unit.projects.update(project_id, name=name, language=language, settings=told)
 
 
@@ -146,6 +152,11 @@ def _take_in(
         for place in absent_scenes(stores, project_id, scenes)
     ]
     return tally
+
+
+def _report_consolidation(issues: Sequence[ReportIssue]) -> None:
+    for issue in issues:
+        report_line(f"warning: {issue.message}")
 
 
 def _print_summary(stores: MemoryStores, project_id: str, tally: _Tally, indexing: IndexingResult) -> None:

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from novelgen.errors import DatabaseError, VectorIndexError
+from runtime.ingest import compaction
+from runtime.stores import MemoryStores
 from tests.runtime.cli.conftest import Run
 from tests.runtime.cli.small_project import CHAPTERS, ENTITIES, PROJECT, RECORDS
 
@@ -159,6 +162,27 @@ def test_an_index_that_fails_keeps_nothing_from_being_stored(run: Run, written: 
     assert f"novelgen reindex {PROJECT}" in " ".join(result.stdout.split())
 
 
+def test_an_index_of_mostly_dead_vectors_is_built_anew(
+    run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the edits of many runs, as after those of one program; where that fails the summary says so."""
+    rebuilds: list[str] = []
+
+    def failing(_: MemoryStores, project_id: str) -> None:
+        rebuilds.append(project_id)
+        raise VectorIndexError("no room")
+
+    monkeypatch.setattr(compaction, "reindex", failing)
+    monkeypatch.setattr(compaction, "kept_vectors", lambda *_: 10**6)
+    assert summary(run("ingest", PROJECT).stdout)["index"] == "up to date"
+    chapter = json.loads((ingested / "chapters" / "chapter_002.json").read_text("utf-8"))
+    chapter["scenes"][0]["content"] = "Ada slept all day and read nothing."
+    (ingested / "chapters" / "chapter_002.json").write_text(json.dumps(chapter), "utf-8")
+    result = run("ingest", PROJECT, "--no-records")
+    assert (result.exit_code, rebuilds) == (0, [PROJECT])
+    assert "no room" in result.stdout
+
+
 def write_book(folder: Path) -> Path:
     """Write the small story as a book's folder."""
     folder.mkdir()
@@ -183,6 +207,21 @@ def test_import_book_creates_a_project_and_keeps_ids(run: Run, tmp_path: Path) -
     assert run("memory", "show", PROJECT, "M003", "--json").exit_code == 0
     again = run("import-book", str(book), "--project", PROJECT, "--records")
     assert "4 unchanged" in again.stdout
+
+
+def test_import_book_says_what_was_not_consolidated(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The book is stored, and the failure is told on the error stream."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise DatabaseError("the disk is gone")
+
+    monkeypatch.setenv("NOVELGEN_MEMORY__CONSOLIDATION__MAX_MEMORIES_PER_ENTITY", "1")
+    monkeypatch.setattr("runtime.ingest.consolidation.consolidate_project", fail)
+    result = run("import-book", str(write_book(tmp_path / "book")), "--project", "book")
+    assert (result.exit_code, summary(result.stdout)["scenes"][:5]) == (0, "4 new")
+    assert "memories were not consolidated: the disk is gone" in " ".join(result.stderr.split())
 
 
 def test_import_book_without_records_takes_scenes_alone(run: Run, tmp_path: Path) -> None:

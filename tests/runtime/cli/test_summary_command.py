@@ -85,6 +85,17 @@ def test_the_authors_parts_are_those_of_settings_json(run: Run, ingested: Path) 
     assert shown(run, "--part", "1")[0]["title"] == ""
 
 
+def test_parts_of_a_project_without_settings_json_stay(run: Run, ingested: Path) -> None:
+    """Such as those that an import brought: the next ingest, which reads no parts, leaves them."""
+    file = ingested / "settings.json"
+    parts = [{"title": "The key", "first_chapter": 1, "last_chapter": 2}]
+    file.write_text(json.dumps({"parts": parts}), "utf-8")
+    assert run("ingest", PROJECT).exit_code == 0
+    file.unlink()
+    assert run("ingest", PROJECT).exit_code == 0
+    assert shown(run, "--part", "1")[0]["title"] == "The key"
+
+
 def test_parts_that_share_a_chapter_are_refused(run: Run, ingested: Path) -> None:
     """The file is named, and nothing is taken in."""
     parts = [{"first_chapter": 1, "last_chapter": 2}, {"first_chapter": 2, "last_chapter": 3}]
