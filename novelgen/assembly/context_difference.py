@@ -29,8 +29,8 @@ _KEYS = {
     "relationships": ("relationship_id",),
     "snapshots": ("entity_id", "chapter_index"),
 }
-# Counted in scenes, it grows with every scene before the position without anything being told.
-_UNTOLD = "age_scenes"
+# The age of a thread grows with every scene before the position; whether a value is proven is not the value.
+_UNTOLD = frozenset({"age_scenes", "unverified"})
 
 _MemoryKey = tuple[int | None, int | None, str]
 
@@ -139,7 +139,7 @@ def _entries(section: str, entries: Any) -> dict[tuple[Any, ...], dict[str, Any]
 
 
 def _told(entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in entry.items() if name != _UNTOLD}
+    return {name: value for name, value in entry.items() if name not in _UNTOLD}
 
 
 def _change(is_before: bool, is_after: bool) -> Change:

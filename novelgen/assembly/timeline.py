@@ -96,6 +96,7 @@ def _wanted_entries(
             "chapter_index": each.chapter_index,
             "scene_index": each.scene_index,
             "state_data": {key: value for key, value in each.state_data.items() if key != "presence"},
+            **({"unverified": list(each.unverified)} if each.unverified else {}),
         }
         for each in reversed(snapshots)
         if each.entity_id not in shown

@@ -83,6 +83,14 @@ def render_states(
     return RenderedStates(lines=lines, tokens=used, dropped=dropped)
 
 
+def render_attribute(
+    name: str, value: Any, names: Mapping[str, str], labels: Labels, *, is_proven: bool = True
+) -> str:
+    """Render one attribute with its value; one that no quote proves says so."""
+    mark = "" if is_proven else labels.unverified
+    return f"{labels.attribute(name)}{labels.colon}{render_value(value, names, labels)}{mark}"
+
+
 def render_value(value: Any, names: Mapping[str, str], labels: Labels) -> str:
     """Render one attribute's value: ids become names, lists and dicts are joined."""
     if isinstance(value, Mapping):
@@ -101,14 +109,13 @@ def _state_parts(
     ordered = [name for name in ATTRIBUTE_ORDER if name in data]
     ordered += sorted(name for name in data if name not in ATTRIBUTE_ORDER and name != PRESENCE_ATTRIBUTE)
     parts = [
-        (name, f"{labels.attribute(name)}{labels.colon}{render_value(data[name], names, labels)}{mark}")
+        (name, render_attribute(name, data[name], names, labels, is_proven=name not in snapshot.unverified))
         for name in sorted(ordered, key=lambda each: each in snapshot.unverified)
-        for mark in [labels.unverified if name in snapshot.unverified else ""]
     ]
     presence = data.get(PRESENCE_ATTRIBUTE)
     if isinstance(presence, Mapping) and "location_id" not in data and presence.get("location_id"):
-        place = render_value(presence["location_id"], names, labels)
-        parts.append((PRESENCE_ATTRIBUTE, f"{labels.attribute(PRESENCE_ATTRIBUTE)}{labels.colon}{place}"))
+        place = render_attribute(PRESENCE_ATTRIBUTE, presence["location_id"], names, labels)
+        parts.append((PRESENCE_ATTRIBUTE, place))
     return parts
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from novelgen.rendering.labels import Labels
-from novelgen.rendering.states import render_value
+from novelgen.rendering.states import render_attribute
 
 SECTION_ORDER = (
     "part_summaries",
@@ -58,8 +58,9 @@ def _relationship(entry: Mapping[str, Any], names: Mapping[str, str], labels: La
 def _snapshot(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels) -> str:
     name = names.get(entry["entity_id"], entry["entity_id"])
     state = entry["state_data"]
+    unverified = entry.get("unverified", ())
     texts = [
-        f"{labels.attribute(key)}{labels.colon}{render_value(state[key], names, labels)}" for key in state
+        render_attribute(key, state[key], names, labels, is_proven=key not in unverified) for key in state
     ]
     return f"{name}{labels.colon}{labels.separator.join(texts)}"
 

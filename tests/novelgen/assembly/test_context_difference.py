@@ -173,6 +173,15 @@ def test_a_thread_that_only_grew_older_is_no_change() -> None:
     assert compare_contexts(was, now).is_empty
 
 
+def test_a_value_that_came_to_be_proven_is_no_change() -> None:
+    """The value is told as it was, among the states and among the recent changes."""
+    doubtful = state("C0", mood="calm").model_copy(update={"unverified": ["mood"]})
+    entry = {"entity_id": "C1", "chapter_index": 1, "state_data": {"mood": "calm"}}
+    was = context(states=[doubtful], timeline={"snapshots": [entry | {"unverified": ["mood"]}]})
+    now = context(states=[state("C0", mood="calm")], timeline={"snapshots": [entry]})
+    assert compare_contexts(was, now).is_empty
+
+
 def test_a_timeline_that_was_empty_is_all_new() -> None:
     """Null and a section are compared as nothing and something."""
     difference = compare_contexts(context(timeline=None), context(timeline={"open_loops": [loop()]}))

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from novelgen.assembly.timeline import AssembledTimeline, assemble_timeline, rank_loops
-from novelgen.memory.outline import StoryOutline
+from novelgen.memory.outline import ChapterSummary, PartSummary, StoryOutline
 from novelgen.models.loop import OpenLoop
 from novelgen.models.position import StoryPosition
 from novelgen.rendering.labels import ENGLISH
+from novelgen.rendering.timeline import render_timeline_entry
 from novelgen.text.tokens import estimate_tokens
 from tests.support.stories import PROJECT, lighthouse_memory
 
@@ -100,3 +101,42 @@ def test_threads_of_the_scene_come_first_then_the_weighty_then_the_old() -> None
         OpenLoop(loop_id="OL3", description="c", importance="low", related_entities=["C0"]),
     ]
     assert [loop.loop_id for loop in rank_loops(loops, {"C0"})] == ["OL3", "OL2", "OL1"]
+
+
+def test_a_change_that_no_quote_proves_says_so() -> None:
+    """Its line among the recent changes is marked as it is among the states; proven ones have no such key."""
+    doubtful = SNAPSHOTS[0].model_copy(
+        update={"state_data": {"status": "alive", "goals": ["sea"]}, "unverified": ["status"]}
+    )
+    (entry,) = (assembled(None, snapshots=[doubtful]).timeline or {})["snapshots"]
+    line = render_timeline_entry("snapshots", entry, {}, labels=ENGLISH)
+    assert line.endswith("status: alive (unverified); wants: sea")
+    (proven,) = (assembled(None, snapshots=[doubtful.model_copy(update={"unverified": []})]).timeline or {})[
+        "snapshots"
+    ]
+    assert "unverified" not in proven
+
+
+def test_parts_come_first_and_say_from_where_to_where() -> None:
+    """A part has its chapters, prologue included, and its title before what is told of it."""
+    outline = StoryOutline(
+        project_id=PROJECT,
+        part_summaries=[
+            PartSummary(
+                part_number=1,
+                title="The lamp",
+                first_chapter=0,
+                last_chapter=10,
+                chapter_index=9,
+                scene_index=4,
+                summary="Ada hid the key.",
+            )
+        ],
+        chapter_summaries=[ChapterSummary(chapter_index=9, scene_index=4, summary="Ben left.")],
+    )
+    timeline = assembled(outline, snapshots=[]).timeline
+    assert timeline is not None
+    assert list(timeline) == ["part_summaries", "chapter_summaries"]
+    (entry,) = timeline["part_summaries"]
+    line = render_timeline_entry("part_summaries", entry, {}, labels=ENGLISH)
+    assert line == "- [0–9:4] The lamp: Ada hid the key."
