@@ -136,7 +136,7 @@ def _scene_vectors(table: CandidateTable) -> NDArray[np.float32] | None:
 
 
 def _in_shares(count: int, sources: Places, targets: Places, worth: Column) -> SceneTies:
-    totals = np.bincount(sources, worth, minlength=count)
+    totals = np.maximum(np.bincount(sources, worth, minlength=count), np.finfo(float).tiny)
     return SceneTies(count, sources, targets, worth / totals[sources])
 
 

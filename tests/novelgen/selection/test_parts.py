@@ -90,6 +90,12 @@ def test_no_scenes_have_no_surroundings(ordinals):
     assert ties.gathered(np.ones(len(ordinals))).tolist() == [0.0] * len(ordinals)
 
 
+def test_surroundings_too_far_to_be_counted_weigh_nothing():
+    """A decay so steep that a far scene's worth is no number any more ties nothing, and breaks nothing."""
+    ties = surroundings(np.array([0, 150]), SelectionWeights(scene_reach=200, scene_decay=0.001))
+    assert ties.gathered(np.ones(2)).tolist() == [0.0, 0.0]
+
+
 def test_similar_scenes_are_tied_by_meaning():
     """Scenes whose memories point the same way are tied, and only they."""
     rows = [candidate(f"m{i}", i, axis=i % 2) for i in range(1, 7)]
