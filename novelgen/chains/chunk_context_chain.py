@@ -14,6 +14,7 @@ from novelgen.assembly.chunk_glossary import TextMention, mentioned_in
 from novelgen.assembly.chunk_memories import choose_for_chunk, chunk_search
 from novelgen.chains.arm_tracing import trace_arms
 from novelgen.chains.outages import issue_of
+from novelgen.chains.run_names import with_run_name
 from novelgen.deadlines import run_concurrently
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.partial import as_story_memory
@@ -84,17 +85,13 @@ class ChunkContextChain(Runnable[ChunkInput, ChunkContext]):
             ValidationError: When the request lacks a field or has a wrong type.
             InvalidProjectIdError: When the project id is not a plain, path-free string.
         """
-        return self._steps.invoke(input, self._named(config), **kwargs)
+        return self._steps.invoke(input, with_run_name(config, self.get_name()), **kwargs)
 
     async def ainvoke(
         self, input: ChunkInput, config: RunnableConfig | None = None, **kwargs: Any
     ) -> ChunkContext:
         """Build the context without blocking the event loop; the same body runs in worker threads."""
-        return await self._steps.ainvoke(input, self._named(config), **kwargs)
-
-    def _named(self, config: RunnableConfig | None) -> RunnableConfig:
-        given = config or {}
-        return {**given, "run_name": given.get("run_name") or self.get_name()}
+        return await self._steps.ainvoke(input, with_run_name(config, self.get_name()), **kwargs)
 
     def _find_names(self, given: ChunkInput) -> _Run:
         request = ChunkContextRequest.model_validate(given)

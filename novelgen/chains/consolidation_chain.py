@@ -17,6 +17,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from pydantic import BaseModel, Field
 
+from novelgen.chains.run_names import with_run_name
 from novelgen.consolidation.consolidated import ConsolidatedText, extractive_text
 from novelgen.consolidation.grounding import ModelConsolidation, grounded_text
 from novelgen.consolidation.rules import DEFAULT_RULES, ConsolidationRules
@@ -92,17 +93,13 @@ class ConsolidationChain(Runnable[ConsolidationInput, ConsolidationResult]):
         Raises:
             ValidationError: When the request lacks sources or has a wrong type.
         """
-        return self._step.invoke(input, self._named(config), **kwargs)
+        return self._step.invoke(input, with_run_name(config, self.get_name()), **kwargs)
 
     async def ainvoke(
         self, input: ConsolidationInput, config: RunnableConfig | None = None, **kwargs: Any
     ) -> ConsolidationResult:
         """Write one text without blocking the event loop; the same body runs in a worker thread."""
-        return await self._step.ainvoke(input, self._named(config), **kwargs)
-
-    def _named(self, config: RunnableConfig | None) -> RunnableConfig:
-        given = config or {}
-        return {**given, "run_name": given.get("run_name") or self.get_name()}
+        return await self._step.ainvoke(input, with_run_name(config, self.get_name()), **kwargs)
 
     def _consolidated(self, given: ConsolidationInput) -> ConsolidationResult:
         request = ConsolidationRequest.model_validate(given)

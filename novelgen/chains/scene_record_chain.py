@@ -17,6 +17,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from pydantic import BaseModel, ConfigDict, Field
 
+from novelgen.chains.run_names import with_run_name
 from novelgen.errors import DeadlineExceededError, ModelError
 from novelgen.extraction.answer_reading import WindowReading
 from novelgen.extraction.conclusion import concluded, failed, hash_of_text
@@ -90,17 +91,13 @@ class SceneRecordChain(Runnable[RecordInput, SceneRecordResult]):
             ValidationError: When the request lacks a field or has a wrong type.
             UserInputError: When the project id is unsafe, or the text too long to be one scene.
         """
-        return self._steps.invoke(input, self._named(config), **kwargs)
+        return self._steps.invoke(input, with_run_name(config, self.get_name()), **kwargs)
 
     async def ainvoke(
         self, input: RecordInput, config: RunnableConfig | None = None, **kwargs: Any
     ) -> SceneRecordResult:
         """Extract without blocking the event loop; the same body runs in worker threads."""
-        return await self._steps.ainvoke(input, self._named(config), **kwargs)
-
-    def _named(self, config: RunnableConfig | None) -> RunnableConfig:
-        given = config or {}
-        return {**given, "run_name": given.get("run_name") or self.get_name()}
+        return await self._steps.ainvoke(input, with_run_name(config, self.get_name()), **kwargs)
 
     def _begin(self, given: RecordInput) -> _Run:
         request = SceneRecordRequest.model_validate(given)

@@ -15,6 +15,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from pydantic import BaseModel, Field
 
+from novelgen.chains.run_names import with_run_name
 from novelgen.errors import DeadlineExceededError, ModelError
 from novelgen.model_calls.grounded_answers import require_grounded, whole_sentences
 from novelgen.model_calls.json_model import JsonModel, issue_kind_of
@@ -82,17 +83,13 @@ class SummaryChain(Runnable[SummaryInput, SummaryResult]):
         Raises:
             ValidationError: When the request lacks events or has a wrong type.
         """
-        return self._step.invoke(input, self._named(config), **kwargs)
+        return self._step.invoke(input, with_run_name(config, self.get_name()), **kwargs)
 
     async def ainvoke(
         self, input: SummaryInput, config: RunnableConfig | None = None, **kwargs: Any
     ) -> SummaryResult:
         """Write one summary without blocking the event loop; the same body runs in a worker thread."""
-        return await self._step.ainvoke(input, self._named(config), **kwargs)
-
-    def _named(self, config: RunnableConfig | None) -> RunnableConfig:
-        given = config or {}
-        return {**given, "run_name": given.get("run_name") or self.get_name()}
+        return await self._step.ainvoke(input, with_run_name(config, self.get_name()), **kwargs)
 
     def _written(self, given: SummaryInput) -> SummaryResult:
         request = SummaryRequest.model_validate(given)
