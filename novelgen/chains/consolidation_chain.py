@@ -42,7 +42,6 @@ class ConsolidationRequest(BaseModel):
 
     sources: list[StoryMemoryChunk] = Field(min_length=1, description="In story order.")
     names: list[str] = Field(default_factory=list, description="Every name of the story, later ones too.")
-    language: StoryLanguage | None = Field(default=None, description="None: that of the sources.")
 
 
 class ConsolidationResult(BaseModel):
@@ -116,7 +115,7 @@ class ConsolidationChain(Runnable[ConsolidationInput, ConsolidationResult]):
         return ConsolidationResult(text=text, is_models=True)
 
     def _asked(self, model: JsonModel[ModelConsolidation], request: ConsolidationRequest) -> ConsolidatedText:
-        language = request.language or story_language("\n".join(each.content for each in request.sources))
+        language = story_language("\n".join(each.content for each in request.sources))
         repair = load_chat_prompt("repair_consolidation", language, variables=REPAIR_VARIABLES)
         conversation = model.conversation(
             ends_at=time.monotonic() + self._timeout_s, stage="consolidation of memories"

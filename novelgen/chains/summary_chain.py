@@ -43,7 +43,6 @@ class SummaryRequest(BaseModel):
 
     events: list[str] = Field(min_length=1, description="In story order.")
     names: list[str] = Field(default_factory=list, description="Every name of the story, later ones too.")
-    language: StoryLanguage | None = Field(default=None, description="None: that of the events.")
 
 
 class SummaryResult(BaseModel):
@@ -93,7 +92,7 @@ class SummaryChain(Runnable[SummaryInput, SummaryResult]):
 
     def _written(self, given: SummaryInput) -> SummaryResult:
         request = SummaryRequest.model_validate(given)
-        language = request.language or story_language("\n".join(request.events))
+        language = story_language("\n".join(request.events))
         repair = load_chat_prompt("repair_summary", language, variables=REPAIR_VARIABLES)
         conversation = self._model.conversation(
             ends_at=time.monotonic() + self._timeout_s, stage=SUMMARY_STAGE
