@@ -8,8 +8,10 @@ from novelgen.models.record import RecordedLoop
 from novelgen.text.significant import significant_words
 
 SHARED_WORDS_OF_ONE_LOOP = 0.5
-FEWEST_SHARED_WORDS = 2
 """Share of the significant words, of the description that has fewer, that two tellings of one loop have in common."""
+
+FEWEST_SHARED_WORDS = 2
+"""One common word never makes two loops one."""
 
 
 def known_loop_ids(before: Sequence[RecordedLoop], now: Sequence[RecordedLoop]) -> dict[str, str]:

@@ -348,3 +348,17 @@ def test_what_is_known_of_the_chain_stands_in_every_report() -> None:
         report = degraded.invoke(lighthouse_request()).report
         assert report is not None
         assert known in report.issues
+
+
+def test_a_report_says_for_which_plan_and_what_each_need_cost() -> None:
+    """The plan stands there as it was asked; the needs together cost what the sections do."""
+    request = lighthouse_request()
+    before = request.model_dump()
+    report = chain().invoke(request).report
+    assert report is not None
+    assert report.scene_plan == request.scene_plan
+    assert report.tokens_per_need.keys() == {
+        "states", "obligations", "relations", "timeline", "memories", "passages",
+    }  # fmt: skip
+    assert sum(report.tokens_per_need.values()) == sum(report.tokens.values()) > 0
+    assert request.model_dump() == before

@@ -65,3 +65,16 @@ def test_a_failure_takes_no_ids() -> None:
     counters = Counters()
     assert with_given_ids(SceneRecordResult(status="failed", reason="timeout"), counters) == (None, [])
     assert counters.given == Counter()
+
+
+def test_a_loop_that_is_known_keeps_its_id() -> None:
+    """Nothing is allocated for it; entities are given theirs as ever."""
+    result = SceneRecordChain(answering(answer())).invoke(request())
+    assert result.record is not None
+    [loop] = result.record.open_loops_created
+    counters = Counters()
+    record, _ = with_given_ids(result, counters, known_loops={loop.id: "OL3"})
+    assert record is not None
+    assert [each.id for each in record.open_loops_created] == ["OL3"]
+    assert "open_loop" not in counters.given
+    assert counters.given["character"] == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from novelgen.text.cjk import has_cjk, is_cjk, story_language
+from novelgen.text.cjk import count_cjk, has_cjk, is_cjk, story_language
 
 
 @pytest.mark.parametrize("character", ["\u3400", "行", "\u9fff", "\uf900", "\ufaff"])
@@ -34,3 +34,12 @@ def test_other_characters_are_not_chinese(character: str) -> None:
 def test_the_language_is_that_of_most_of_the_text(text: str, language: str) -> None:
     """A foreign word does not change a story's language, and no letters count as English."""
     assert story_language(text) == language
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("", 0), ("Ada left.", 0), ("行者道：“走！”", 4), ("Ada met 行者 and 八戒", 4), ("café", 0)],
+)
+def test_chinese_characters_are_counted_one_by_one(text: str, number: int) -> None:
+    """Runs of them, too; punctuation does not count."""
+    assert count_cjk(text) == number
