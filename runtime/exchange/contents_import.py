@@ -106,6 +106,12 @@ class _ImportPlan:
         self.told_scenes = [
             each for each in incoming.scenes if (each.chapter_index, each.scene_index) not in here
         ]
+        given = {_place(each): each for each in self.contents.scenes}
+        self._other_chapters = {
+            place[0]
+            for place, each in here.items()
+            if place not in given or not _same_scene(each, given[place])
+        }
         known = {each.entity.entity_id: each for each in stored.entities}
         self.entities = [each for each in self.contents.entities if each.entity.entity_id not in known]
         self.rest = self._rest()
@@ -152,8 +158,17 @@ class _ImportPlan:
         )
 
     def _new_summaries(self) -> list[StoredSummary]:
+        """Summaries that are not stored yet; those of chapters with other scenes here are withheld."""
         taken = {(each.level, each.number) for each in self._stored.summaries}
-        return [each for each in self.contents.summaries if (each.level, each.number) not in taken]
+        new = [each for each in self.contents.summaries if (each.level, each.number) not in taken]
+        return [
+            each.model_copy(update={"is_withheld": each.is_withheld or self._has_other_scenes(each)})
+            for each in new
+        ]
+
+    def _has_other_scenes(self, summary: StoredSummary) -> bool:
+        chapters = range(summary.first_chapter, summary.last_chapter + 1)
+        return any(chapter in chapters for chapter in self._other_chapters)
 
     def _new_consolidations(self) -> list[StoredConsolidation]:
         taken = {each.chunk.chunk_id for each in self._stored.consolidations}

@@ -21,6 +21,7 @@ from runtime.exchange.memory_folder import export_project, file_name
 from runtime.exchange.memory_folder_reading import read_memory_folder
 from runtime.ingest.entity_writes import store_entities
 from runtime.ingest.ingest import ingest_scenes
+from runtime.ingest.scene_input import SceneInput
 from runtime.settings import load_settings
 from runtime.storage.exchange_records import ProjectContents
 from runtime.stores import MemoryStores
@@ -397,6 +398,26 @@ def test_an_import_keeps_the_summaries_and_parts_that_are_there(
     contents = _contents(there, project_id)
     assert [each.text for each in contents.summaries] == ["Mine.", "Theirs, too."]
     assert [part.title for part in contents.parts] == ["mine"]
+
+
+def test_a_summary_of_scenes_that_are_others_here_is_not_told(
+    here: MemoryStores, there: MemoryStores, tmp_path: Path
+) -> None:
+    """It may give away what lies ahead here; that of a chapter whose scenes are the same is told."""
+    project_id = _told_project(here)
+    with here.database(project_id).write() as unit:
+        for chapter in (1, 2):
+            unit.summaries.write(
+                project_id, "chapter", chapter, f"Of {chapter}.", chapters=(chapter, chapter), origin="author"
+            )
+    export_project(here, project_id, tmp_path)
+    there.create_project(project_id)
+    ingest_scenes(
+        there, project_id, [SceneInput(chapter_index=1, scene_index=1, text="Another.")], index=False
+    )
+    _import(there, project_id, tmp_path)
+    withheld = {each.number: each.is_withheld for each in _contents(there, project_id).summaries}
+    assert withheld == {1: True, 2: False}
 
 
 @pytest.mark.parametrize(
