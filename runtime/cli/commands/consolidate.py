@@ -48,10 +48,12 @@ def consolidate(
     kept, and come back when one of them changes or you undo it. Important ones, your own, promises not yet kept and
     what belongs to open threads are never touched.
     """
-    from runtime.cli.actions import consolidation
-
     if sum([listing, undo is not None, undo_all, dry_run]) > 1:
         raise click.UsageError("give only one of --dry-run, --list, --undo and --undo-all")
+    if (listing or undo is not None or undo_all) and (limit is not None or no_model):
+        raise click.UsageError("--list, --undo and --undo-all go without --limit and --no-model")
+    from runtime.cli.actions import consolidation
+
     if listing:
         consolidation.list_consolidations(session, project, as_json=as_json)
     elif undo is not None or undo_all:

@@ -60,8 +60,6 @@ def edit(
     An empty text takes what was written away: the summary is made of bullets again.
     """
     _require_at_most_one(chapter, part)
-    if chapter is None and part is None:
-        raise click.UsageError("give --chapter N or --part N")
     from runtime.cli.actions.summaries import edit_summary
 
     edit_summary(session, project, chapter=chapter, part=part, text_file=text_file)

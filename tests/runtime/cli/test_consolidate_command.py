@@ -81,6 +81,7 @@ def test_bad_input_is_refused(run: Run, crowded: Path) -> None:
     """Two deeds at once, a limit of none, unknown memories and projects; a plain memory cannot be undone."""
     assert run("consolidate", PROJECT, "--list", "--undo-all").exit_code == 2
     assert run("consolidate", PROJECT, "--limit", "0").exit_code == 2
+    assert run("consolidate", PROJECT, "--undo-all", "--limit", "9").exit_code == 2
     unknown = run("consolidate", PROJECT, "--undo", "M100")
     assert unknown.exit_code == 2
     assert "no consolidated memory 'M100'" in unknown.stderr
