@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 from sqlalchemy import func, select
 
 from novelgen.memory.outline import ChapterSummary, OutlineScene, PartSummary
-from novelgen.models.position import StoryPosition
+from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.story_part import StoryPart
 from novelgen.records.parts import CHAPTERS_PER_PART, NumberedPart, finished_parts, story_parts
 from novelgen.records.summaries import RECENT_CHAPTERS, chapter_summaries, part_summaries
 from runtime.storage.cuts import before
+from runtime.storage.memory_cuts import brought
 from runtime.storage.session import StorageSession
 from runtime.storage.summaries import SummaryRepository
 from runtime.storage.tables import CHUNKS, PROJECTS, SCENES
@@ -131,13 +132,14 @@ def _outline_scene(row: Any) -> OutlineScene:
 def _weights(
     session: StorageSession, project_id: str, chapters: Iterable[int]
 ) -> dict[tuple[int, int], float]:
-    """The greatest importance of each scene's memories."""
+    """The greatest importance of what each scene brought; a consolidated memory tells of other scenes, too."""
     statement = (
         select(CHUNKS.c.chapter_index, CHUNKS.c.scene_index, func.max(CHUNKS.c.importance))
         .where(
             CHUNKS.c.project_id == project_id,
             CHUNKS.c.content_type == "memory",
             CHUNKS.c.status == "active",
+            brought(project_id, END_OF_STORY),
             CHUNKS.c.scene_index.is_not(None),
             CHUNKS.c.chapter_index.in_(sorted(chapters)),
         )

@@ -82,6 +82,26 @@ def test_the_weightiest_scene_speaks_for_its_stretch(database: DatabaseManager) 
     assert "She opens the iron door." in parts(database, at(3))[1]
 
 
+def test_a_consolidated_memory_gives_its_scene_no_weight(database: DatabaseManager) -> None:
+    """It stands in the scene of its last source, but what it tells happened in others."""
+    weights = [2, 2, 2, 2, 2, 2, 2, 9, 2, 2, 2, 2, 2, 2, 2, 1]
+    scenes = [
+        scene(
+            1,
+            number,
+            memory(f"M{number}", importance=weight),
+            record=record(1, number, key_events=[f"They walk on, day {number}, " + "and on " * 20]),
+        )
+        for number, weight in enumerate(weights, start=1)
+    ]
+    store(database, *scenes, told(2))
+    before = parts(database, at(3))
+    sources = [each.chunks[0] for each in scenes[7:]]
+    with database.write() as unit:
+        assert unit.consolidations.add("demo", memory("consolidated-1", "All of it.", importance=9), sources)
+    assert parts(database, at(3)) == before
+
+
 def test_the_authors_parts_go_before_a_fixed_length(database: DatabaseManager) -> None:
     """Parts that the author said are numbered and titled; chapters outside of them are in none."""
     store(database, *(told(chapter) for chapter in range(1, 6)))
