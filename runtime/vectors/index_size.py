@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
+from pathlib import Path
 
-from runtime.vectors.locations import IndexLocation
+from runtime.vectors.locations import EmbeddedIndex, IndexLocation
 
 VECTOR_FILE = "data_level0.bin"
 _LINKS_BYTES = 132
@@ -25,24 +27,23 @@ def kept_vectors(location: IndexLocation, dimension: int) -> int:
     Returns:
         Vectors, living and dead; 0 for a server and for an index without files.
     """
-    folder = getattr(location, "path", None)
-    if folder is None:
-        return 0
-    total = 0
-    for file in folder.glob(f"*/{VECTOR_FILE}"):
-        # A rebuild may remove it under our eyes.
-        with contextlib.suppress(OSError):
-            total += file.stat().st_size
-    return total // (_LINKS_BYTES + dimension * _VALUE_BYTES + _LABEL_BYTES)
+    vectors_bytes = _files_bytes(location, only=VECTOR_FILE)
+    return vectors_bytes // (_LINKS_BYTES + dimension * _VALUE_BYTES + _LABEL_BYTES)
 
 
 def index_bytes(location: IndexLocation) -> int:
     """Return how long the files of an embedded index are together; 0 for a server and for no files."""
-    folder = getattr(location, "path", None)
-    if folder is None:
+    return _files_bytes(location)
+
+
+def _files_bytes(location: IndexLocation, *, only: str | None = None) -> int:
+    """Add up all files, or those of one name; any of them may be removed by a rebuild under our eyes."""
+    if not isinstance(location, EmbeddedIndex):
         return 0
     total = 0
-    for file in folder.rglob("*"):
-        with contextlib.suppress(OSError):
-            total += file.stat().st_size
+    for folder, _, names in os.walk(location.path):
+        for name in names:
+            if only in (None, name):
+                with contextlib.suppress(OSError):
+                    total += (Path(folder) / name).stat().st_size
     return total
