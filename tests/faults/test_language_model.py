@@ -129,8 +129,7 @@ def _extract(
         stores,
         PROJECT,
         _model(stub),
-        chapter_index=at.chapter_index,
-        choice=ExtractionChoice(retry_failed=retry),
+        choice=ExtractionChoice(chapter_index=at.chapter_index, retry_failed=retry),
         settings=SceneRecordSettings(timeout_s=timeout_s),
     )
     (scene,) = report.scenes

@@ -81,6 +81,6 @@ def test_no_door_takes_an_id_that_is_no_plain_name(tmp_path: Path, door: str) ->
         for given in BAD_IDS:
             with pytest.raises((InvalidProjectIdError, ValidationError), match="project_id"):
                 DOORS[door](stores, given)
-        assert stores._databases == {}
+        assert stores._held == {}
         assert stores._vectors == {}
     assert list(tmp_path.iterdir()) == []

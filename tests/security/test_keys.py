@@ -15,6 +15,7 @@ from pydantic import SecretStr
 from novelgen.errors import ConfigurationError, EmbeddingError
 from runtime.context_chain import build_context_chain
 from runtime.ingest.extraction import extract_scenes
+from runtime.ingest.extraction_choice import ExtractionChoice
 from runtime.ingest.indexing import reindex
 from runtime.providers.chat_models import build_chat_model
 from runtime.providers.embeddings import build_embeddings
@@ -51,7 +52,7 @@ def test_a_failing_chat_model_tells_no_key(
                 settings.model, base_url=settings.model_base_url, api_key=settings.model_api_key
             )
             assert model is not None
-            report = extract_scenes(stores, "demo", model, chapter_index=99)
+            report = extract_scenes(stores, "demo", model, choice=ExtractionChoice(chapter_index=99))
     told = [
         context.model_dump_json(),
         report.model_dump_json(),

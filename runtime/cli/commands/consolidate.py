@@ -41,7 +41,9 @@ def consolidate(
     undo_all: bool,
     as_json: bool,
 ) -> None:
-    """Let one memory stand for several small ones, where an entity has too many.
+    """Let one memory stand for several small ones.
+
+    Done where an entity has more memories than a limit.
 
     Taken together are the least important memories of an entity that lie near each other in the story and speak of
     one topic. A scene after the last of them reads the one memory, earlier scenes read them as before; they are

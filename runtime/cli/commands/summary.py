@@ -16,7 +16,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @click.group()
 def summary() -> None:
-    """Look at what is told of chapters and parts that are over, and write it better.
+    """Look at what is told of finished chapters and parts.
 
     Summaries are made of the records' bullets. What you write stands in their place, whatever changes; what a
     model writes does until its scenes change.
