@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,17 @@ from tests.support.databases import BOTH, postgres_database, postgres_for_tests
 from tests.support.demo_project import DEMOS, copy_shipped_demos, ingest_demo, settings_for
 
 pytest_plugins = ["tests.faults.results"]
+
+THOROUGH_VARIABLE = "NOVELGEN_TEST_THOROUGH"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave out what goes beyond the core rows, unless it is asked for: CI has fifteen minutes."""
+    if os.environ.get(THOROUGH_VARIABLE):
+        return
+    for item in items:
+        if item.get_closest_marker("thorough") is not None:
+            item.add_marker(pytest.mark.skip(reason=f"thorough: set {THOROUGH_VARIABLE}=1"))
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ from tests.benchmarks.workers import Setting, measure, render
 from tests.support.demo_project import settings_for
 
 
+@pytest.mark.thorough
 def test_workers_on_one_project_lose_nothing(tmp_path: Path) -> None:
     """Of two workers one owns the embedded index; what the other stored reaches it as well."""
     result = measure(tmp_path, Setting(None, "embedded", True, 2), scenes=3)

@@ -131,8 +131,15 @@ def _issues(stdout: str) -> dict[str, str]:
     return {issue["stage"]: issue["message"] for issue in document["report"]["issues"]}
 
 
+CORE = {"index damaged", "database damaged", "model server down"}
+
+
 @pytest.mark.parametrize(
-    "case", [pytest.param(case, marks=covers(row), id=name) for name, (row, case) in DEGRADED.items()]
+    "case",
+    [
+        pytest.param(case, marks=[covers(row), *([] if name in CORE else [pytest.mark.thorough])], id=name)
+        for name, (row, case) in DEGRADED.items()
+    ],
 )
 def test_a_degraded_context_is_done_and_says_so(demo_folder: Path, case: Degraded) -> None:
     """Exit code 0, nothing but JSON on stdout, and the fault with its fix on stderr and in the report."""
@@ -194,6 +201,7 @@ def test_a_chapter_that_cannot_be_stored_is_refused(demo_folder: Path, fault: Fa
     _require_refused(finished, 3, said)
 
 
+@pytest.mark.thorough
 @covers(9, 13)
 @pytest.mark.parametrize(
     "fault", [_owned_index, lambda demo: _held(demo / "data" / "vectors" / "chroma.sqlite3")]
@@ -220,6 +228,7 @@ def test_a_bad_project_is_refused_and_nothing_created(tmp_path: Path, project_id
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.thorough
 @covers(38)
 def test_a_model_that_hangs_is_left_after_its_time(demo_folder: Path) -> None:
     """The rules plan; the context is whole and the exit code 0."""

@@ -40,7 +40,7 @@ from runtime.stores import MemoryStores
 from tests.stateful.plain_story import Place, PlainScene, PlainStory, memory_of
 from tests.support.demo_project import settings_for
 
-EXAMPLES = int(os.environ.get("NOVELGEN_TEST_STATEFUL_EXAMPLES", "10"))
+EXAMPLES = int(os.environ.get("NOVELGEN_TEST_STATEFUL_EXAMPLES", "6"))
 STEPS = int(os.environ.get("NOVELGEN_TEST_STATEFUL_STEPS", "20"))
 ENTITIES = ("C0", "C1", "I0")
 PLACES = st.tuples(st.integers(1, 3), st.integers(1, 4))

@@ -59,6 +59,7 @@ def test_consolidating_listing_and_undoing(run: Run, crowded: Path) -> None:
     assert json.loads(run("consolidate", PROJECT, "--undo-all", "--json").stdout) == {"undone": [chunk_id]}
 
 
+@pytest.mark.thorough
 def test_a_model_of_the_settings_writes_unless_it_is_not_wanted(
     run: Run, crowded: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

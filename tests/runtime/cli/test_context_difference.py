@@ -106,6 +106,7 @@ def test_a_context_needs_no_plan_but_the_one_it_was_built_for(
     assert context["report"]["scene_plan"]["purpose"] == PLAN["purpose"]
 
 
+@pytest.mark.thorough
 def test_what_failed_is_said_beside_what_went(run: Run, ingested: Path) -> None:
     """An index that cannot be used may change the memories; the issue stands beside them."""
     disable_index(ingested)

@@ -84,6 +84,7 @@ def test_all_stale_contexts_are_built_again_and_no_other(run: Run, stale: Path) 
     assert all(b"M003" in before[name] and b"M003" not in after[name] for name in before if "1_2" not in name)
 
 
+@pytest.mark.thorough
 def test_nothing_stale_is_nothing_to_do(run: Run, ingested: Path) -> None:
     """Without context files, and with fresh ones, the command says so and succeeds."""
     result = run("context", PROJECT, "--stale")
@@ -106,6 +107,7 @@ def test_a_context_without_a_plan_is_named_and_the_others_rebuilt(run: Run, stal
     assert fix.startswith(f"novelgen context {PROJECT} --chapter 4 --scene 2 --plan FILE")
 
 
+@pytest.mark.thorough
 def test_plans_of_a_file_serve_where_the_project_has_none(run: Run, stale: Path, tmp_path: Path) -> None:
     """--plans goes before the project's plans; lines that cannot be used are failures of their own."""
     forget_plan(stale / "scene_4_2_memory.json")
@@ -119,6 +121,7 @@ def test_plans_of_a_file_serve_where_the_project_has_none(run: Run, stale: Path,
     assert "from the file" in (stale / "scene_4_2_memory.json").read_text(encoding="utf-8")
 
 
+@pytest.mark.thorough
 def test_a_damaged_context_is_named_and_the_others_compared(run: Run, stale: Path) -> None:
     """Nobody can say whether it is stale; the command that writes it is told."""
     (stale / "scene_1_2_memory.json").write_text("{", encoding="utf-8")
@@ -129,6 +132,7 @@ def test_a_damaged_context_is_named_and_the_others_compared(run: Run, stale: Pat
     assert f"`novelgen context {PROJECT} --chapter 1 --scene 2`" in result.stderr
 
 
+@pytest.mark.thorough
 def test_a_context_that_cannot_be_written_fails_alone(run: Run, stale: Path) -> None:
     """A target that is a link to elsewhere is not followed, and is not counted as rebuilt."""
     (stale / "scene_3_1_memory.json").rename(stale / "elsewhere.json")

@@ -75,7 +75,7 @@ def _told_project(stores: MemoryStores) -> str:
 
 
 @settings(
-    max_examples=20,
+    max_examples=8,
     deadline=None,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow],
