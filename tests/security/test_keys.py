@@ -90,7 +90,9 @@ def test_a_failing_embedding_model_tells_no_key(
     assert [text for text in told if key in text] == []
 
 
-@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize(
+    "key", [KEYS[0], *(pytest.param(key, marks=pytest.mark.thorough) for key in KEYS[1:])]
+)
 def test_the_command_line_tells_no_key(demo_folder: Path, key: str) -> None:
     """Not even at debug, where tracebacks are shown."""
     with openai_stub(_telling(key)) as stub:

@@ -79,6 +79,7 @@ def test_only_what_lies_before_the_scene_is_read(run: Run, ingested: Path, tmp_p
     assert "Cornelius" not in text
 
 
+@pytest.mark.thorough
 def test_budgets_of_the_command_line_hold(run: Run, ingested: Path) -> None:
     """--budget bounds the memories; --memory-budget is the same option."""
     for name in ("--budget", "--memory-budget"):

@@ -92,6 +92,7 @@ def test_nothing_stale_is_nothing_to_do(run: Run, ingested: Path) -> None:
     assert "no context file is stale" in result.stderr
 
 
+@pytest.mark.thorough
 def test_a_context_without_a_plan_is_named_and_the_others_rebuilt(run: Run, stale: Path) -> None:
     """A file of an earlier version whose plan is nowhere stays as it is, doctor says which option helps."""
     forget_plan(stale / "scene_4_2_memory.json")
@@ -144,6 +145,7 @@ def test_a_context_that_cannot_be_written_fails_alone(run: Run, stale: Path) -> 
     assert stale_files(run) == ["scene_3_1_memory.json"]
 
 
+@pytest.mark.thorough
 def test_a_story_that_cannot_be_read_whole_leaves_the_stale_files(run: Run, stale: Path) -> None:
     """A stale context is better than one without its outline, which is why no file is written over."""
     before = contents(stale)
