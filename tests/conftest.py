@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from runtime.stores import MemoryStores
+from runtime.vectors.worker_handle import WorkerHandle
 from tests.support.databases import BOTH, postgres_database, postgres_for_tests
 from tests.support.demo_project import DEMOS, copy_shipped_demos, ingest_demo, settings_for
+from tests.support.forked_index_processes import IndexForkserver, spawn_with
 
 pytest_plugins = ["tests.faults.results"]
 
@@ -25,6 +27,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("thorough") is not None:
             item.add_marker(pytest.mark.skip(reason=f"thorough: set {THOROUGH_VARIABLE}=1"))
+
+
+@pytest.fixture(scope="session")
+def index_forkserver() -> Iterator[IndexForkserver]:
+    """What forks index processes for this session; started at its first use."""
+    server = IndexForkserver()
+    yield server
+    server.close()
+
+
+@pytest.fixture(autouse=True)
+def _forked_index_processes(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, index_forkserver: IndexForkserver
+) -> None:
+    """Spare index processes the import of their libraries, which costs more than what most tests do."""
+    if request.node.get_closest_marker("index_started_as_shipped") is None:
+        monkeypatch.setattr(WorkerHandle, "_spawn", spawn_with(index_forkserver))
 
 
 @pytest.fixture(scope="session")

@@ -94,21 +94,16 @@ class WorkerHandle:
             return VectorIndexDamagedError(f"{text}; its files are probably damaged: rebuild the index")
         return VectorIndexError(text)
 
-    def _spawn(self, channel: socket.socket) -> subprocess.Popen[bytes]:
+    def _arguments(self) -> list[str]:
         place = (
             ["--path", str(self._location.path)]
             if isinstance(self._location, EmbeddedIndex)
             else ["--url", str(self._location)]
         )
-        command = [
-            sys.executable,
-            "-P",
-            "-m",
-            "runtime.vectors.worker",
-            *place,
-            "--parent-pid",
-            str(os.getpid()),
-        ]
+        return [*place, "--parent-pid", str(os.getpid())]
+
+    def _spawn(self, channel: socket.socket) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-P", "-m", "runtime.vectors.worker", *self._arguments()]
         with (self._log_file or Path(os.devnull)).open("wb") as log:
             return subprocess.Popen(
                 command,

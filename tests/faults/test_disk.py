@@ -27,6 +27,8 @@ from tests.faults.expectations import HANG_GUARD_S, require_same_entities, stage
 from tests.faults.matrix import covers
 from tests.support.demo_project import demo_request, settings_for
 
+pytestmark = pytest.mark.index_started_as_shipped
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 CONTEXT_FILE = "scene_5_4_memory.json"
 

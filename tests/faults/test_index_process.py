@@ -36,6 +36,8 @@ from tests.faults.expectations import (
 from tests.faults.matrix import covers
 from tests.support.demo_project import settings_for
 
+pytestmark = pytest.mark.index_started_as_shipped
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 

@@ -15,6 +15,8 @@ from tests.faults.expectations import HANG_GUARD_S
 from tests.faults.matrix import covers
 from tests.runtime.cli.small_project import PROJECT, write_project
 
+pytestmark = pytest.mark.index_started_as_shipped
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 

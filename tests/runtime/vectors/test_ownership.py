@@ -32,6 +32,8 @@ import sys, time
 from pathlib import Path
 from runtime.vectors.locations import EmbeddedIndex
 from runtime.vectors.ownership import IndexOwnership
+
+pytestmark = pytest.mark.index_started_as_shipped
 ownership = IndexOwnership(EmbeddedIndex(Path(sys.argv[1])))
 ownership.acquire()
 print("held", flush=True)

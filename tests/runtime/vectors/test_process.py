@@ -21,6 +21,8 @@ from runtime.vectors.process import IndexProcess
 from tests.runtime.vectors.conftest import FakeClock, is_alive, program, run_program, wait_until
 from tests.runtime.vectors.story_rows import make_rows, random_vectors
 
+pytestmark = pytest.mark.index_started_as_shipped
+
 WorkerPid = Callable[[VectorStoreManager], int]
 
 

@@ -1,0 +1,121 @@
+"""Lets tests start processes of the index at the price of a fork."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from runtime.vectors.worker_handle import WorkerHandle
+
+_REPOSITORY = Path(__file__).resolve().parents[2]
+_SET_CHILD_SUBREAPER = 36
+"""PR_SET_CHILD_SUBREAPER of linux/prctl.h."""
+_POLL_S = 0.005
+
+
+class AdoptedProcess:
+    """A child of this process that another has forked; as much of `subprocess.Popen` as a handle needs.
+
+    Args:
+        pid: Its process id.
+    """
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+        self._lock = threading.Lock()
+
+    def poll(self) -> int | None:
+        """Reap the process where it has ended and return its exit code, negative for a signal."""
+        with self._lock:
+            if self.returncode is None:
+                pid, status = os.waitpid(self.pid, os.WNOHANG)
+                if pid:
+                    self.returncode = os.waitstatus_to_exitcode(status)
+            return self.returncode
+
+    def wait(self, timeout_s: float) -> int:
+        """Wait for the end of the process.
+
+        Raises:
+            subprocess.TimeoutExpired: It still runs after that time.
+        """
+        end = time.monotonic() + timeout_s
+        while (code := self.poll()) is None:
+            if time.monotonic() >= end:
+                raise subprocess.TimeoutExpired(str(self.pid), timeout_s)
+            time.sleep(_POLL_S)
+        return code
+
+    def kill(self) -> None:
+        """Kill the process, unless it was reaped."""
+        if self.poll() is None:
+            os.kill(self.pid, signal.SIGKILL)
+
+
+class IndexForkserver:
+    """A running `tests.support.index_forkserver`, started at its first use."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._requests: socket.socket | None = None
+
+    def fork(self, arguments: list[str], *, channel: int, log: int) -> AdoptedProcess:
+        """Start a process of the index with this channel as its standard input."""
+        request = json.dumps({"arguments": arguments, "environment": dict(os.environ)}).encode()
+        with self._lock, _adopting():
+            requests = self._requests or self._start()
+            socket.send_fds(requests, [request], [channel, log])
+            pid = int(requests.recv(32))
+            assert requests.recv(1) == b"."
+        return AdoptedProcess(pid)
+
+    def close(self) -> None:
+        """End the server; what it forked lives on."""
+        if self._process is not None and self._requests is not None:
+            self._requests.close()
+            self._process.wait()
+
+    def _start(self) -> socket.socket:
+        self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.support.index_forkserver"],
+                stdin=theirs.fileno(),
+                cwd=_REPOSITORY,
+                # A forked process must not inherit the locks of threads that are not there.
+                env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+            )
+        return self._requests
+
+
+def spawn_with(server: IndexForkserver) -> Callable[[WorkerHandle, socket.socket], AdoptedProcess]:
+    """Return what to put in the place of `WorkerHandle._spawn`."""
+
+    def spawn(handle: WorkerHandle, channel: socket.socket) -> AdoptedProcess:
+        with (handle._log_file or Path(os.devnull)).open("wb") as log:
+            return server.fork(handle._arguments(), channel=channel.fileno(), log=log.fileno())
+
+    return spawn
+
+
+@contextlib.contextmanager
+def _adopting() -> Iterator[None]:
+    """Become the parent of orphans below this process, for as long as it takes to adopt one."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    try:
+        yield
+    finally:
+        libc.prctl(_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
