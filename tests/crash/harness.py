@@ -139,7 +139,7 @@ def require_stores_agree(folder: Path, *, where: str) -> None:
         result = drain_outbox(stores, PROJECT)
         assert (result.waiting, result.issues) == (0, []), f"{where}: {result!r}"
         verification = verify_index(stores, PROJECT)
-        assert verification.is_sound, f"{where}: {verification}"
+        assert verification.is_sound, f"{where}: {verification}: {verification.lost_ids!r}"
     for file in (folder / PROJECT).glob("scene_*_memory.json"):
         SceneMemoryContext.model_validate_json(file.read_bytes())
 
