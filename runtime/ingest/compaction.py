@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 
 from novelgen.errors import ConfigurationError, DeadlineExceededError, StoreError
-from novelgen.models.context import ReportIssue
-from runtime.ingest.indexing import INDEX_STAGE, IndexingResult, reindex
+from runtime.ingest.indexing import IndexingResult, reindex
 from runtime.stores import MemoryStores
 from runtime.vectors.index_size import kept_vectors
 
@@ -52,12 +51,7 @@ def compacted(stores: MemoryStores, project_id: str, result: IndexingResult) -> 
         reindex(stores, project_id)
     except (StoreError, ConfigurationError, DeadlineExceededError) as error:
         logger.warning("project %r: the vector index was not made smaller: %s", project_id, error)
-        message = (
+        return result.with_issue(
             f"the vector index keeps {kept} vectors for {memories} memories and was not made smaller: {error}"
-        )
-        return result.model_copy(
-            update={
-                "issues": [*result.issues, ReportIssue(stage=INDEX_STAGE, kind="degraded", message=message)]
-            }
         )
     return result

@@ -45,6 +45,11 @@ class IndexingResult(BaseModel):
     waiting: int = Field(default=0, description="Entries that are still to be done.")
     issues: list[ReportIssue] = Field(default_factory=list)
 
+    def with_issue(self, message: str) -> IndexingResult:
+        """Return the same result, saying also what is not as it should be although everything was stored."""
+        issue = ReportIssue(stage=INDEX_STAGE, kind="degraded", message=message)
+        return self.model_copy(update={"issues": [*self.issues, issue]})
+
 
 def is_semantic(chunk: StoryMemoryChunk) -> bool:
     """Tell whether the vector index holds a memory; every other one is found by words only."""

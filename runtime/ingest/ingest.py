@@ -15,6 +15,7 @@ from novelgen.text.cjk import story_language
 from runtime.ingest.compaction import compacted
 from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.indexing import INDEX_STAGE, IndexingResult, drain_outbox
+from runtime.ingest.interruption import proven
 from runtime.ingest.scene_input import SceneInput
 from runtime.ingest.scene_reading import SceneSurroundings
 from runtime.ingest.scene_replacing import read_surroundings, record_origin_of, replace_scene, same_record
@@ -136,7 +137,8 @@ def _followed(
 ) -> IndexingResult:
     """Let the index follow; the scenes are stored already, so that not even the database failing now undoes them."""
     try:
-        return compacted(stores, project_id, drain_outbox(stores, project_id, progress=progress))
+        result = drain_outbox(stores, project_id, progress=progress)
+        return compacted(stores, project_id, proven(stores, project_id, result))
     except DatabaseError as error:
         logger.warning("project %r: the vector index does not follow: %s", project_id, error)
         message = f"the scenes are stored, but the vector index does not follow: {error}"

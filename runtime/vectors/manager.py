@@ -78,6 +78,11 @@ class VectorStoreManager:
         """Whether something is being written to the index by this program, or a rebuild is under way."""
         return self._process.write_turn.locked()
 
+    @property
+    def in_doubt(self) -> bool:
+        """Whether an embedded index was interrupted at work, and neither verified as sound nor built anew since."""
+        return self._process.in_doubt
+
     def start(self) -> None:
         """Start the process of the index in the background and return at once.
 
@@ -222,13 +227,16 @@ class VectorStoreManager:
         lost = [
             name for name, vector in doubted if not self._holds(project_id, name, vector, timeout_s=timeout_s)
         ]
-        return IndexVerification(
+        verification = IndexVerification(
             missing_ids=tuple(sorted(ids - listed)),
             unexpected_ids=tuple(sorted(listed - ids)),
             lost_ids=tuple(sorted(lost)),
             rows=len(ids),
             canaries=len(canaries),
         )
+        if verification.is_sound:
+            self._process.trust()
+        return verification
 
     def _holds(
         self,
@@ -272,7 +280,7 @@ class VectorStoreManager:
             EmbeddingError: A vector is unusable.
         """
         with self._write_turn(timeout_s):
-            return rebuild_index(
+            stored = rebuild_index(
                 self._process,
                 self._stamped(project_id),
                 rows=rows,
@@ -282,6 +290,8 @@ class VectorStoreManager:
                 progress=progress,
                 timeout_s=timeout_s,
             )
+            self._process.trust()
+            return stored
 
     def drop(self, project_id: str, *, timeout_s: float = WRITE_TIMEOUT_S) -> None:
         """Remove all that the index holds of a project."""

@@ -29,6 +29,8 @@ class IndexOwnership:
         self._index = index
         self._lock = FileLock(index.control_folder / "owner.lock", thread_local=False)
         self._owner_file = index.control_folder / "owner.pid"
+        self.was_left_behind = False
+        """Whether the owner before ended without giving the right up, killed or still in doubt of the index."""
 
     def acquire(self) -> None:
         """Take the right, or refuse without waiting; taking it again is harmless.
@@ -42,6 +44,7 @@ class IndexOwnership:
         try:
             self._index.control_folder.mkdir(parents=True, exist_ok=True)
             self._lock.acquire(blocking=False)
+            self.was_left_behind = self._owner_file.exists()
             self._owner_file.write_text(f"{os.getpid()}\n", encoding="ascii")
         except Timeout as error:
             raise VectorIndexOwnedError(
@@ -53,10 +56,15 @@ class IndexOwnership:
                 f"the lock of the vector index {str(self._index)!r} cannot be taken: {error}"
             ) from error
 
-    def release(self) -> None:
-        """Give the right up; harmless when it is not held."""
+    def release(self, *, in_doubt: bool = False) -> None:
+        """Give the right up; harmless when it is not held.
+
+        Args:
+            in_doubt: Let the next owner know that the index was interrupted and not compared with SQL since.
+        """
         if self._lock.is_locked:
-            self._owner_file.unlink(missing_ok=True)
+            if not in_doubt:
+                self._owner_file.unlink(missing_ok=True)
             self._lock.release()
 
     def _owner(self) -> str:

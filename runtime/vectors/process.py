@@ -54,6 +54,7 @@ class IndexProcess:
         self._ownership = IndexOwnership(location) if isinstance(location, EmbeddedIndex) else None
         self._turn = threading.Lock()
         self._worker: WorkerHandle | None = None
+        self._in_doubt = False
         atexit.register(self.close)
 
     @property
@@ -66,6 +67,18 @@ class IndexProcess:
     def is_refusing(self) -> bool:
         """Whether the circuit breaker is open."""
         return self._breaker.is_open
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether a process of an embedded index was killed at work, by this program or before it.
+
+        Chroma keeps what it has acknowledged, but files that were being written may have lost vectors.
+        """
+        return self._in_doubt
+
+    def trust(self) -> None:
+        """Take the index as sound again, once it was compared with SQL or built anew."""
+        self._in_doubt = False
 
     def start(self) -> None:
         """Start the process in the background and return at once; a start under way is left alone.
@@ -201,9 +214,12 @@ class IndexProcess:
     def _ensure_worker(self) -> WorkerHandle:
         if self._worker is not None and self._worker.is_running:
             return self._worker
+        if self._worker is not None:
+            self._interrupted()
         self._stop_worker()
         if self._ownership is not None:
             self._ownership.acquire()
+            self._in_doubt = self._in_doubt or self._ownership.was_left_behind
         try:
             self._worker = WorkerHandle(self.location)
         except OSError as error:
@@ -231,6 +247,7 @@ class IndexProcess:
         """End a process that failed, and start the next in the background unless the breaker opened."""
         # A process that closed its channel is about to end: the code with which it does tells why.
         self._stop_worker(grace_s=min(_CLOSE_GRACE_S, max(0.0, deadline - time.monotonic())))
+        self._interrupted()
         self._breaker.failed(reason)
         death = worker.death()
         if not self._breaker.is_open:
@@ -240,7 +257,11 @@ class IndexProcess:
     def _end(self) -> None:
         self._stop_worker(grace_s=_CLOSE_GRACE_S)
         if self._ownership is not None:
-            self._ownership.release()
+            self._ownership.release(in_doubt=self._in_doubt)
+
+    def _interrupted(self) -> None:
+        # A Chroma server does not feel the end of a client.
+        self._in_doubt = self._in_doubt or self._ownership is not None
 
     def _stop_worker(self, *, grace_s: float = 0.0) -> None:
         if self._worker is not None:

@@ -14,6 +14,8 @@ from runtime.vectors.ownership import IndexOwnership, read_owner
 from tests.runtime.vectors.conftest import OpenManager, program, run_program
 from tests.runtime.vectors.story_rows import make_rows
 
+pytestmark = pytest.mark.index_started_as_shipped
+
 SECOND = """
 import sys
 from pathlib import Path
@@ -33,7 +35,6 @@ from pathlib import Path
 from runtime.vectors.locations import EmbeddedIndex
 from runtime.vectors.ownership import IndexOwnership
 
-pytestmark = pytest.mark.index_started_as_shipped
 ownership = IndexOwnership(EmbeddedIndex(Path(sys.argv[1])))
 ownership.acquire()
 print("held", flush=True)
@@ -57,7 +58,7 @@ def test_a_second_program_is_refused_and_the_first_is_unharmed(shared: VectorSto
 
 
 def test_the_index_is_free_when_its_owner_is_killed(tmp_path: Path, open_manager: OpenManager) -> None:
-    """The lock is the system's: kill -9 gives it up, and a stale owner file misleads nobody."""
+    """The lock is the system's: kill -9 gives it up, and the next owner knows that it was not given up in order."""
     index = EmbeddedIndex(tmp_path / "vectors")
     owner = program(HOLDER, str(index.path))
     assert owner.stdout is not None
@@ -68,6 +69,10 @@ def test_the_index_is_free_when_its_owner_is_killed(tmp_path: Path, open_manager
     owner.kill()
     owner.communicate()
     second.acquire()
+    assert second.was_left_behind
+    second.release()
+    second.acquire()
+    assert not second.was_left_behind
     second.release()
     assert open_manager(index).count("demo", timeout_s=20) == 0
 
