@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 from pathlib import Path
@@ -34,8 +35,9 @@ def _kill_the_index(stores: MemoryStores) -> None:
     pid = stores.vectors(PROJECT)._process.pid
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
-    with pytest.raises(VectorIndexError, match="SIGKILL"):
-        stores.vectors(PROJECT).count(PROJECT)
+    # The call may meet the process while it ends, or start the next at once.
+    with contextlib.suppress(VectorIndexError):
+        stores.vectors(PROJECT).count(PROJECT, timeout_s=60)
 
 
 def test_vectors_lost_by_a_kill_are_back_after_the_next_scene(tmp_path: Path) -> None:
