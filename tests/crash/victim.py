@@ -1,12 +1,14 @@
 """The program that is killed: it stores, replaces and deletes scenes, builds contexts, and says what it has done.
 
-Started once per project it imports everything, then forks one life per line on standard input, `LIFE SEED`. A
-life prints a JSON line before and after each act; what was printed after is acknowledged.
+Started once per project it imports everything, the index's libraries as well, then forks one life per line on
+standard input, `LIFE SEED`. A life prints a JSON line before and after each act; what was printed after is
+acknowledged.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
 import random
@@ -24,7 +26,9 @@ from runtime.context_chain import build_context_chain
 from runtime.ingest.ingest import delete_scene, ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
+from runtime.vectors.worker_handle import WorkerHandle
 from tests.support.demo_project import settings_for
+from tests.support.forked_index_processes import IndexForkserver, fork_this_process, spawn_with
 
 PROJECT = "killed"
 PLACES = 12
@@ -57,6 +61,9 @@ def scene_of(place: int, version: str) -> SceneInput:
 def live(folder: Path, life: int, seed: int) -> None:
     """Act at random until killed."""
     chance = random.Random(seed)
+    # A new interpreter for each index process would be killed before it had done anything.
+    server = IndexForkserver(fork_this_process)
+    WorkerHandle._spawn = spawn_with(server)  # type: ignore[assignment]
     with MemoryStores(settings_for(folder)) as stores:
         stores.ensure_project(PROJECT, language="en")
         number = 0
@@ -96,6 +103,7 @@ def _say(what: str, place: int, version: str | None) -> None:
 
 def main(folder: Path) -> None:
     """Fork one life per line of standard input and wait for its end."""
+    importlib.import_module("tests.support.index_forkserver")
     for line in sys.stdin:
         life, seed = map(int, line.split())
         pid = os.fork()

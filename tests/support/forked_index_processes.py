@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from runtime.vectors.worker_handle import WorkerHandle
@@ -21,6 +22,11 @@ _REPOSITORY = Path(__file__).resolve().parents[2]
 _SET_CHILD_SUBREAPER = 36
 """PR_SET_CHILD_SUBREAPER of linux/prctl.h."""
 _POLL_S = 0.005
+
+SINGLE_THREADED = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+"""Environment of a process to fork: a fork must not inherit the locks of threads that are not there."""
+
+Start = Callable[[socket.socket, socket.socket], Callable[[], object]]
 
 
 class AdoptedProcess:
@@ -64,18 +70,24 @@ class AdoptedProcess:
 
 
 class IndexForkserver:
-    """A running `tests.support.index_forkserver`, started at its first use."""
+    """A running `tests.support.index_forkserver`, started at its first use.
 
-    def __init__(self) -> None:
+    Args:
+        start: Starts one that serves the first socket, and must not keep the second, which is ours; returns what
+            waits for its end. None starts a new interpreter.
+    """
+
+    def __init__(self, start: Start | None = None) -> None:
+        self._start = start or _start_interpreter
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._wait: Callable[[], object] = _nothing
         self._requests: socket.socket | None = None
 
     def fork(self, arguments: list[str], *, channel: int, log: int) -> AdoptedProcess:
         """Start a process of the index with this channel as its standard input."""
         request = json.dumps({"arguments": arguments, "environment": dict(os.environ)}).encode()
         with self._lock, _adopting():
-            requests = self._requests or self._start()
+            requests = self._requests or self._started()
             socket.send_fds(requests, [request], [channel, log])
             pid = int(requests.recv(32))
             assert requests.recv(1) == b"."
@@ -83,21 +95,41 @@ class IndexForkserver:
 
     def close(self) -> None:
         """End the server; what it forked lives on."""
-        if self._process is not None and self._requests is not None:
+        if self._requests is not None:
             self._requests.close()
-            self._process.wait()
+            self._wait()
 
-    def _start(self) -> socket.socket:
+    def _started(self) -> socket.socket:
         self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.support.index_forkserver"],
-                stdin=theirs.fileno(),
-                cwd=_REPOSITORY,
-                # A forked process must not inherit the locks of threads that are not there.
-                env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
-            )
+            self._wait = self._start(theirs, self._requests)
         return self._requests
+
+
+def fork_this_process(requests: socket.socket, ours: socket.socket) -> Callable[[], object]:
+    """Start a forkserver as a fork of this process, which must have no threads and has imported everything."""
+    from tests.support.index_forkserver import serve
+
+    pid = os.fork()
+    if pid == 0:
+        ours.close()
+        serve(requests)
+        os._exit(0)
+    return partial(os.waitpid, pid, 0)
+
+
+def _start_interpreter(requests: socket.socket, _: socket.socket) -> Callable[[], object]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.support.index_forkserver"],
+        stdin=requests.fileno(),
+        cwd=_REPOSITORY,
+        env=os.environ | SINGLE_THREADED,
+    )
+    return process.wait
+
+
+def _nothing() -> None:
+    return None
 
 
 def spawn_with(server: IndexForkserver) -> Callable[[WorkerHandle, socket.socket], AdoptedProcess]:
