@@ -6,12 +6,9 @@ from novelgen.errors import DeadlineExceededError, VectorIndexError, VectorIndex
 from runtime.diagnosis.findings import Finding
 from runtime.ingest.indexing import drain_outbox, reindex, verify_index
 from runtime.stores import MemoryStores
-from runtime.vectors.index_size import index_bytes
+from runtime.vectors.index_size import swollen_file
 
 _WHAT = "vector index"
-_SPARE_BYTES = 256 * 2**20
-_MOST_BYTES_PER_MEMORY = 200 * 2**10
-"""Several times what the longest vectors and texts take, with two dead ones for each that stands."""
 
 
 def repair_index(stores: MemoryStores, project_id: str) -> list[Finding]:
@@ -65,11 +62,7 @@ def _problem(stores: MemoryStores, project_id: str) -> str | None:
         return f"it cannot be read ({error})"
     if not verification.is_sound:
         return f"it did not agree with it ({verification})"
-    taken = index_bytes(stores.vectors(project_id).location)
-    # Damaged files can make Chroma write gigabytes of nothing (met: 4 GB), and go on answering.
-    if taken > _SPARE_BYTES + _MOST_BYTES_PER_MEMORY * verification.rows:
-        return f"its files took {taken // 2**20} MB for {verification.rows} memories"
-    return None
+    return swollen_file(stores.vectors(project_id).location)
 
 
 def _outcome(problem: str | None) -> Finding:

@@ -12,6 +12,7 @@ from chromadb.config import Settings
 from filelock import FileLock, Timeout
 
 from novelgen.errors import VectorIndexDamagedError, VectorIndexError
+from runtime.vectors.file_limit import limit_files
 from runtime.vectors.locations import ChromaServer, EmbeddedIndex, IndexLocation
 from runtime.vectors.marker import RowsMarker
 
@@ -40,8 +41,8 @@ class ChromaConnection:
         """Return the open client.
 
         Raises:
-            VectorIndexDamagedError: The folder is a file, its database is none of Chroma's, or it was
-                removed or replaced while open.
+            VectorIndexDamagedError: The folder is a file, its database is none of Chroma's, a file in it is far
+                too long, or it was removed or replaced while open.
             VectorIndexError: The server cannot be reached, or an earlier process still holds the folder.
         """
         if self._client is not None:
@@ -54,8 +55,21 @@ class ChromaConnection:
             self._client = self._open_folder(self.location)
         return self._client
 
+    def make_room(self, written_bytes: int) -> None:
+        """Let the files of an embedded index grow by a write, and no further than a sound one can.
+
+        Args:
+            written_bytes: Texts and vectors that are about to be written.
+
+        Raises:
+            VectorIndexDamagedError: A file is far too long already.
+        """
+        if isinstance(self.location, EmbeddedIndex):
+            limit_files(self.location, written_bytes=written_bytes)
+
     def _open_folder(self, index: EmbeddedIndex) -> ClientAPI:
         self._check_before_opening(index.path)
+        limit_files(index)
         # Chroma keeps half-opened engines by path: without this a failed opening would be found again.
         SharedSystemClient.clear_system_cache()
         try:

@@ -23,6 +23,7 @@ from runtime.vectors.locations import EmbeddedIndex, IndexLocation
 _BATCH_ROWS = 1_000
 _CANARY_ROWS = 32
 _CACHED_COLLECTIONS = 1_000
+_MOST_BYTES_PER_CHARACTER = 4
 
 Answer = TypeVar("Answer")
 
@@ -60,7 +61,7 @@ class ChromaIndex:
                 raise _lost(asked.project_id)
             target = live or slots.create_live(self._connection.client(), asked)
             target.stamp.require_same_vectors(asked)
-            _write_rows(target, request, body)
+            self._write_rows(target, request, body)
             return {}
 
         self._with_live(asked.project_id, write)
@@ -102,7 +103,7 @@ class ChromaIndex:
         return {"generation": built.stamp.generation}
 
     def _build_upsert(self, request: Head, body: bytes) -> Head:
-        _write_rows(self._building(request["project_id"]), request, body)
+        self._write_rows(self._building(request["project_id"]), request, body)
         return {}
 
     def _build_ids(self, request: Head, body: bytes) -> Head:
@@ -124,6 +125,19 @@ class ChromaIndex:
     def _build_abort(self, request: Head, body: bytes) -> Head:
         slots.delete_slots(self._connection.client(), request["project_id"], keep_live=True)
         return {"orphans_removed": self._remove_orphans()}
+
+    def _write_rows(self, target: ProjectCollection, request: Head, body: bytes) -> None:
+        rows: list[dict[str, Any]] = request["rows"]
+        self._connection.make_room(
+            len(body) + sum(_MOST_BYTES_PER_CHARACTER * len(row["content"]) for row in rows)
+        )
+        # LangChain's own write embeds the text; given vectors go through Chroma's.
+        target.collection.upsert(
+            ids=[row["chunk_id"] for row in rows],
+            embeddings=unpack_vectors(body, dimension=target.stamp.dimension),
+            documents=[row["content"] for row in rows],
+            metadatas=[row["metadata"] for row in rows],
+        )
 
     def _building(self, project_id: str) -> ProjectCollection:
         built = slots.find_building(self._connection.client(), project_id)
@@ -211,17 +225,6 @@ def _search(found: ProjectCollection | None, request: Head, body: bytes) -> Head
         chunk_ids=None if chunk_ids is None else tuple(chunk_ids),
     )
     return {"hits": search(found, vectors, cut)}
-
-
-def _write_rows(target: ProjectCollection, request: Head, body: bytes) -> None:
-    rows: list[dict[str, Any]] = request["rows"]
-    # LangChain's own write embeds the text; given vectors go through Chroma's.
-    target.collection.upsert(
-        ids=[row["chunk_id"] for row in rows],
-        embeddings=unpack_vectors(body, dimension=target.stamp.dimension),
-        documents=[row["content"] for row in rows],
-        metadatas=[row["metadata"] for row in rows],
-    )
 
 
 def _prove_vectors_stand(found: ProjectCollection) -> None:

@@ -41,6 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     channel = _take_channel()
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # A write beyond the limit of a file's length then fails, where it would end the process.
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, args=(parent_pid,), daemon=True).start()
     serve(channel, ChromaIndex(location))
     return 0

@@ -110,6 +110,24 @@ def test_vectors_cut_in_half_are_found_by_verification(
     assert manager.verify("demo", {row.chunk_id: row.vector for row in REBUILT}).is_sound
 
 
+def test_a_damaged_index_cannot_fill_the_disk(open_manager: OpenManager, index: EmbeddedIndex) -> None:
+    """A damaged length makes Chroma write 100 GB and say nothing; the file stops short, and the next write says it."""
+    links = vector_folder(index) / "link_lists.bin"
+    with links.open("r+b") as stream:
+        stream.write((68 * 2**21).to_bytes(4, "little"))
+    manager = open_manager(index)
+    added = [make_row(f"new{number}", vector) for number, vector in enumerate(random_vectors(1_500, seed=3))]
+    with pytest.raises(VectorIndexDamagedError, match=r"'link_lists.bin' takes \d+ MB, where .* rebuild it"):
+        manager.upsert(added, timeout_s=20)
+    assert 2**26 < links.stat().st_size < 2**29
+    with pytest.raises(VectorIndexDamagedError, match="rebuild"):
+        manager.upsert(added[:1], timeout_s=20)
+    with pytest.raises(VectorIndexDamagedError, match="were removed; rebuild it again"):
+        manager.rebuild("demo", REBUILT, expected_ids=[row.chunk_id for row in REBUILT])
+    manager.rebuild("demo", REBUILT, expected_ids=[row.chunk_id for row in REBUILT])
+    assert manager.verify("demo", {row.chunk_id: row.vector for row in REBUILT}).is_sound
+
+
 def test_a_write_to_an_index_that_lost_its_rows_is_refused(
     open_manager: OpenManager, index: EmbeddedIndex
 ) -> None:
