@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from novelgen.errors import InvalidProjectIdError, UnknownProjectError, VectorIndexError
+from novelgen.errors import DatabaseError, InvalidProjectIdError, UnknownProjectError, VectorIndexError
 from novelgen.models.project_id import require_project_id
 from novelgen.models.timestamps import utc_now
 from runtime.projects.paths import ProjectPaths
@@ -141,23 +141,26 @@ class MemoryStores:
     def vectors(self, project_id: str) -> VectorStoreManager:
         """Return the vector index of a project, made for the configured embedding model.
 
-        The database is not asked, so that the index answers while the database is down.
+        An embedded index answers while the database is down. Of one on a Chroma server the database is asked once,
+        for the id that tells it from the indexes of other databases.
 
         Raises:
             UnknownProjectError: When nothing of such a project is stored; nothing is created.
             EmbeddingError: When the embedding model cannot say how long its vectors are.
-            VectorIndexError: When the index cannot be opened.
+            VectorIndexError: When the index cannot be opened, or the database cannot tell its id.
         """
         self._require_traces(self.paths(project_id))
         with self._vectors_lock:
             known = self._vectors.get(project_id)
         if known is not None:
             return self._kept_running(known)
-        # A remote model may take seconds to tell its dimension, in which other indexes must stay at hand.
+        # A remote model may take seconds to tell its dimension, in which other indexes must stay at hand; so may a
+        # database.
         identity = self.embedding_identity
+        index_id = self._index_id(project_id)
         with self._vectors_lock:
             if project_id not in self._vectors:
-                self._vectors[project_id] = self._started_index(project_id, identity)
+                self._vectors[project_id] = self._started_index(project_id, identity, index_id)
             index = self._vectors[project_id]
         return self._kept_running(index)
 
@@ -238,12 +241,27 @@ class MemoryStores:
                     self._running.use(location, other)
         return index
 
-    def _started_index(self, project_id: str, identity: EmbeddingIdentity) -> VectorStoreManager:
+    def _index_id(self, project_id: str) -> str:
+        """Read what names a project's index on a server; an embedded one lies in a folder of its own."""
+        if self.settings.memory.vector_store.url is None:
+            return ""
+        try:
+            return self.database(project_id).reading(lambda unit: unit.projects.require(project_id).index_id)
+        except DatabaseError as error:
+            raise VectorIndexError(
+                f"which index on the Chroma server is that of project {project_id!r} stands in the database, which "
+                f"cannot be read: {error}"
+            ) from error
+
+    def _started_index(
+        self, project_id: str, identity: EmbeddingIdentity, index_id: str
+    ) -> VectorStoreManager:
         """Open an index and let its process start while the caller goes on."""
         index = VectorStoreManager(
             self._index_location(project_id),
             embedding_model=identity.model_name,
             dimension=identity.dimension,
+            index_id=index_id,
         )
         with contextlib.suppress(VectorIndexError):
             # Whatever keeps it from starting is raised by the first call that needs it.

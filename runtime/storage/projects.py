@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 from sqlalchemy import select
@@ -45,6 +46,7 @@ class ProjectRepository:
             created_at=self._session.now(),
             settings=settings or {},
             story_revision=0,
+            index_id=uuid.uuid4().hex,
         )
         created = statement.on_conflict_do_nothing(index_elements=["project_id"]).returning(
             PROJECTS.c.project_id

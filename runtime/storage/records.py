@@ -22,7 +22,11 @@ OutboxState = Literal["pending", "done", "failed"]
 
 
 class StoredProject(BaseModel):
-    """A project as it is stored; `story_revision` grows with every write to it."""
+    """A project as it is stored.
+
+    `story_revision` grows with every write to it. `index_id` names its index on a Chroma server that several
+    databases share: it is the database's own, and goes with every copy of it.
+    """
 
     project_id: str
     name: str = ""
@@ -32,6 +36,7 @@ class StoredProject(BaseModel):
     embedding_dimension: int | None = None
     settings: dict[str, Any] = Field(default_factory=dict)
     story_revision: int = 0
+    index_id: str = ""
 
 
 class StoredEntity(BaseModel):

@@ -36,6 +36,7 @@ class ProjectRow(Row, table=True):
     embedding_dimension: int | None = None
     settings: dict[str, Any] = Field(sa_type=JSON)
     story_revision: int
+    index_id: str = Field(sa_type=Text, sa_column_kwargs={"server_default": _EMPTY_TEXT})
 
 
 class CounterRow(Row, table=True):

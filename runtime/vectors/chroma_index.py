@@ -16,7 +16,7 @@ from novelgen.errors import VectorIndexDamagedError, VectorIndexError
 from runtime.vectors import collection_slots as slots
 from runtime.vectors.chroma_client import ChromaConnection
 from runtime.vectors.chroma_query import QueryCut, search
-from runtime.vectors.collection_slots import ProjectCollection, Stamp
+from runtime.vectors.collection_slots import ProjectCollection, ProjectKey, Stamp
 from runtime.vectors.frames import Head, unpack_vectors
 from runtime.vectors.locations import EmbeddedIndex, IndexLocation
 
@@ -37,7 +37,7 @@ class ChromaIndex:
 
     def __init__(self, location: IndexLocation) -> None:
         self._connection = ChromaConnection(location)
-        self._live: dict[str, ProjectCollection] = {}
+        self._live: dict[ProjectKey, ProjectCollection] = {}
         self._live_client: ClientAPI | None = None
         self.operations: dict[str, Callable[[Head, bytes], Head]] = {
             "upsert": self._upsert,
@@ -64,7 +64,7 @@ class ChromaIndex:
             self._write_rows(target, request, body)
             return {}
 
-        self._with_live(asked.project_id, write)
+        self._with_live(asked.key, write)
         if self._connection.marker is not None:
             self._connection.marker.add(asked.project_id)
         return {}
@@ -78,20 +78,20 @@ class ChromaIndex:
                     live.store.delete(ids=chunk_ids[start : start + _BATCH_ROWS])
             return {}
 
-        return self._with_live(request["project_id"], delete)
+        return self._with_live(_key(request), delete)
 
     def _query(self, request: Head, body: bytes) -> Head:
-        return self._with_live(request["project_id"], lambda live: _search(live, request, body))
+        return self._with_live(_key(request), lambda live: _search(live, request, body))
 
     def _ids(self, request: Head, body: bytes) -> Head:
         def read(live: ProjectCollection | None) -> Head:
             return {"ids": [] if live is None else live.store.get(include=[])["ids"]}
 
-        return self._with_live(request["project_id"], read)
+        return self._with_live(_key(request), read)
 
     def _drop(self, request: Head, body: bytes) -> Head:
-        self._live.pop(request["project_id"], None)
-        slots.delete_slots(self._connection.client(), request["project_id"], keep_live=False)
+        self._live.pop(_key(request), None)
+        slots.delete_slots(self._connection.client(), _key(request), keep_live=False)
         if self._connection.marker is not None:
             self._connection.marker.remove(request["project_id"])
         return {"orphans_removed": self._remove_orphans()}
@@ -103,27 +103,27 @@ class ChromaIndex:
         return {"generation": built.stamp.generation}
 
     def _build_upsert(self, request: Head, body: bytes) -> Head:
-        self._write_rows(self._building(request["project_id"]), request, body)
+        self._write_rows(self._building(_key(request)), request, body)
         return {}
 
     def _build_ids(self, request: Head, body: bytes) -> Head:
-        built = self._building(request["project_id"])
+        built = self._building(_key(request))
         _prove_vectors_stand(built)
         return {"ids": built.store.get(include=[])["ids"]}
 
     def _build_query(self, request: Head, body: bytes) -> Head:
-        return _search(self._building(request["project_id"]), request, body)
+        return _search(self._building(_key(request)), request, body)
 
     def _build_commit(self, request: Head, body: bytes) -> Head:
-        project_id = request["project_id"]
-        slots.make_live(self._connection.client(), self._building(project_id))
-        self._live.pop(project_id, None)
+        key = _key(request)
+        slots.make_live(self._connection.client(), self._building(key))
+        self._live.pop(key, None)
         if self._connection.marker is not None:
-            self._connection.marker.add(project_id)
+            self._connection.marker.add(key.project_id)
         return {"orphans_removed": self._remove_orphans()}
 
     def _build_abort(self, request: Head, body: bytes) -> Head:
-        slots.delete_slots(self._connection.client(), request["project_id"], keep_live=True)
+        slots.delete_slots(self._connection.client(), _key(request), keep_live=True)
         return {"orphans_removed": self._remove_orphans()}
 
     def _write_rows(self, target: ProjectCollection, request: Head, body: bytes) -> None:
@@ -139,36 +139,36 @@ class ChromaIndex:
             metadatas=[row["metadata"] for row in rows],
         )
 
-    def _building(self, project_id: str) -> ProjectCollection:
-        built = slots.find_building(self._connection.client(), project_id)
+    def _building(self, key: ProjectKey) -> ProjectCollection:
+        built = slots.find_building(self._connection.client(), key)
         if built is None:
-            raise VectorIndexError(f"no rebuild of project {project_id!r} is under way; begin one")
+            raise VectorIndexError(f"no rebuild of project {key.project_id!r} is under way; begin one")
         return built
 
-    def _with_live(self, project_id: str, use: Callable[[ProjectCollection | None], Answer]) -> Answer:
+    def _with_live(self, key: ProjectKey, use: Callable[[ProjectCollection | None], Answer]) -> Answer:
         """Use the live collection; look it up once more when another process has swapped it meanwhile."""
         try:
-            return use(self._find_live(project_id))
+            return use(self._find_live(key))
         except NotFoundError:
-            self._live.pop(project_id, None)
-            return use(self._find_live(project_id))
+            self._live.pop(key, None)
+            return use(self._find_live(key))
 
-    def _find_live(self, project_id: str) -> ProjectCollection | None:
+    def _find_live(self, key: ProjectKey) -> ProjectCollection | None:
         client = self._connection.client()
         if client is not self._live_client:
             # Collections of an earlier client would go on reading from files that were replaced.
             self._live.clear()
             self._live_client = client
-        if project_id in self._live:
-            return self._live[project_id]
-        live = slots.find_live(client, project_id)
+        if key in self._live:
+            return self._live[key]
+        live = slots.find_live(client, key)
         if live is None:
-            self._refuse_lost_project(project_id)
+            self._refuse_lost_project(key.project_id)
             return None
         _prove_vectors_stand(live)
         if len(self._live) >= _CACHED_COLLECTIONS:
             self._live.clear()
-        self._live[project_id] = live
+        self._live[key] = live
         return live
 
     def _refuse_lost_project(self, project_id: str) -> None:
@@ -199,7 +199,12 @@ def _asked_stamp(request: Head) -> Stamp:
         project_id=request["project_id"],
         embedding_model=request["embedding_model"],
         dimension=request["dimension"],
+        index_id=request["index_id"],
     )
+
+
+def _key(request: Head) -> ProjectKey:
+    return ProjectKey(request["project_id"], request["index_id"])
 
 
 def _lost(project_id: str) -> VectorIndexDamagedError:

@@ -2,6 +2,7 @@
 
 A project has two names, one of which is live. A rebuild fills the other and makes it live by one
 write of its stamp, so that a reader finds the old or the new index, whole, whatever happens between.
+On a server the names are of the project of one database, so that two databases never share a collection.
 """
 
 from __future__ import annotations
@@ -26,6 +27,27 @@ HNSW: CreateHNSWConfiguration = {"space": "cosine", "ef_construction": 200, "ef_
 
 
 @dataclass(frozen=True, slots=True)
+class ProjectKey:
+    """Which project an index is of, also among those of several databases that have the same id.
+
+    Args:
+        project_id: Id of the project.
+        index_id: Tells the project's index on a server from those of other databases; empty for an embedded one.
+    """
+
+    project_id: str
+    index_id: str = ""
+
+    @property
+    def slot_names(self) -> tuple[str, str]:
+        """Names of both collections, in ASCII whatever the script of the id."""
+        # A project id holds no slash.
+        whole = f"{self.index_id}/{self.project_id}" if self.index_id else self.project_id
+        digest = hashlib.sha256(whole.encode("utf-8")).hexdigest()[:40]
+        return f"novelgen-{digest}-a", f"novelgen-{digest}-b"
+
+
+@dataclass(frozen=True, slots=True)
 class Stamp:
     """What a collection says about itself.
 
@@ -36,6 +58,7 @@ class Stamp:
         generation: Number of the rebuild that made it; of two live collections the greater counts.
         state: `building` until a rebuild was verified, then `live`.
         schema_version: Layout of rows and metadata.
+        index_id: As in `ProjectKey`; stamps of before have none.
     """
 
     project_id: str
@@ -44,6 +67,12 @@ class Stamp:
     generation: int = 1
     state: Literal["building", "live"] = "live"
     schema_version: int = INDEX_SCHEMA_VERSION
+    index_id: str = ""
+
+    @property
+    def key(self) -> ProjectKey:
+        """Which project the collection is of."""
+        return ProjectKey(self.project_id, self.index_id)
 
     def require_same_vectors(self, other: Stamp) -> None:
         """Refuse to mix vectors of two models, dimensions or layouts.
@@ -81,41 +110,35 @@ class RefusingEmbeddings(Embeddings):
         raise NotImplementedError("the index embeds no text; pass a vector")
 
 
-def slot_names(project_id: str) -> tuple[str, str]:
-    """Name both collections of a project, in ASCII whatever the script of the id."""
-    digest = hashlib.sha256(project_id.encode("utf-8")).hexdigest()[:40]
-    return f"novelgen-{digest}-a", f"novelgen-{digest}-b"
-
-
-def find_live(client: ClientAPI, project_id: str) -> ProjectCollection | None:
+def find_live(client: ClientAPI, key: ProjectKey) -> ProjectCollection | None:
     """Find the collection that answers for a project.
 
     Returns:
         The live collection of the greatest generation, None when there is none.
     """
-    found = [_open(client, name) for name in slot_names(project_id)]
+    found = [_open(client, name) for name in key.slot_names]
     live = [slot for slot in found if slot is not None and slot.stamp.state == "live"]
     return max(live, key=lambda slot: slot.stamp.generation, default=None)
 
 
-def find_building(client: ClientAPI, project_id: str) -> ProjectCollection | None:
+def find_building(client: ClientAPI, key: ProjectKey) -> ProjectCollection | None:
     """Find the collection that a rebuild of the project is filling, None when there is none."""
-    found = [_open(client, name) for name in slot_names(project_id)]
+    found = [_open(client, name) for name in key.slot_names]
     return next((slot for slot in found if slot is not None and slot.stamp.state == "building"), None)
 
 
 def create_live(client: ClientAPI, stamp: Stamp) -> ProjectCollection:
     """Create the first collection of a project, live from the start, beside an unfinished rebuild."""
-    building = find_building(client, stamp.project_id)
-    first, second = slot_names(stamp.project_id)
+    building = find_building(client, stamp.key)
+    first, second = stamp.key.slot_names
     taken = building is not None and building.collection.name == first
     return _create(client, second if taken else first, stamp)
 
 
 def create_building(client: ClientAPI, stamp: Stamp) -> ProjectCollection:
     """Create an empty collection beside the live one; what an earlier rebuild left there is removed."""
-    live = find_live(client, stamp.project_id)
-    first, second = slot_names(stamp.project_id)
+    live = find_live(client, stamp.key)
+    first, second = stamp.key.slot_names
     name = second if live is not None and live.collection.name == first else first
     _delete(client, name)
     generation = live.stamp.generation + 1 if live is not None else 1
@@ -125,15 +148,15 @@ def create_building(client: ClientAPI, stamp: Stamp) -> ProjectCollection:
 def make_live(client: ClientAPI, built: ProjectCollection) -> None:
     """Swap: the built collection answers from now on, the other is deleted."""
     built.collection.modify(metadata=asdict(replace(built.stamp, state="live")))
-    for name in slot_names(built.stamp.project_id):
+    for name in built.stamp.key.slot_names:
         if name != built.collection.name:
             _delete(client, name)
 
 
-def delete_slots(client: ClientAPI, project_id: str, *, keep_live: bool) -> None:
+def delete_slots(client: ClientAPI, key: ProjectKey, *, keep_live: bool) -> None:
     """Delete what is stored of a project: everything, or only what a rebuild left unfinished."""
-    live = find_live(client, project_id) if keep_live else None
-    for name in slot_names(project_id):
+    live = find_live(client, key) if keep_live else None
+    for name in key.slot_names:
         if live is None or name != live.collection.name:
             _delete(client, name)
 
@@ -171,7 +194,8 @@ def _delete(client: ClientAPI, name: str) -> None:
 
 
 def _read_stamp(metadata: Mapping[str, Any]) -> Stamp | None:
+    known = {"index_id": "", **metadata}
     try:
-        return Stamp(**{key: metadata[key] for key in Stamp.__dataclass_fields__})
+        return Stamp(**{key: known[key] for key in Stamp.__dataclass_fields__})
     except KeyError:
         return None

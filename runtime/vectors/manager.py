@@ -46,6 +46,8 @@ class VectorStoreManager:
         location: Folder or server of the index.
         embedding_model: Name of the model that makes the vectors; another one than before is refused.
         dimension: Length of every vector.
+        index_id: Tells the projects of one database from those of others on a server; each project has its own,
+            so a manager with one is for one project. Empty for an embedded index, which one program owns.
         registry: Lends the process of the index; the default shares it within the program.
     """
 
@@ -55,10 +57,12 @@ class VectorStoreManager:
         *,
         embedding_model: str,
         dimension: int,
+        index_id: str = "",
         registry: IndexProcessRegistry = DEFAULT_REGISTRY,
     ) -> None:
         self.embedding_model = embedding_model
         self.dimension = dimension
+        self.index_id = index_id
         self._registry = registry
         self._process: IndexProcess = registry.borrow(location)
         self._is_closed = False
@@ -138,7 +142,7 @@ class VectorStoreManager:
             chunk_ids: Ids of the rows.
             timeout_s: Seconds for the whole.
         """
-        payload = {"project_id": require_project_id(project_id), "chunk_ids": list(dict.fromkeys(chunk_ids))}
+        payload = self._named(project_id) | {"chunk_ids": list(dict.fromkeys(chunk_ids))}
         with self._write_turn(timeout_s) as remaining_s:
             self._process.call("delete", payload, timeout_s=remaining_s)
 
@@ -189,8 +193,7 @@ class VectorStoreManager:
 
     def list_ids(self, project_id: str, *, timeout_s: float = WRITE_TIMEOUT_S) -> set[str]:
         """List the ids of all rows of a project; empty when it has none."""
-        payload = {"project_id": require_project_id(project_id)}
-        return set(self._process.call("ids", payload, timeout_s=timeout_s)["ids"])
+        return set(self._process.call("ids", self._named(project_id), timeout_s=timeout_s)["ids"])
 
     def count(self, project_id: str, *, timeout_s: float = WRITE_TIMEOUT_S) -> int:
         """Count the rows that a project lists; says nothing about whether they are found (see `verify`)."""
@@ -295,9 +298,8 @@ class VectorStoreManager:
 
     def drop(self, project_id: str, *, timeout_s: float = WRITE_TIMEOUT_S) -> None:
         """Remove all that the index holds of a project."""
-        payload = {"project_id": require_project_id(project_id)}
         with self._write_turn(timeout_s) as remaining_s:
-            self._process.call("drop", payload, timeout_s=remaining_s)
+            self._process.call("drop", self._named(project_id), timeout_s=remaining_s)
 
     def rest(self) -> bool:
         """End the process of the index until the next call starts it anew; other users feel no more than that.
@@ -334,9 +336,11 @@ class VectorStoreManager:
         }
         self._process.call(operation, payload, body=pack_vectors(matrix), timeout_s=timeout_s)
 
+    def _named(self, project_id: str) -> Head:
+        return {"project_id": require_project_id(project_id), "index_id": self.index_id}
+
     def _stamped(self, project_id: str) -> Head:
-        return {
-            "project_id": require_project_id(project_id),
+        return self._named(project_id) | {
             "embedding_model": self.embedding_model,
             "dimension": self.dimension,
         }

@@ -46,7 +46,7 @@ def rebuild_index(
 
     Args:
         process: Process of the index.
-        stamped: Project id, embedding model and dimension of the new index.
+        stamped: Project and index id, embedding model and dimension of the new index.
         rows: All rows of the project, read once.
         expected_ids: Ids that the new index must hold, exactly; read after the rows.
         batch_rows: Rows per request.
@@ -64,7 +64,7 @@ def rebuild_index(
     process.forgive()
     _begin(process, stamped, timeout_s=timeout_s)
     project_id: str = stamped["project_id"]
-    with _undone_on_failure(process, project_id, timeout_s=timeout_s):
+    with _undone_on_failure(process, stamped, timeout_s=timeout_s):
         sample = VectorSample(_SAMPLE_SIZE)
         stored: set[str] = set()
         iterator = iter(rows)
@@ -76,9 +76,9 @@ def rebuild_index(
                 sample.offer(row.chunk_id, row.vector)
             if progress is not None:
                 progress(len(stored))
-        _require_expected(process, project_id, expected_ids=set(expected_ids), timeout_s=timeout_s)
+        _require_expected(process, stamped, expected_ids=set(expected_ids), timeout_s=timeout_s)
         _require_found(process, stamped, sample=sample, timeout_s=timeout_s)
-        process.call("build_commit", {"project_id": project_id}, timeout_s=timeout_s)
+        process.call("build_commit", stamped, timeout_s=timeout_s)
     return len(stored)
 
 
@@ -92,7 +92,7 @@ def _begin(process: IndexProcess, stamped: Head, *, timeout_s: float) -> None:
 
 
 @contextmanager
-def _undone_on_failure(process: IndexProcess, project_id: str, *, timeout_s: float) -> Iterator[None]:
+def _undone_on_failure(process: IndexProcess, stamped: Head, *, timeout_s: float) -> Iterator[None]:
     finished = False
     try:
         yield
@@ -106,13 +106,13 @@ def _undone_on_failure(process: IndexProcess, project_id: str, *, timeout_s: flo
         ) from error
     finally:
         if not finished:
-            _abort(process, project_id, timeout_s=timeout_s)
+            _abort(process, stamped, timeout_s=timeout_s)
 
 
-def _abort(process: IndexProcess, project_id: str, *, timeout_s: float) -> None:
+def _abort(process: IndexProcess, stamped: Head, *, timeout_s: float) -> None:
     """Remove what was built; where that fails, the next rebuild does it."""
     try:
-        process.call("build_abort", {"project_id": project_id}, timeout_s=timeout_s)
+        process.call("build_abort", stamped, timeout_s=timeout_s)
     except (VectorIndexError, DeadlineExceededError) as error:
         logger.warning("an unfinished rebuild of the vector index was left for the next one: %s", error)
 
@@ -124,12 +124,12 @@ def _refuse_foreign(batch: Sequence[IndexRow], project_id: str) -> None:
 
 
 def _require_expected(
-    process: IndexProcess, project_id: str, *, expected_ids: set[str], timeout_s: float
+    process: IndexProcess, stamped: Head, *, expected_ids: set[str], timeout_s: float
 ) -> None:
-    built = set(process.call("build_ids", {"project_id": project_id}, timeout_s=timeout_s)["ids"])
+    built = set(process.call("build_ids", stamped, timeout_s=timeout_s)["ids"])
     if built != expected_ids:
         raise VectorIndexError(
-            f"the rebuilt index of project {project_id!r} lacks {len(expected_ids - built)} expected rows "
+            f"the rebuilt index of project {stamped['project_id']!r} lacks {len(expected_ids - built)} expected rows "
             f"and holds {len(built - expected_ids)} others; the old one was kept, rebuild again"
         )
 

@@ -15,6 +15,7 @@ from novelgen.errors import (
     InvalidProjectIdError,
     UnknownProjectError,
     UserInputError,
+    VectorIndexError,
 )
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
@@ -132,6 +133,18 @@ def test_a_server_url_replaces_the_embedded_index(tmp_path: Path) -> None:
     with _stores(tmp_path, memory=memory) as stores:
         stores.create_project("a")
         assert stores.vectors("a").location == ChromaServer("http://127.0.0.1:9")
+
+
+def test_a_server_index_cannot_be_told_without_the_database(tmp_path: Path) -> None:
+    """The id that names it there is kept in SQL; an index of another database is never asked instead."""
+    memory = {"vector_store": {"url": "http://127.0.0.1:9"}}
+    with _stores(tmp_path, memory=memory) as stores:
+        stores.create_project("a")
+    stores.paths("a").database.write_bytes(b"no database" * 100)
+    with pytest.raises(
+        VectorIndexError, match=r"of project 'a' stands in the database, which cannot be read"
+    ):
+        stores.vectors("a")
 
 
 def test_embeddings_are_built_late_and_once(stores: MemoryStores) -> None:

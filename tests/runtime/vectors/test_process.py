@@ -24,6 +24,7 @@ from tests.runtime.vectors.story_rows import make_rows, random_vectors
 pytestmark = pytest.mark.index_started_as_shipped
 
 WorkerPid = Callable[[VectorStoreManager], int]
+IN_DEMO = {"project_id": "demo", "index_id": ""}
 
 
 @pytest.fixture
@@ -121,9 +122,9 @@ def test_a_slow_start_is_no_damage(bare_process: Callable[..., IndexProcess]) ->
     pid = process.pid
     for _ in range(5):
         with pytest.raises(DeadlineExceededError, match="still starting"):
-            process.call("ids", {"project_id": "demo"}, timeout_s=0.001)
+            process.call("ids", IN_DEMO, timeout_s=0.001)
     assert not process.is_refusing
-    assert process.call("ids", {"project_id": "demo"}, timeout_s=20) == {"ids": []}
+    assert process.call("ids", IN_DEMO, timeout_s=20) == {"ids": []}
     assert process.pid == pid
 
 
@@ -135,10 +136,10 @@ def test_a_start_that_hangs_ends_at_its_own_deadline(
     process = bare_process(start_timeout_s=0.3)
     for _ in range(3):
         with pytest.raises(DeadlineExceededError, match=r"did not start within 0\.3 s"):
-            process.call("ids", {"project_id": "demo"}, timeout_s=30)
+            process.call("ids", IN_DEMO, timeout_s=30)
         assert process.pid is None
     with pytest.raises(VectorIndexError, match="left alone for 30 more seconds"):
-        process.call("ids", {"project_id": "demo"}, timeout_s=30)
+        process.call("ids", IN_DEMO, timeout_s=30)
 
 
 def test_a_crash_loop_opens_the_breaker_until_a_probe_works(
@@ -153,13 +154,13 @@ def test_a_crash_loop_opens_the_breaker_until_a_probe_works(
     process = bare_process()
     for _ in range(3):
         with pytest.raises(VectorIndexError, match=r"ended with exit code 7 \(out of luck\)"):
-            process.call("ids", {"project_id": "demo"}, timeout_s=30)
+            process.call("ids", IN_DEMO, timeout_s=30)
     with pytest.raises(VectorIndexError, match="failed 3 times in a row"):
-        process.call("ids", {"project_id": "demo"}, timeout_s=30)
+        process.call("ids", IN_DEMO, timeout_s=30)
     assert (process.is_refusing, process.pid) == (True, None)
     monkeypatch.setattr(sys, "executable", real_python)
     clock.now_s += 30
-    assert process.call("ids", {"project_id": "demo"}, timeout_s=30) == {"ids": []}
+    assert process.call("ids", IN_DEMO, timeout_s=30) == {"ids": []}
     assert not process.is_refusing
 
 
@@ -242,7 +243,7 @@ print("same", manager._process.pid, flush=True)
 def test_an_index_rests_until_it_is_asked_again(bare_process: Callable[..., IndexProcess]) -> None:
     """A resting index has no process and can be opened by others; one that is being written to stays up."""
     process = bare_process()
-    assert process.call("ids", {"project_id": "demo"}, timeout_s=60) == {"ids": []}
+    assert process.call("ids", IN_DEMO, timeout_s=60) == {"ids": []}
     with process.write_turn:
         assert not process.rest()
     assert process.pid is not None
@@ -251,7 +252,7 @@ def test_an_index_rests_until_it_is_asked_again(bare_process: Callable[..., Inde
     other = bare_process()
     assert other.call("ids", {"project_id": "demo"}, timeout_s=60) == {"ids": []}
     assert other.rest()
-    assert process.call("ids", {"project_id": "demo"}, timeout_s=60) == {"ids": []}
+    assert process.call("ids", IN_DEMO, timeout_s=60) == {"ids": []}
 
 
 def test_a_panic_of_native_code_is_damage(
