@@ -124,6 +124,7 @@ def reindex(stores: MemoryStores, project_id: str, *, progress: Progress | None 
         logger.warning("project %r: the damaged vector index was removed; building it once more", project_id)
         indexed = _rebuilt(drain, index)
     drain.mark_done(entries, identity=stores.embedding_identity)
+    drain.forget_removals()
     return IndexingResult(indexed=indexed, embedded=drain.vectors.embedded, waiting=drain.waiting())
 
 
@@ -190,21 +191,32 @@ class _Drain:
 
     def follow(self, entries: Sequence[OutboxEntry]) -> ReportIssue | None:
         """Do what entries ask for and mark them; say what failed."""
+        removed_before = self.result.removed
         try:
             has_rows = self._apply(entries)
         except _FAILURES as error:
             with self._database.write() as unit:
                 unit.outbox.mark_failed(entries, str(error))
             return _issue(error)
-        self.mark_done(entries, identity=self._stores.embedding_identity if has_rows else None)
+        identity = self._stores.embedding_identity if has_rows else None
+        self.mark_done(entries, identity=identity, removed=self.result.removed - removed_before)
         return None
 
-    def mark_done(self, entries: Sequence[OutboxEntry], *, identity: EmbeddingIdentity | None) -> None:
-        """Mark entries, and keep which model the index is built with where rows were written."""
+    def mark_done(
+        self, entries: Sequence[OutboxEntry], *, identity: EmbeddingIdentity | None, removed: int = 0
+    ) -> None:
+        """Mark entries, and keep what became of the index: its model where rows were written, and removed rows."""
         with self._database.write() as unit:
             if identity is not None:
                 unit.projects.set_embedding_model(self.project_id, identity.model_name, identity.dimension)
+            if removed:
+                unit.projects.count_index_removals(self.project_id, removed)
             unit.outbox.mark_done(entries)
+
+    def forget_removals(self) -> None:
+        """Note that the index was built anew and holds nothing of what was removed before."""
+        with self._database.write() as unit:
+            unit.projects.forget_index_removals(self.project_id)
 
     def rows(self, chunk_ids: Sequence[str]) -> Iterator[IndexRow]:
         """Give the index rows of memories, read step by step."""

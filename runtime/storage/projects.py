@@ -107,6 +107,14 @@ class ProjectRepository:
         self.require(project_id)
         self._set(project_id, {"embedding_model": model, "embedding_dimension": dimension})
 
+    def count_index_removals(self, project_id: str, rows: int) -> None:
+        """Add rows that were removed from the vector index."""
+        self._set(project_id, {"index_removals": PROJECTS.c.index_removals + rows})
+
+    def forget_index_removals(self, project_id: str) -> None:
+        """Count from 0 again: the vector index was built anew."""
+        self._set(project_id, {"index_removals": 0})
+
     def _set(self, project_id: str, values: dict[str, Any]) -> None:
         self._session.run(PROJECTS.update().where(PROJECTS.c.project_id == project_id).values(**values))
 

@@ -25,7 +25,8 @@ class StoredProject(BaseModel):
     """A project as it is stored.
 
     `story_revision` grows with every write to it. `index_id` names its index on a Chroma server that several
-    databases share: it is the database's own, and goes with every copy of it.
+    databases share: it is the database's own, and goes with every copy of it. `index_removals` counts the rows that
+    were removed from the index since it was built, whose vectors it keeps.
     """
 
     project_id: str
@@ -37,6 +38,7 @@ class StoredProject(BaseModel):
     settings: dict[str, Any] = Field(default_factory=dict)
     story_revision: int = 0
     index_id: str = ""
+    index_removals: int = 0
 
 
 class StoredEntity(BaseModel):

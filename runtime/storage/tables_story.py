@@ -37,6 +37,7 @@ class ProjectRow(Row, table=True):
     settings: dict[str, Any] = Field(sa_type=JSON)
     story_revision: int
     index_id: str = Field(sa_type=Text, sa_column_kwargs={"server_default": _EMPTY_TEXT})
+    index_removals: int = Field(default=0, sa_column_kwargs={"server_default": text("0")})
 
 
 class CounterRow(Row, table=True):

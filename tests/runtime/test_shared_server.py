@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from runtime.ingest import compaction
 from runtime.ingest.indexing import reindex, verify_index
 from runtime.ingest.ingest import ingest_scene
 from runtime.settings import NovelgenSettings
@@ -51,3 +52,24 @@ def test_databases_with_one_project_id_never_meet_on_a_server(tmp_path: Path, se
         mine.vectors(PROJECT).drop(PROJECT)
         assert verify_index(theirs, PROJECT).is_sound
         assert not verify_index(mine, PROJECT).is_sound
+
+
+def test_an_index_on_a_server_is_not_built_anew_by_itself(
+    tmp_path: Path, server: ServerProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What others store there meanwhile would be lost: the result names the command, and nothing is said after it."""
+    monkeypatch.setattr(compaction, "SPARE_VECTORS", 3)
+    monkeypatch.setattr(compaction, "MOST_KEPT_PER_MEMORY", 2)
+    with MemoryStores(_settings(tmp_path, server)) as stores:
+        stores.create_project("edited", language="en")
+
+        def messages(version: int) -> list[str]:
+            result = ingest_scene(stores, "edited", marked_scene(0, 0, version))
+            return [issue.message for issue in result.indexing.issues]
+
+        assert messages(1) == []
+        (said,) = [message for version in range(2, 5) for message in messages(version)][-1:]
+        assert "run `novelgen reindex edited` while nothing else stores" in said
+        reindex(stores, "edited")
+        assert verify_index(stores, "edited").is_sound
+        assert messages(5) == []
