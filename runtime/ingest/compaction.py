@@ -55,19 +55,15 @@ def _is_shared(index: VectorStoreManager) -> bool:
 
 def _excess(stores: MemoryStores, project_id: str, index: VectorStoreManager) -> str | None:
     """Say how many vectors an index keeps where they are far too many; None where they are not."""
-    kept = (
-        _removed(stores, project_id)
-        # The files of a server are not ours to see.
-        if _is_shared(index)
-        else kept_vectors(index.location, index.dimension)
-    )
+    # The files of a server are not ours to see.
+    of_files = not _is_shared(index)
+    kept = kept_vectors(index.location, index.dimension) if of_files else _removed(stores, project_id)
     if kept <= SPARE_VECTORS:
         return None
     with stores.database(project_id).read() as unit:
         # Those that consolidated memories stand for are held as well, though no read sees them.
         memories = len(unit.memories.index_ids(project_id))
-    if _is_shared(index):
-        kept += memories
+    kept += 0 if of_files else memories
     if kept <= SPARE_VECTORS + MOST_KEPT_PER_MEMORY * memories:
         return None
     return f"the vector index keeps {kept} vectors for {memories} memories"

@@ -25,6 +25,11 @@ def test_a_project_is_created_read_and_changed(database: DatabaseManager) -> Non
         assert (changed.name, changed.language, changed.embedding_dimension) == ("石头记", "zh", 384)
         assert [one.project_id for one in unit.projects.list_all()] == ["demo", "demo2", "红楼梦"]
         assert unit.projects.get("nobody") is None
+        unit.projects.count_index_removals("红楼梦", 3)
+        unit.projects.count_index_removals("红楼梦", 2)
+        counted = unit.projects.require("红楼梦")
+        assert (counted.index_removals, counted.index_id) == (5, created.index_id)
+        assert len({one.index_id for one in unit.projects.list_all()}) == 3
 
 
 def test_projects_that_cannot_be_are_refused(database: DatabaseManager) -> None:

@@ -122,7 +122,9 @@ def test_what_a_version_held_is_there_at_head(database_url: str, released: str) 
     database = DatabaseManager.open(database_url)
     try:
         with database.read() as unit:
-            assert len(unit.projects.require("demo").index_id) == 32
+            if released < "0010":
+                # Drawn by the migration; later versions draw it with the project.
+                assert len(unit.projects.require("demo").index_id) == 32
             for revision in held:
                 if revision in CHECKS:
                     CHECKS[revision](unit)
