@@ -170,7 +170,7 @@ def test_an_interpreter_that_cannot_be_started_is_an_error_of_the_index(
     """A missing program is reported like any other failure."""
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with pytest.raises(VectorIndexError, match=r"cannot be started.*nowhere"):
-        bare_process().call("ids", {"project_id": "demo"}, timeout_s=30)
+        bare_process().call("ids", IN_DEMO, timeout_s=30)
 
 
 def test_a_bug_in_the_process_ends_it_and_its_last_words_are_told(shared: VectorStoreManager) -> None:
@@ -250,7 +250,7 @@ def test_an_index_rests_until_it_is_asked_again(bare_process: Callable[..., Inde
     assert process.rest()
     assert process.pid is None
     other = bare_process()
-    assert other.call("ids", {"project_id": "demo"}, timeout_s=60) == {"ids": []}
+    assert other.call("ids", IN_DEMO, timeout_s=60) == {"ids": []}
     assert other.rest()
     assert process.call("ids", IN_DEMO, timeout_s=60) == {"ids": []}
 
@@ -261,4 +261,4 @@ def test_a_panic_of_native_code_is_damage(
     """Chroma's Rust ends the process by an exit code where C would crash; a repair must know it for damage."""
     stub_python("echo 'pyo3_runtime.PanicException: database disk image is malformed' >&2; exit 1")
     with pytest.raises(VectorIndexDamagedError, match=r"exit code 1 \(pyo3.*rebuild the index"):
-        bare_process().call("ids", {"project_id": "demo"}, timeout_s=30)
+        bare_process().call("ids", IN_DEMO, timeout_s=30)
