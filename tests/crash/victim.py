@@ -63,6 +63,7 @@ def live(folder: Path, life: int, seed: int) -> None:
     chance = random.Random(seed)
     # A new interpreter for each index process would be killed before it had done anything.
     server = IndexForkserver(fork_this_process)
+    server.start()
     WorkerHandle._spawn = spawn_with(server)  # type: ignore[assignment]
     with MemoryStores(settings_for(folder)) as stores:
         stores.ensure_project(PROJECT, language="en")

@@ -26,7 +26,7 @@ _POLL_S = 0.005
 SINGLE_THREADED = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 """Environment of a process to fork: a fork must not inherit the locks of threads that are not there."""
 
-Start = Callable[[socket.socket, socket.socket], Callable[[], object]]
+Begin = Callable[[socket.socket, socket.socket], Callable[[], object]]
 
 
 class AdoptedProcess:
@@ -70,24 +70,29 @@ class AdoptedProcess:
 
 
 class IndexForkserver:
-    """A running `tests.support.index_forkserver`, started at its first use.
+    """A running `tests.support.index_forkserver`, started at its first use where `start` was not called before.
 
     Args:
-        start: Starts one that serves the first socket, and must not keep the second, which is ours; returns what
+        begin: Starts one that serves the first socket, and must not keep the second, which is ours; returns what
             waits for its end. None starts a new interpreter.
     """
 
-    def __init__(self, start: Start | None = None) -> None:
-        self._start = start or _start_interpreter
+    def __init__(self, begin: Begin | None = None) -> None:
+        self._begin = begin or _start_interpreter
         self._lock = threading.Lock()
         self._wait: Callable[[], object] = _nothing
         self._requests: socket.socket | None = None
+
+    def start(self) -> None:
+        """Start it now, while there is nothing yet that a fork should not share."""
+        with self._lock:
+            self._started()
 
     def fork(self, arguments: list[str], *, channel: int, log: int) -> AdoptedProcess:
         """Start a process of the index with this channel as its standard input."""
         request = json.dumps({"arguments": arguments, "environment": dict(os.environ)}).encode()
         with self._lock, _adopting():
-            requests = self._requests or self._started()
+            requests = self._started()
             socket.send_fds(requests, [request], [channel, log])
             pid = int(requests.recv(32))
             assert requests.recv(1) == b"."
@@ -100,21 +105,24 @@ class IndexForkserver:
             self._wait()
 
     def _started(self) -> socket.socket:
-        self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            self._wait = self._start(theirs, self._requests)
+        if self._requests is None:
+            self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            with theirs:
+                self._wait = self._begin(theirs, self._requests)
         return self._requests
 
 
 def fork_this_process(requests: socket.socket, ours: socket.socket) -> Callable[[], object]:
-    """Start a forkserver as a fork of this process, which must have no threads and has imported everything."""
+    """Start a forkserver as a fork of this process, which must have no threads and nothing open to be shared."""
     from tests.support.index_forkserver import serve
 
     pid = os.fork()
     if pid == 0:
-        ours.close()
-        serve(requests)
-        os._exit(0)
+        try:
+            ours.close()
+            serve(requests)
+        finally:
+            os._exit(0)
     return partial(os.waitpid, pid, 0)
 
 

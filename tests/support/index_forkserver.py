@@ -37,14 +37,17 @@ def serve(requests: socket.socket) -> None:
 def _fork_and_end(requests: socket.socket, request: dict[str, object], descriptors: list[int]) -> None:
     """Say the process id of a child and end, which makes the nearest subreaper the child's parent."""
     between = os.getpid()
-    child = os.fork()
-    if child == 0:
-        requests.close()
-        while os.getppid() == between:
-            os.sched_yield()
-        _run(request, descriptors)
-    requests.send(str(child).encode())
-    os._exit(0)
+    try:
+        child = os.fork()
+        if child == 0:
+            requests.close()
+            while os.getppid() == between:
+                os.sched_yield()
+            _run(request, descriptors)
+        requests.send(str(child).encode())
+    finally:
+        # Whatever fails, no fork may go on with what the program below does.
+        os._exit(0)
 
 
 def _run(request: dict[str, object], descriptors: list[int]) -> None:
