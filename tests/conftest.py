@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -42,7 +43,8 @@ def _forked_index_processes(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, index_forkserver: IndexForkserver
 ) -> None:
     """Spare index processes the import of their libraries, which costs more than what most tests do."""
-    if request.node.get_closest_marker("index_started_as_shipped") is None:
+    is_shipped = request.node.get_closest_marker("index_started_as_shipped") is not None
+    if sys.platform == "linux" and not is_shipped:
         monkeypatch.setattr(WorkerHandle, "_spawn", spawn_with(index_forkserver))
 
 
