@@ -89,9 +89,10 @@ def assemble_memories(
 
 
 def selection_scene(story: StoryOutline, plan: RetrievalPlan, search: SearchResult) -> SelectionScene:
-    """Return the planned scene as the choice sees it."""
+    """Return the planned scene as the choice sees it, with the facts of the candidates' scenes."""
     types = {entity.entity_id: entity.entity_type for entity in story.entities}
     named = [each for each in plan.entity_ids if each not in plan.inferred_ids]
+    found_in = {candidate.scene_key for candidate in search.candidates}
     vectors = search.query_vectors or (None,) * len(plan.queries)
     return SelectionScene(
         ordinal=len(story.scenes),
@@ -109,6 +110,7 @@ def selection_scene(story: StoryOutline, plan: RetrievalPlan, search: SearchResu
                 participants=frozenset(scene.participants),
             )
             for ordinal, scene in enumerate(story.scenes)
+            if (scene.chapter_index, scene.scene_index) in found_in
         ),
         open_loops=tuple(story.open_loops),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel, Field
@@ -11,16 +13,29 @@ from novelgen.models.loop import OpenLoop
 from novelgen.models.relationship import Relationship
 
 
-class OutlineScene(BaseModel):
-    """Where a stored scene played and who was in it."""
+@dataclass(frozen=True, slots=True)
+class OutlineScene:
+    """Where a stored scene played and who was in it.
+
+    A long story has ten thousand of them, and all are read for every context: so no model.
+
+    Args:
+        chapter_index: Chapter of the scene.
+        scene_index: Scene within the chapter.
+        title: Its title.
+        location_id: Entity id of the place.
+        participants: Entity ids on stage.
+        key_events: What happened, as its record says.
+        summary: Bullets of its record.
+    """
 
     chapter_index: int
     scene_index: int
     title: str = ""
     location_id: str | None = None
-    participants: list[str] = Field(default_factory=list, description="Entity ids on stage.")
-    key_events: list[str] = Field(default_factory=list)
-    summary: list[str] = Field(default_factory=list)
+    participants: Sequence[str] = ()
+    key_events: Sequence[str] = ()
+    summary: Sequence[str] = ()
 
 
 SummaryOrigin = Literal["made", "model", "author"]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Text, cast, select
 
 from novelgen.memory.outline import OutlineScene, StoryOutline
 from novelgen.models.position import StoryPosition
@@ -54,30 +55,29 @@ def _scenes(session: StorageSession, project_id: str, as_of: StoryPosition) -> l
     columns = (SCENES.c.chapter_index, SCENES.c.scene_index)
     latest = (columns[0].desc(), columns[1].desc())
     told = {
-        (row[0], row[1]): row[2] or {}
+        (row[0], row[1]): row[2]
         for row in session.rows(
             select(*columns, SCENES.c.record).where(*here).order_by(*latest).limit(RECENT_RECORDS)
         )
     }
+    # Thousands of scenes are read for every context: their participants are decoded all at once.
     rows = session.rows(
-        select(*columns, SCENES.c.title, SCENES.c.location_id, SCENES.c.participants)
+        select(*columns, SCENES.c.title, SCENES.c.location_id, cast(SCENES.c.participants, Text))
         .where(*here)
         .order_by(*story_order(SCENES))
     )
-    return [_outline_scene(row, told.get((row[0], row[1]), {})) for row in rows]
+    participants = json.loads(f"[{','.join(row[4] for row in rows)}]")
+    return [
+        _outline_scene(row, present, told.get((row[0], row[1])))
+        for row, present in zip(rows, participants, strict=True)
+    ]
 
 
-def _outline_scene(row: Any, record: dict[str, Any]) -> OutlineScene:
-    # Rows were validated when they were written; 700 scenes are read for every context.
-    return OutlineScene.model_construct(
-        chapter_index=row[0],
-        scene_index=row[1],
-        title=row[2],
-        location_id=row[3],
-        participants=list(row[4]),
-        key_events=list(record.get("key_events", ())),
-        summary=list(record.get("summary", ())),
-    )
+def _outline_scene(row: Any, participants: list[str], record: dict[str, Any] | None) -> OutlineScene:
+    if not record:
+        return OutlineScene(row[0], row[1], row[2], row[3], participants)
+    events, bullets = record.get("key_events", ()), record.get("summary", ())
+    return OutlineScene(row[0], row[1], row[2], row[3], participants, tuple(events), tuple(bullets))
 
 
 def _holders(session: StorageSession, project_id: str, as_of: StoryPosition) -> dict[str, list[str]]:

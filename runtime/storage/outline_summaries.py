@@ -119,14 +119,7 @@ def _scenes(session: StorageSession, project_id: str, chapters: Iterable[int]) -
 
 
 def _outline_scene(row: Any) -> OutlineScene:
-    # Rows were validated when they were written; a default that is left out costs more than all the rest.
-    return OutlineScene.model_construct(
-        chapter_index=row[0],
-        scene_index=row[1],
-        participants=[],
-        key_events=row[2] or [],
-        summary=row[3] or [],
-    )
+    return OutlineScene(row[0], row[1], key_events=row[2] or (), summary=row[3] or ())
 
 
 def _weights(
