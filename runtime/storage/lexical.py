@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
-import numpy as np
-from sqlalchemy import ColumnElement, func, select, text
+from sqlalchemy import ColumnElement, case, func, select, text
 
+from novelgen.models.memory import CONTENT_TYPES
 from runtime.storage.filters import filter_conditions
 from runtime.storage.lexical_index import scope_token
 from runtime.storage.lexical_scores import LexicalMatches, RowIds, score_matches
 from runtime.storage.lexical_terms import lexical_terms, term_tokens
 from runtime.storage.records import LexicalHit, MemoryFilter
-from runtime.storage.session import StorageSession
+from runtime.storage.session import StorageSession, parsed_integers
 from runtime.storage.tables import CHUNKS, PROJECTS
 
 TERMS_PER_QUERY = 200
 
 _SQLITE_MATCHES = text(
-    "SELECT wanted.key, json_group_array(memory_terms.rowid) FROM json_each(:terms) AS wanted"
-    " CROSS JOIN memory_terms WHERE memory_terms MATCH wanted.value GROUP BY wanted.key"
+    "SELECT wanted.key, (SELECT group_concat(rowid) FROM memory_terms WHERE memory_terms MATCH wanted.value)"
+    " FROM json_each(:terms) AS wanted"
 )
 _POSTGRES_MATCHES = text(
-    "SELECT wanted.place - 1, array_agg(memory_terms.chunk_row_id)"
+    "SELECT wanted.place - 1, string_agg(memory_terms.chunk_row_id::text, ',')"
     " FROM unnest(CAST(:terms AS text[])) WITH ORDINALITY AS wanted(phrase, place)"
     " JOIN memory_terms ON memory_terms.terms @@ CAST(wanted.phrase AS tsquery) GROUP BY wanted.place"
+)
+_KIND: ColumnElement[int] = case(
+    *((CHUNKS.c.content_type == name, number) for number, name in enumerate(CONTENT_TYPES)), else_=-1
 )
 
 
@@ -71,11 +73,12 @@ class LexicalRepository:
         """
         wanted = [_terms(query) for query in queries]
         terms = list(dict.fromkeys(term for query in wanted for term in query))
+        found = self._matches(project_id, terms) if terms else {}
         cut_only = MemoryFilter(as_of=memory_filter.as_of, statuses=memory_filter.statuses)
-        columns = (CHUNKS.c.row_id, CHUNKS.c.chunk_id, CHUNKS.c.term_count)
-        row_ids, chunk_ids, lengths = self._columns(project_id, cut_only, columns) if terms else ([], [], [])
-        found = self._matches(project_id, terms) if row_ids else {}
-        return score_matches(wanted, found, row_ids=row_ids, chunk_ids=chunk_ids, lengths=lengths)
+        row_ids, kinds, lengths = self._session.integers(
+            (CHUNKS.c.row_id, _KIND, CHUNKS.c.term_count), *filter_conditions(project_id, cut_only)
+        )
+        return score_matches(wanted, found, row_ids=row_ids, kinds=kinds, lengths=lengths)
 
     def best(
         self, project_id: str, matches: LexicalMatches, memory_filter: MemoryFilter, *, limit: int = 50
@@ -92,41 +95,51 @@ class LexicalRepository:
             Hits per query, best first, equal scores in order of chunk id; none for a query without words
             that are stored.
         """
-        if not matches.has_any:
-            return [[] for _ in range(matches.queries)]
-        is_whole = memory_filter == MemoryFilter(as_of=memory_filter.as_of, statuses=memory_filter.statuses)
-        admitted = None if is_whole else self._columns(project_id, memory_filter, (CHUNKS.c.row_id,))[0]
+        best = self._admitted(project_id, matches, memory_filter).best(limit)
+        chunk_ids = self._chunk_ids(project_id, {row_id for hits in best for row_id, _ in hits})
+        ranked = (sorted((-score, chunk_ids[row_id]) for row_id, score in hits) for hits in best)
         return [
-            [LexicalHit(chunk_id=chunk_id, score=score) for chunk_id, score in hits]
-            for hits in matches.best(admitted, limit=limit)
+            [LexicalHit(chunk_id=chunk_id, score=-negative) for negative, chunk_id in hits[:limit]]
+            for hits in ranked
         ]
 
-    def _columns(
-        self, project_id: str, memory_filter: MemoryFilter, columns: Sequence[ColumnElement[Any]]
-    ) -> list[list[Any]]:
-        """Read columns whole: the database gathers each, which spares an object per row."""
-        if self._session.is_sqlite:
-            gathered: list[ColumnElement[Any]] = [func.json_group_array(column) for column in columns]
-        else:
-            gathered = [func.array_agg(column) for column in columns]
-        statement = select(*gathered).where(*filter_conditions(project_id, memory_filter))
-        values = self._session.connection.execute(statement).one()
-        return [json.loads(value) if isinstance(value, str) else value or [] for value in values]
+    def _admitted(
+        self, project_id: str, matches: LexicalMatches, memory_filter: MemoryFilter
+    ) -> LexicalMatches:
+        """Return the matches that a filter admits; kinds are at hand, the rest is asked of the database."""
+        if not matches.has_any:
+            return matches
+        kinds = memory_filter.content_types
+        cut_only = MemoryFilter(as_of=memory_filter.as_of, statuses=memory_filter.statuses)
+        if memory_filter.model_copy(update={"content_types": []}) != cut_only:
+            conditions = filter_conditions(project_id, memory_filter)
+            return matches.among(self._session.integers((CHUNKS.c.row_id,), *conditions)[0])
+        return matches.of_kinds([CONTENT_TYPES.index(kind) for kind in kinds]) if kinds else matches
+
+    def _chunk_ids(self, project_id: str, row_ids: set[int]) -> dict[int, str]:
+        statement = select(CHUNKS.c.row_id, CHUNKS.c.chunk_id).where(
+            CHUNKS.c.project_id == project_id, self._session.among(CHUNKS.c.row_id, row_ids)
+        )
+        return {row[0]: row[1] for row in self._session.rows(statement)}
 
     def _matches(self, project_id: str, terms: Sequence[str]) -> dict[str, RowIds]:
         """Return the row ids of all memories of the project that hold a term, later ones too."""
-        scope = scope_token(self._project_number(project_id))
+        scope = self._scope(project_id)
         if self._session.is_sqlite:
             phrases = json.dumps([_sqlite_phrase(term, scope) for term in terms])
             rows = self._session.rows(_SQLITE_MATCHES, {"terms": phrases})
-            return {terms[row[0]]: np.array(json.loads(row[1]), dtype=np.int64) for row in rows}
-        listed = [_postgres_phrase(term, scope) for term in terms]
-        rows = self._session.rows(_POSTGRES_MATCHES, {"terms": listed})
-        return {terms[row[0]]: np.array(row[1], dtype=np.int64) for row in rows}
+        else:
+            listed = [_postgres_phrase(term, scope) for term in terms]
+            rows = self._session.rows(_POSTGRES_MATCHES, {"terms": listed})
+        return {terms[row[0]]: parsed_integers(row[1]) for row in rows}
 
-    def _project_number(self, project_id: str) -> int:
+    def _scope(self, project_id: str) -> str | None:
+        """Return the project's word in the index; None where it is the only project, which saves half the work."""
+        others = self._session.connection.scalar(
+            select(func.count()).select_from(PROJECTS).where(PROJECTS.c.project_id != project_id)
+        )
         statement = select(PROJECTS.c.project_number).where(PROJECTS.c.project_id == project_id)
-        return self._session.connection.execute(statement).scalar_one()
+        return scope_token(self._session.connection.execute(statement).scalar_one()) if others else None
 
 
 def _terms(query: str | Sequence[str]) -> list[str]:
@@ -136,10 +149,11 @@ def _terms(query: str | Sequence[str]) -> list[str]:
     return list(dict.fromkeys(term for given in query for term in lexical_terms(given)))[:TERMS_PER_QUERY]
 
 
-def _sqlite_phrase(term: str, scope: str) -> str:
-    return f'scope : "{scope}" AND terms : "{" ".join(term_tokens(term))}"'
+def _sqlite_phrase(term: str, scope: str | None) -> str:
+    phrase = f'terms : "{" ".join(term_tokens(term))}"'
+    return phrase if scope is None else f'scope : "{scope}" AND {phrase}'
 
 
-def _postgres_phrase(term: str, scope: str) -> str:
+def _postgres_phrase(term: str, scope: str | None) -> str:
     phrase = " <-> ".join(f"'{token}'" for token in term_tokens(term))
-    return f"'{scope}' & ({phrase})"
+    return phrase if scope is None else f"'{scope}' & ({phrase})"

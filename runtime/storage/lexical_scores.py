@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 RowIds = NDArray[np.int64]
+Kinds = NDArray[np.int64]
 
 SATURATION = 1.2
 LENGTH_SHARE = 0.75
@@ -22,12 +23,12 @@ class LexicalMatches:
 
     Args:
         row_ids: The memories, ascending.
-        chunk_ids: Their chunk ids, in the same order.
+        kinds: The number of the kind of each, in the same order.
         scores: Queries by memories; 0 where no term matches.
     """
 
     row_ids: RowIds
-    chunk_ids: tuple[str, ...]
+    kinds: Kinds
     scores: NDArray[np.float64]
 
     @property
@@ -40,39 +41,44 @@ class LexicalMatches:
         """Whether any memory matches any query."""
         return bool(self.scores.any())
 
-    def best(self, admitted: Sequence[int] | None, *, limit: int) -> list[list[tuple[str, float]]]:
-        """Return the best matches of each query as (chunk id, score).
+    def of_kinds(self, kinds: Collection[int]) -> LexicalMatches:
+        """Return the memories of some kinds alone; their scores stay."""
+        return self._only(np.isin(self.kinds, list(kinds)))
+
+    def among(self, row_ids: RowIds) -> LexicalMatches:
+        """Return the memories of these row ids alone; their scores stay."""
+        return self._only(np.isin(self.row_ids, row_ids))
+
+    def best(self, limit: int) -> list[list[tuple[int, float]]]:
+        """Return the best matches of each query as (row id, score).
 
         Args:
-            admitted: Row ids that may be found; None admits all.
-            limit: At most so many per query.
+            limit: So many per query, and all that equal the last of them: what is the same to the score, the
+                caller decides.
 
         Returns:
-            Best first, equal scores in order of chunk id.
+            In any order.
         """
-        allowed = None if admitted is None else np.isin(self.row_ids, np.array(admitted, dtype=np.int64))
-        return [
-            self._best_of(row if allowed is None else np.where(allowed, row, 0.0), limit)
-            for row in self.scores
-        ]
+        return [self._best_of(row, limit) for row in self.scores]
 
-    def _best_of(self, scores: NDArray[np.float64], limit: int) -> list[tuple[str, float]]:
+    def _only(self, counted: NDArray[np.bool_]) -> LexicalMatches:
+        return LexicalMatches(self.row_ids[counted], self.kinds[counted], self.scores[:, counted])
+
+    def _best_of(self, scores: NDArray[np.float64], limit: int) -> list[tuple[int, float]]:
         places = np.flatnonzero(scores)
         if len(places) > limit > 0:
-            # All that equal the last score that fits are kept until chunk ids have decided among them.
             border = np.partition(scores[places], len(places) - limit)[len(places) - limit]
             places = places[scores[places] >= border]
-        ranked = sorted((-float(scores[place]), self.chunk_ids[place]) for place in places)
-        return [(chunk_id, -negative) for negative, chunk_id in ranked[:limit]]
+        return list(zip(self.row_ids[places].tolist(), scores[places].tolist(), strict=True))
 
 
 def score_matches(
     queries: Sequence[Sequence[str]],
     found: Mapping[str, RowIds],
     *,
-    row_ids: Sequence[int],
-    chunk_ids: Sequence[str],
-    lengths: Sequence[int],
+    row_ids: RowIds,
+    kinds: Kinds,
+    lengths: NDArray[np.int64],
 ) -> LexicalMatches:
     """Score memories by BM25, a term counting once per memory.
 
@@ -80,19 +86,19 @@ def score_matches(
         queries: Terms of each query.
         found: Row ids that hold a term; those that are not among `row_ids` are left out.
         row_ids: The memories that count, in any order.
-        chunk_ids: Their chunk ids.
+        kinds: The numbers of their kinds.
         lengths: Their lengths in terms.
     """
-    order = np.argsort(np.array(row_ids, dtype=np.int64))
-    rows = np.array(row_ids, dtype=np.int64)[order]
+    order = np.argsort(row_ids)
+    rows = row_ids[order]
     places = {term: _places(matched, rows) for term, matched in found.items()}
     scores = np.zeros((len(queries), len(rows)))
     for query, terms in enumerate(queries):
         for term in terms:
             if term in places:
                 scores[query, places[term]] += _rarity(len(places[term]), len(rows))
-    scores *= _length_shares(np.array(lengths, dtype=float)[order])
-    return LexicalMatches(rows, tuple(chunk_ids[place] for place in order), scores)
+    scores *= _length_shares(lengths[order].astype(float))
+    return LexicalMatches(rows, kinds[order], scores)
 
 
 def _places(matched: RowIds, rows: RowIds) -> NDArray[np.intp]:

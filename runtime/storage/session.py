@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import (
     ARRAY,
     ColumnElement,
@@ -27,6 +29,8 @@ from runtime.storage.tables import PROJECTS
 
 AnyRow: TypeAlias = "Row[*tuple[Any, ...]]"
 """A row of a query whose columns are not told to the type checker."""
+
+Integers: TypeAlias = NDArray[np.int64]
 
 SQL_BATCH = 500
 """Values per list of parameters; SQLite takes at most 32,766 in a statement."""
@@ -53,6 +57,24 @@ class StorageSession:
         """Run a query and return all rows."""
         return self.connection.execute(statement, parameters).all()
 
+    def integers(
+        self, columns: Sequence[ColumnElement[int]], *conditions: ColumnElement[bool]
+    ) -> list[Integers]:
+        """Read columns of whole numbers whole: the database joins each, which spares an object per row.
+
+        Args:
+            columns: Columns without NULL.
+            conditions: Which rows.
+
+        Returns:
+            An array per column, the rows in any order, but the same one in all.
+        """
+        joined = (func.aggregate_strings(cast(column, Text), ",") for column in columns)
+        return [
+            parsed_integers(each)
+            for each in self.connection.execute(select(*joined).where(*conditions)).one()
+        ]
+
     def run(self, statement: Executable, parameters: Any = None) -> int:
         """Run a writing statement and return the number of rows that it touched."""
         return self.connection.execute(statement, parameters).rowcount
@@ -66,13 +88,13 @@ class StorageSession:
         """Return an INSERT that can be given ON CONFLICT, for this dialect."""
         return sqlite.insert(table) if self.is_sqlite else postgresql.insert(table)
 
-    def among(self, column: ColumnElement[Any], values: Iterable[str]) -> ColumnElement[bool]:
-        """Return the condition that a text column has one of the values: one parameter, however many they are."""
+    def among(self, column: ColumnElement[Any], values: Iterable[str | int]) -> ColumnElement[bool]:
+        """Return the condition that a column has one of the values: one parameter, however many they are."""
         wanted = list(values)
         if self.is_sqlite:
             listed = func.json_each(json.dumps(wanted)).table_valued("value")
             return column.in_(select(listed.c.value))
-        return column == any_(cast(wanted, ARRAY(Text)))
+        return column == any_(cast(wanted, ARRAY(column.type)))
 
     def touch(self, project_id: str) -> None:
         """Count a write to the project, which also lets its writers queue up on PostgreSQL.
@@ -87,6 +109,11 @@ class StorageSession:
         )
         if not touched:
             raise UnknownProjectError(f"no project {project_id!r} is stored; create it first")
+
+
+def parsed_integers(joined: str | None) -> Integers:
+    """Return the numbers of a text with commas between them; none for no text."""
+    return np.fromstring(joined or "", dtype=np.int64, sep=",")
 
 
 def batches(values: Iterable[Any], size: int = SQL_BATCH) -> list[list[Any]]:
