@@ -13,7 +13,7 @@ from runtime.storage.lexical_index import scope_token
 from runtime.storage.lexical_scores import LexicalMatches, RowIds, score_matches
 from runtime.storage.lexical_terms import lexical_terms, term_tokens
 from runtime.storage.records import LexicalHit, MemoryFilter
-from runtime.storage.session import StorageSession, parsed_integers
+from runtime.storage.session import StorageSession, own_rows, parsed_integers
 from runtime.storage.tables import CHUNKS, PROJECTS
 
 TERMS_PER_QUERY = 200
@@ -117,10 +117,10 @@ class LexicalRepository:
         return matches.of_kinds([CONTENT_TYPES.index(kind) for kind in kinds]) if kinds else matches
 
     def _chunk_ids(self, project_id: str, row_ids: set[int]) -> dict[int, str]:
-        statement = select(CHUNKS.c.row_id, CHUNKS.c.chunk_id).where(
-            CHUNKS.c.project_id == project_id, self._session.among(CHUNKS.c.row_id, row_ids)
+        statement = select(CHUNKS.c.row_id, CHUNKS.c.chunk_id, CHUNKS.c.project_id).where(
+            self._session.among(CHUNKS.c.row_id, row_ids)
         )
-        return {row[0]: row[1] for row in self._session.rows(statement)}
+        return {row.row_id: row.chunk_id for row in own_rows(self._session.rows(statement), project_id)}
 
     def _matches(self, project_id: str, terms: Sequence[str]) -> dict[str, RowIds]:
         """Return the row ids of all memories of the project that hold a term, later ones too."""

@@ -110,10 +110,12 @@ class LoopRepository:
         return [loop for loop in loops if loop is not None]
 
     def _scene_places(self, project_id: str, as_of: StoryPosition) -> list[tuple[int, int]]:
-        statement = select(SCENES.c.chapter_index, SCENES.c.scene_index).where(
-            SCENES.c.project_id == project_id, before(as_of, SCENES)
+        chapters, scenes = self._session.integers(
+            (SCENES.c.chapter_index, SCENES.c.scene_index),
+            SCENES.c.project_id == project_id,
+            before(as_of, SCENES),
         )
-        return sorted((row[0], row[1]) for row in self._session.rows(statement))
+        return sorted(zip(chapters.tolist(), scenes.tolist(), strict=True))
 
 
 def loop_event_values(project_id: str, event: LoopEvent) -> dict[str, Any]:

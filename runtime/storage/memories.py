@@ -125,7 +125,8 @@ class MemoryRepository(AuthorMemories):
         chapter, scene = CHUNKS.c.chapter_index, CHUNKS.c.scene_index
         statement = (
             self._visible(project_id, as_of)
-            .where(CHUNKS.c.importance >= min_importance, CHUNKS.c.content_type.in_(content_types))
+            # + 0 keeps SQLite from reading all that is important by its index: the newest few are wanted.
+            .where(CHUNKS.c.importance + 0 >= min_importance, CHUNKS.c.content_type.in_(content_types))
             .order_by(
                 chapter.desc().nulls_last(),
                 scene.desc().nulls_last(),
@@ -147,9 +148,14 @@ class MemoryRepository(AuthorMemories):
         """Return the memories of scenes, given as (chapter_index, scene_index), in story order."""
         rows: list[AnyRow] = []
         for batch in batches(sorted(set(places))):
+            # SQLite finds no pair by its index, but chapters.
+            chapters = sorted({chapter for chapter, _ in batch})
             statement = (
                 self._visible(project_id, as_of)
-                .where(tuple_(CHUNKS.c.chapter_index, CHUNKS.c.scene_index).in_(batch))
+                .where(
+                    CHUNKS.c.chapter_index.in_(chapters),
+                    tuple_(CHUNKS.c.chapter_index, CHUNKS.c.scene_index).in_(batch),
+                )
                 .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
             )
             if content_types:

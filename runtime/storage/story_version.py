@@ -6,7 +6,7 @@ import json
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import Text, cast, or_, select
+from sqlalchemy import Text, cast, func, literal, select, text
 
 from novelgen.models.position import StoryPosition
 from runtime.storage.consolidations import ConsolidationRepository
@@ -15,6 +15,7 @@ from runtime.storage.entities import EntityRepository
 from runtime.storage.session import StorageSession
 from runtime.storage.summaries import stored_summaries
 from runtime.storage.tables import CHUNKS, LOOP_EVENTS, PROJECTS, RELATIONSHIP_CHANGES, SCENES, STATES
+from runtime.storage.tables_memory import TOUCHED_BY_HAND
 
 
 def story_version(session: StorageSession, project_id: str, as_of: StoryPosition) -> str:
@@ -32,9 +33,9 @@ def story_version(session: StorageSession, project_id: str, as_of: StoryPosition
     Returns:
         32 hexadecimal digits.
     """
-    digest = sha256()
+    digest = sha256(_scenes_as_json(session, project_id, as_of).encode())
+    digest.update(b"\x00")
     for section in (
-        _scenes(session, project_id, as_of),
         _author_memories(session, project_id, as_of),
         *(_author_events(session, project_id, as_of)),
         [
@@ -52,13 +53,21 @@ def story_version(session: StorageSession, project_id: str, as_of: StoryPosition
     return digest.hexdigest()[:32]
 
 
-def _scenes(session: StorageSession, project_id: str, as_of: StoryPosition) -> list[list[Any]]:
-    statement = (
+def _scenes_as_json(session: StorageSession, project_id: str, as_of: StoryPosition) -> str:
+    """Return [chapter, scene, content hash] of all scenes, as `json.dumps` writes them in story order.
+
+    A long story has ten thousand of them: the database writes the text, hashes need no escaping.
+    """
+    wanted = (
         select(SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.content_hash)
         .where(SCENES.c.project_id == project_id, before(as_of, SCENES))
         .order_by(*story_order(SCENES))
+        .subquery()
     )
-    return [list(row) for row in session.rows(statement)]
+    chapter, scene, content_hash = (cast(column, Text) for column in wanted.c)
+    one = literal("[") + chapter + ", " + scene + ', "' + content_hash + '"]'
+    joined = session.connection.scalar(select(func.aggregate_strings(one, ", ")).select_from(wanted))
+    return f"[{joined or ''}]"
 
 
 def _summaries(session: StorageSession, project_id: str, as_of: StoryPosition) -> list[list[Any]]:
@@ -74,12 +83,6 @@ def _summaries(session: StorageSession, project_id: str, as_of: StoryPosition) -
 
 
 def _author_memories(session: StorageSession, project_id: str, as_of: StoryPosition) -> list[list[Any]]:
-    touched = or_(
-        CHUNKS.c.origin == "author",
-        CHUNKS.c.pinned,
-        CHUNKS.c.status != "active",
-        *(cast(column, Text) != "[]" for column in (CHUNKS.c.attached, CHUNKS.c.detached)),
-    )
     columns = (
         CHUNKS.c.chunk_id,
         CHUNKS.c.chapter_index,
@@ -95,7 +98,7 @@ def _author_memories(session: StorageSession, project_id: str, as_of: StoryPosit
     )
     statement = (
         select(*columns)
-        .where(CHUNKS.c.project_id == project_id, touched, before(as_of, CHUNKS))
+        .where(CHUNKS.c.project_id == project_id, text(f"({TOUCHED_BY_HAND})"), before(as_of, CHUNKS))
         .order_by(CHUNKS.c.chunk_id)
     )
     return [list(row) for row in session.rows(statement)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import ClassVar
 
-from sqlalchemy import JSON, Index, LargeBinary, Text, UniqueConstraint, true
+from sqlalchemy import JSON, Index, LargeBinary, Text, UniqueConstraint, text, true
 from sqlmodel import Field
 
 from novelgen.models.memory import CONTENT_TYPES
@@ -17,6 +17,12 @@ MEMORY_TIERS = ("pinned", "important", "regular")
 LINK_KINDS = ("mention", "record", "manual")
 OUTBOX_OPERATIONS = ("upsert", "delete")
 OUTBOX_STATES = ("pending", "done", "failed")
+TOUCHED_BY_HAND = (
+    "origin = 'author' OR pinned OR status <> 'active'"
+    " OR CAST(attached AS TEXT) <> '[]' OR CAST(detached AS TEXT) <> '[]'"
+)
+"""Condition on `memory_chunks` that an author wrote or changed one; a query must have it word for word to be
+answered by the index of those few."""
 
 
 class MemoryChunkRow(Row, table=True):
@@ -33,6 +39,24 @@ class MemoryChunkRow(Row, table=True):
         Index(None, "project_id", "slot_type"),
         Index(None, "project_id", "supersedes"),
         Index(None, "scene_id"),
+        # What a search reads of every memory before a position, most important first; nothing else of the row.
+        Index(
+            "ix_memory_chunks_searched",
+            "project_id",
+            "importance",
+            "chapter_index",
+            "scene_index",
+            "status",
+            "content_type",
+            "term_count",
+        ),
+        Index(
+            "ix_memory_chunks_by_hand",
+            "project_id",
+            "chunk_id",
+            sqlite_where=text(TOUCHED_BY_HAND),
+            postgresql_where=text(TOUCHED_BY_HAND),
+        ),
         position_bounds(),
         one_of("content_type", CONTENT_TYPES),
         one_of("status", MEMORY_STATUSES),
