@@ -123,20 +123,33 @@ def _ask(
     where: dict[str, Any] | None,
 ) -> list[list[Hit]]:
     # LangChain asks one question at a time (three times slower for six, measured); Chroma takes them together.
-    answer: Any = collection.query(query_embeddings=vectors, n_results=wanted, ids=chunk_ids, where=where)
-    columns = (answer["ids"], answer["metadatas"], answer["documents"], answer["distances"])
+    # Of a row that several questions find, it would read the metadata for each: dearer than the search itself.
+    answer: Any = collection.query(
+        query_embeddings=vectors, n_results=wanted, ids=chunk_ids, where=where, include=["distances"]
+    )
+    rows = _rows(collection, {chunk_id for found in answer["ids"] for chunk_id in found})
     return [
         [
-            {
-                "chunk_id": chunk_id,
-                "metadata": metadata or {},
-                "content": content,
-                "similarity": 1.0 - distance,
-            }
-            for chunk_id, metadata, content, distance in zip(*rows, strict=True)
+            {"chunk_id": chunk_id, "similarity": 1.0 - distance, **rows[chunk_id]}
+            for chunk_id, distance in zip(*found, strict=True)
         ]
-        for rows in zip(*columns, strict=True)
+        for found in zip(answer["ids"], answer["distances"], strict=True)
     ]
+
+
+def _rows(collection: Collection, chunk_ids: set[str]) -> dict[str, Hit]:
+    """Read metadata and content by id; of one that is gone by now there is none."""
+    rows: dict[str, Hit] = {chunk_id: {"metadata": {}, "content": None} for chunk_id in chunk_ids}
+    listed = sorted(chunk_ids)
+    for start in range(0, len(listed), IDS_PER_QUERY):
+        read: Any = collection.get(
+            ids=listed[start : start + IDS_PER_QUERY], include=["metadatas", "documents"]
+        )
+        for chunk_id, metadata, content in zip(
+            read["ids"], read["metadatas"], read["documents"], strict=True
+        ):
+            rows[chunk_id] = {"metadata": metadata or {}, "content": content}
+    return rows
 
 
 def _admitted(rows: list[Hit], cut: QueryCut) -> list[Hit]:
