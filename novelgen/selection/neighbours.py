@@ -79,7 +79,8 @@ def similar_scenes(table: CandidateTable, weights: SelectionWeights) -> SceneTie
 
     Args:
         table: Candidates with embeddings; scenes without any are tied to none.
-        weights: `scene_neighbours` ties per scene, and those of the scenes that chose it.
+        weights: `scene_neighbours` ties per scene and all that equal the last, and those of the scenes that
+            chose it.
 
     Returns:
         Ties whose shares add up to 1 per scene; none for a scene to which nothing is similar.
@@ -91,12 +92,9 @@ def similar_scenes(table: CandidateTable, weights: SelectionWeights) -> SceneTie
         return _in_shares(count, _joined([]), _joined([]), np.zeros(0))
     similarity = vectors @ vectors.T
     np.fill_diagonal(similarity, -1.0)
-    nearest = np.argpartition(-similarity, ties - 1, axis=1)[:, :ties]
-    chosen = np.repeat(np.arange(count), ties) * count + nearest.ravel()
-    both_ways = np.unique(np.concatenate([chosen, chosen % count * count + chosen // count]))
-    sources, targets = both_ways // count, both_ways % count
-    alike = similarity[sources, targets] > 0
-    sources, targets = sources[alike], targets[alike]
+    least = np.partition(similarity, count - ties, axis=1)[:, count - ties]
+    near = (similarity >= least[:, np.newaxis]) & (similarity > 0)
+    sources, targets = np.nonzero(near | near.T)
     return _in_shares(count, sources, targets, similarity[sources, targets].astype(float))
 
 

@@ -21,6 +21,11 @@ _DRIVERS = frozenset({"sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psy
 _to_json = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
 
 
+def _from_json(text: str) -> Any:
+    # Of the lists that memories carry most are empty, and a context reads ten thousand of them.
+    return [] if text == "[]" else json.loads(text)
+
+
 def database_url(url_or_path: str | Path) -> URL:
     """Return the SQLAlchemy URL for a URL or the path of a SQLite file.
 
@@ -73,6 +78,7 @@ def sqlite_engine(
         max_overflow=2 * pool_size,
         pool_timeout=busy_timeout_s,
         json_serializer=_to_json,
+        json_deserializer=_from_json,
     )
 
     @event.listens_for(engine, "connect")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
+import numpy as np
 from sqlalchemy import case, select
 
 from novelgen.errors import UserInputError
@@ -16,10 +16,13 @@ from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, RecordedLo
 from runtime.storage.counters import CounterRepository
 from runtime.storage.cuts import before, story_order
 from runtime.storage.positions import scene_ids_at
-from runtime.storage.session import AnyRow, StorageSession, own_rows
+from runtime.storage.session import AnyRow, Integers, StorageSession, own_rows
 from runtime.storage.tables import LOOP_EVENTS, SCENES
 
 LoopEvent = RecordedLoop | RecordedLoopAdvance | RecordedLoopResolution
+PlaceNumber = TypeVar("PlaceNumber", int, Integers)
+_SCENES_PER_CHAPTER = 2**32
+"""More than a scene's number can be."""
 _STATUS_AFTER: dict[str, LoopStatus] = {
     "planted": "open",
     "advanced": "advanced",
@@ -105,17 +108,22 @@ class LoopRepository:
         by_loop: dict[str, list[AnyRow]] = defaultdict(list)
         for row in own_rows(self._session.rows(statement), project_id):
             by_loop[row.loop_id].append(row)
-        places = self._scene_places(project_id, as_of) if by_loop else []
+        places = self._scene_places(project_id, as_of) if by_loop else np.zeros(0, dtype=np.int64)
         loops = [_fold(events, places) for events in by_loop.values()]
         return [loop for loop in loops if loop is not None]
 
-    def _scene_places(self, project_id: str, as_of: StoryPosition) -> list[tuple[int, int]]:
+    def _scene_places(self, project_id: str, as_of: StoryPosition) -> Integers:
+        """Return a number per stored scene before a position, ascending as the story goes."""
         chapters, scenes = self._session.integers(
             (SCENES.c.chapter_index, SCENES.c.scene_index),
             SCENES.c.project_id == project_id,
             before(as_of, SCENES),
         )
-        return sorted(zip(chapters.tolist(), scenes.tolist(), strict=True))
+        return np.sort(_place(chapters, scenes))
+
+
+def _place(chapter: PlaceNumber, scene: PlaceNumber) -> PlaceNumber:
+    return chapter * _SCENES_PER_CHAPTER + scene
 
 
 def loop_event_values(project_id: str, event: LoopEvent) -> dict[str, Any]:
@@ -135,7 +143,7 @@ def recorded_loop_events(record: SceneRecord) -> list[LoopEvent]:
     return [*record.open_loops_created, *record.open_loops_advanced, *record.open_loops_resolved]
 
 
-def _fold(events: Sequence[AnyRow], places: Sequence[tuple[int, int]]) -> OpenLoop | None:
+def _fold(events: Sequence[AnyRow], places: Integers) -> OpenLoop | None:
     planted = next((event for event in events if event.kind == "planted"), None)
     if planted is None:
         return None
@@ -160,9 +168,9 @@ def _fold(events: Sequence[AnyRow], places: Sequence[tuple[int, int]]) -> OpenLo
     )
 
 
-def _age(planted: AnyRow, places: Sequence[tuple[int, int]]) -> int | None:
+def _age(planted: AnyRow, places: Integers) -> int | None:
     if planted.chapter_index is None:
         return None
     if planted.scene_index is None:
-        return len(places) - bisect_left(places, (planted.chapter_index + 1, -1))
-    return len(places) - bisect_right(places, (planted.chapter_index, planted.scene_index))
+        return int((places >= _place(planted.chapter_index + 1, 0)).sum())
+    return int((places > _place(planted.chapter_index, planted.scene_index)).sum())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Text, cast, select
@@ -68,12 +69,12 @@ def _scenes(session: StorageSession, project_id: str, as_of: StoryPosition) -> l
     )
     participants = json.loads(f"[{','.join(row[4] for row in rows)}]")
     return [
-        _outline_scene(row, present, told.get((row[0], row[1])))
+        _outline_scene(row, tuple(present), told.get((row[0], row[1])))
         for row, present in zip(rows, participants, strict=True)
     ]
 
 
-def _outline_scene(row: Any, participants: list[str], record: dict[str, Any] | None) -> OutlineScene:
+def _outline_scene(row: Any, participants: Sequence[str], record: dict[str, Any] | None) -> OutlineScene:
     if not record:
         return OutlineScene(row[0], row[1], row[2], row[3], participants)
     events, bullets = record.get("key_events", ()), record.get("summary", ())

@@ -69,7 +69,9 @@ class StorageSession:
         Returns:
             An array per column, the rows in any order, but the same one in all.
         """
-        joined = (func.aggregate_strings(cast(column, Text), ",") for column in columns)
+        # SQLite joins numbers as they are; PostgreSQL wants texts.
+        texts = columns if self.is_sqlite else [cast(column, Text) for column in columns]
+        joined = (func.aggregate_strings(each, ",") for each in texts)
         return [
             parsed_integers(each)
             for each in self.connection.execute(select(*joined).where(*conditions)).one()
