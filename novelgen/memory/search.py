@@ -37,7 +37,7 @@ class SearchRequest(BaseModel):
     timeout_s: float = Field(default=5.0, gt=0, description="For every arm on its own.")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ArmHit:
     """One arm found one candidate.
 
@@ -54,7 +54,7 @@ class ArmHit:
     score: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
     """A stored memory that lies before the position, with what found it.
 

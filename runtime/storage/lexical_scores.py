@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +25,13 @@ class LexicalMatches:
         row_ids: The memories, ascending.
         kinds: The number of the kind of each, in the same order.
         scores: Queries by memories; 0 where no term matches.
+        counted: Which of them may be found.
     """
 
     row_ids: RowIds
     kinds: Kinds
     scores: NDArray[np.float64]
+    counted: NDArray[np.bool_]
 
     @property
     def queries(self) -> int:
@@ -43,11 +45,11 @@ class LexicalMatches:
 
     def of_kinds(self, kinds: Collection[int]) -> LexicalMatches:
         """Return the memories of some kinds alone; their scores stay."""
-        return self._only(np.isin(self.kinds, list(kinds)))
+        return replace(self, counted=self.counted & np.isin(self.kinds, list(kinds)))
 
     def among(self, row_ids: RowIds) -> LexicalMatches:
         """Return the memories of these row ids alone; their scores stay."""
-        return self._only(np.isin(self.row_ids, row_ids))
+        return replace(self, counted=self.counted & np.isin(self.row_ids, row_ids))
 
     def best(self, limit: int) -> list[list[tuple[int, float]]]:
         """Return the best matches of each query as (row id, score).
@@ -61,11 +63,9 @@ class LexicalMatches:
         """
         return [self._best_of(row, limit) for row in self.scores]
 
-    def _only(self, counted: NDArray[np.bool_]) -> LexicalMatches:
-        return LexicalMatches(self.row_ids[counted], self.kinds[counted], self.scores[:, counted])
-
     def _best_of(self, scores: NDArray[np.float64], limit: int) -> list[tuple[int, float]]:
         places = np.flatnonzero(scores)
+        places = places[self.counted[places]]
         if len(places) > limit > 0:
             border = np.partition(scores[places], len(places) - limit)[len(places) - limit]
             places = places[scores[places] >= border]
@@ -98,7 +98,7 @@ def score_matches(
             if term in places:
                 scores[query, places[term]] += _rarity(len(places[term]), len(rows))
     scores *= _length_shares(lengths[order].astype(float))
-    return LexicalMatches(rows, kinds[order], scores)
+    return LexicalMatches(rows, kinds[order], scores, np.ones(len(rows), dtype=bool))
 
 
 def _places(matched: RowIds, rows: RowIds) -> NDArray[np.intp]:
