@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runtime.storage.database import DatabaseManager
-from runtime.storage.records import MemoryEdit, MemoryFilter
+from runtime.storage.records import LexicalHit, MemoryEdit, MemoryFilter
 from tests.runtime.storage.stories import at, memory, scene, store
 
 
@@ -148,3 +148,57 @@ def test_a_short_form_is_found_too(told: DatabaseManager) -> None:
     store(told, scene(4, 1, memory("E4", "He went away.", short="departure of Weston")))
 
     assert _found(told, "Weston") == ["E4"]
+
+
+def test_equal_scores_go_by_chunk_id_whatever_the_limit(told: DatabaseManager) -> None:
+    """The limit cuts after chunk ids have decided among equals."""
+    store(told, scene(5, 1, *(memory(name, "A quiet harbour.") for name in ("H3", "H1", "H2"))))
+    with told.read() as unit:
+        best = unit.lexical.search("demo", "harbour", limit=2)
+
+    assert [hit.chunk_id for hit in best] == ["H1", "H2"]
+
+
+def test_kinds_are_narrowed_with_the_scores_of_all(told: DatabaseManager) -> None:
+    """The memories of two kinds together are those of both, each with its score among all."""
+    with told.read() as unit:
+        matches = unit.lexical.match("demo", ["brass key captain"], MemoryFilter())
+        whole, *kinds = (
+            unit.lexical.best("demo", matches, MemoryFilter.model_validate({"content_types": types}))[0]
+            for types in ([], ["memory"], ["summary"], ["scene"])
+        )
+
+    assert [hit.chunk_id for hit in kinds[1]] == ["E3"]
+    assert kinds[2] == []
+    assert {hit.chunk_id: hit.score for hits in kinds for hit in hits} == {
+        hit.chunk_id: hit.score for hit in whole
+    }
+
+
+def test_a_project_alone_in_its_database_finds_what_it_finds_beside_others(database_url: str) -> None:
+    """Whether the index is asked for the project's rows or for all, nothing of another is found or weighed."""
+    opened = DatabaseManager.open(database_url)
+    with opened.write() as unit:
+        unit.projects.create("demo")
+    store(
+        opened,
+        scene(1, 1, memory("K1", "The brass key."), memory("K2", "宝玉的钥匙 and a brass lamp.")),
+        scene(2, 1, memory("K3", "A later brass key.")),
+    )
+
+    def found() -> list[list[LexicalHit]]:
+        with opened.read() as unit:
+            wanted = MemoryFilter(as_of=at(2, 1))
+            return unit.lexical.best(
+                "demo", unit.lexical.match("demo", ["brass key", "宝玉"], wanted), wanted
+            )
+
+    alone = found()
+    with opened.write() as unit:
+        unit.projects.create("demo2")
+    store(opened, scene(1, 1, memory("X1", "brass key 宝玉", "demo2"), project_id="demo2"))
+    beside = found()
+    opened.close()
+
+    assert [[hit.chunk_id for hit in hits] for hits in alone] == [["K1", "K2"], ["K2"]]
+    assert beside == alone

@@ -16,6 +16,7 @@ from runtime.storage.database import DatabaseManager
 from runtime.storage.migrations.runner import migrate_to_head
 from runtime.storage.migrations.scope import is_ours
 from runtime.storage.tables import METADATA
+from runtime.storage.tables_memory import TOUCHED_BY_HAND
 
 
 def test_the_migrations_and_the_models_describe_one_schema(database_url: str) -> None:
@@ -81,3 +82,16 @@ def test_several_that_open_at_once_migrate_once(database_url: str) -> None:
         thread.join(60)
 
     assert failures == []
+
+
+def test_what_an_author_touched_is_found_by_its_own_index(tmp_path: Path) -> None:
+    """The condition of the index is that of the query, word for word, else every memory would be read."""
+    database = DatabaseManager.open(tmp_path / "novel.db")
+    database.close()
+    engine = create_engine(f"sqlite:///{tmp_path / 'novel.db'}")
+    asked = f"SELECT chunk_id FROM memory_chunks WHERE project_id = 'demo' AND ({TOUCHED_BY_HAND})"
+    with engine.connect() as connection:
+        steps = [row.detail for row in connection.execute(text(f"EXPLAIN QUERY PLAN {asked}"))]
+    engine.dispose()
+
+    assert any("ix_memory_chunks_by_hand" in step for step in steps), steps

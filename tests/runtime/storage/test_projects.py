@@ -134,3 +134,21 @@ def test_the_same_story_has_the_same_mark(database: DatabaseManager) -> None:
 
     assert first != empty
     assert first == second
+
+
+def test_a_mark_of_an_earlier_version_stays_true(database: DatabaseManager) -> None:
+    """Contexts carry it: the same story must not look changed after an update."""
+    store(
+        database,
+        scene(1, 1, memory("M1", "宝玉摔玉。")),
+        scene(1, 2),
+        scene(2, 1, participants=["C0"]),
+    )
+    with database.read() as unit:
+        marks = [unit.story_version("demo", as_of) for as_of in (at(1), at(2), at(3))]
+
+    assert marks == [
+        "38664e03fa3374412449e5ebdd371aaa",
+        "745fa6f5520bc66e054dd37dce0abfa3",
+        "ece1cd5287f931842f646e761b203637",
+    ]

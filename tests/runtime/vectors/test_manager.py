@@ -49,9 +49,11 @@ def test_it_agrees_with_exact_search(shared: VectorStoreManager) -> None:
     questions = random_vectors(8, seed=7)
     matrix = np.stack([np.asarray(row.vector) for row in rows])
     truth = exact_search(matrix, [row.chunk_id for row in rows], query_vectors=questions, top_k=10)
+    contents = {row.chunk_id: row.content for row in rows}
     for hits, expected in zip(shared.query("oracle", questions, top_k=10), truth, strict=True):
         assert [hit.chunk_id for hit in hits] == [chunk_id for chunk_id, _ in expected]
         assert [hit.similarity for hit in hits] == pytest.approx([score for _, score in expected], abs=1e-4)
+        assert [hit.content for hit in hits] == [contents[hit.chunk_id] for hit in hits]
 
 
 def test_equal_rows_come_in_order_of_their_ids(shared: VectorStoreManager) -> None:

@@ -1,0 +1,41 @@
+"""The scenes of an outline as they are read for a position."""
+
+from __future__ import annotations
+
+from novelgen.memory.outline import OutlineScene
+from runtime.storage.database import DatabaseManager
+from tests.runtime.storage.stories import at, record, scene, store
+
+
+def test_scenes_tell_place_and_presence_and_the_last_ones_what_happened(database: DatabaseManager) -> None:
+    """In story order, whatever order they were stored in; of older scenes no record is read."""
+    told = {"key_events": ["A key is lost"], "summary": ["Emma searches, in vain"]}
+    store(
+        database,
+        scene(2, 1, participants=["C1"], record=record(2, 1, **told)),
+        scene(
+            1, 1, participants=["C0", "C1"], location_id="L0", title="“A” — 门", record=record(1, 1, **told)
+        ),
+        scene(1, 2),
+        scene(3, 1, record=record(3, 1)),
+    )
+    with database.read() as unit:
+        scenes = unit.outline("demo", as_of=at(4)).scenes
+
+    assert scenes == [
+        OutlineScene(1, 1, "“A” — 门", "L0", ("C0", "C1")),
+        OutlineScene(1, 2),
+        OutlineScene(2, 1, "", None, ("C1",), ("A key is lost",), ("Emma searches, in vain",)),
+        OutlineScene(3, 1),
+    ]
+
+
+def test_scenes_are_cut_strictly_before_the_position(database: DatabaseManager) -> None:
+    """The planned scene itself and what follows are not read, and of a story without earlier scenes nothing."""
+    store(database, scene(1, 1), scene(1, 2, participants=["C9"]), scene(2, 1))
+    with database.read() as unit:
+        before_it = unit.outline("demo", as_of=at(1, 2)).scenes
+        nothing = unit.outline("demo", as_of=at(1, 1)).scenes
+
+    assert before_it == [OutlineScene(1, 1)]
+    assert nothing == []
