@@ -34,11 +34,6 @@ class LexicalMatches:
     counted: NDArray[np.bool_]
 
     @property
-    def queries(self) -> int:
-        """How many queries were asked."""
-        return len(self.scores)
-
-    @property
     def has_any(self) -> bool:
         """Whether any memory matches any query."""
         return bool(self.scores.any())
