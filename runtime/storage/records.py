@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -158,8 +158,8 @@ class MemoryEdit(BaseModel):
     tags: list[str] | None = None
 
 
-class LexicalHit(NamedTuple):
-    """A memory found by words; a greater score is better."""
+class LexicalHit(BaseModel):
+    """A memory that shares words with a query; a higher score is better."""
 
     chunk_id: str
     score: float

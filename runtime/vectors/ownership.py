@@ -29,22 +29,23 @@ class IndexOwnership:
         self._index = index
         self._lock = FileLock(index.control_folder / "owner.lock", thread_local=False)
         self._owner_file = index.control_folder / "owner.pid"
-        self.was_left_behind = False
-        """Whether the owner before ended without giving the right up, killed or still in doubt of the index."""
 
-    def acquire(self) -> None:
+    def acquire(self) -> bool:
         """Take the right, or refuse without waiting; taking it again is harmless.
+
+        Returns:
+            Whether the owner before left it behind: killed, or still in doubt of the index.
 
         Raises:
             VectorIndexOwnedError: Another process owns the index; the message names it and how to share.
             VectorIndexError: The lock file cannot be created.
         """
         if self._lock.is_locked:
-            return
+            return False
         try:
             self._index.control_folder.mkdir(parents=True, exist_ok=True)
             self._lock.acquire(blocking=False)
-            self.was_left_behind = self._owner_file.exists()
+            was_left_behind = self._owner_file.exists()
             self._owner_file.write_text(f"{os.getpid()}\n", encoding="ascii")
         except Timeout as error:
             raise VectorIndexOwnedError(
@@ -55,6 +56,7 @@ class IndexOwnership:
             raise VectorIndexError(
                 f"the lock of the vector index {str(self._index)!r} cannot be taken: {error}"
             ) from error
+        return was_left_behind
 
     def release(self, *, in_doubt: bool = False) -> None:
         """Give the right up; harmless when it is not held.

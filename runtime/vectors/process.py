@@ -25,6 +25,8 @@ from runtime.vectors.worker_handle import WorkerHandle
 
 START_TIMEOUT_S = 20.0
 _CLOSE_GRACE_S = 1.0
+_UNREAD_GRACE_S = 0.1
+"""To read what a process said while nobody listened: started in the background, it may be asked much later."""
 
 
 class IndexProcess:
@@ -217,9 +219,8 @@ class IndexProcess:
         if self._worker is not None:
             self._interrupted()
         self._stop_worker()
-        if self._ownership is not None:
-            self._ownership.acquire()
-            self._in_doubt = self._in_doubt or self._ownership.was_left_behind
+        if self._ownership is not None and self._ownership.acquire():
+            self._in_doubt = True
         try:
             self._worker = WorkerHandle(self.location)
         except OSError as error:
@@ -228,7 +229,7 @@ class IndexProcess:
         return self._worker
 
     def _await_start(self, worker: WorkerHandle, deadline: float) -> None:
-        start_deadline = worker.started_at + self._start_timeout_s
+        start_deadline = max(worker.started_at + self._start_timeout_s, time.monotonic() + _UNREAD_GRACE_S)
         try:
             worker.wait_ready(deadline=min(deadline, start_deadline))
         except DeadlineExceededError as error:
@@ -261,7 +262,8 @@ class IndexProcess:
 
     def _interrupted(self) -> None:
         # A Chroma server does not feel the end of a client.
-        self._in_doubt = self._in_doubt or self._ownership is not None
+        if self._ownership is not None:
+            self._in_doubt = True
 
     def _stop_worker(self, *, grace_s: float = 0.0) -> None:
         if self._worker is not None:

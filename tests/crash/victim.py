@@ -104,6 +104,7 @@ def _say(what: str, place: int, version: str | None) -> None:
 
 def main(folder: Path) -> None:
     """Fork one life per line of standard input and wait for its end."""
+    # Here and not above: the harness imports this module too, and needs none of the index's libraries.
     importlib.import_module("tests.support.index_forkserver")
     for line in sys.stdin:
         life, seed = map(int, line.split())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import signal
 import stat
 import sys
@@ -126,6 +127,20 @@ def test_a_slow_start_is_no_damage(bare_process: Callable[..., IndexProcess]) ->
     assert not process.is_refusing
     assert process.call("ids", IN_DEMO, timeout_s=20) == {"ids": []}
     assert process.pid == pid
+
+
+def test_a_process_that_is_asked_long_after_its_start_is_ready(
+    bare_process: Callable[..., IndexProcess],
+) -> None:
+    """Started in the background and left alone for longer than a start may take, it is not taken for hanging."""
+    process = bare_process()
+    process.start()
+    worker = process._worker
+    assert worker is not None
+    assert select.select([worker._channel], [], [], 120)[0]
+    worker.started_at -= 1_000
+    assert process.call("ids", IN_DEMO, timeout_s=20) == {"ids": []}
+    assert process.pid == worker.pid
 
 
 def test_a_start_that_hangs_ends_at_its_own_deadline(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,15 +16,6 @@ from tests.runtime.vectors.conftest import ServerProcess
 from tests.support.demo_project import settings_for
 
 PROJECT = "same-id"
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    """A running Chroma server."""
-    process = ServerProcess(tmp_path_factory.mktemp("server"))
-    process.start()
-    yield process
-    process.kill()
 
 
 def _settings(folder: Path, server: ServerProcess) -> NovelgenSettings:
