@@ -64,11 +64,12 @@ def assemble_memories(
         count_tokens: Token counter.
         quotas: Shares of the budget.
     """
+    position = request.position
     candidates = [
         each
         for each in search.candidates
         if each.chunk.project_id == request.project_id
-        and request.position.admits(each.chunk.chapter_index, each.chunk.scene_index)
+        and position.admits(each.chunk.chapter_index, each.chunk.scene_index)
     ]
     selection = select_memories(
         candidates,

@@ -94,7 +94,8 @@ def similar_scenes(table: CandidateTable, weights: SelectionWeights) -> SceneTie
     np.fill_diagonal(similarity, -1.0)
     least = np.partition(similarity, count - ties, axis=1)[:, count - ties]
     near = (similarity >= least[:, np.newaxis]) & (similarity > 0)
-    sources, targets = np.nonzero(near | near.T)
+    # One dimension is searched several times faster than two.
+    sources, targets = np.divmod(np.flatnonzero(near | near.T), count)
     return _in_shares(count, sources, targets, similarity[sources, targets].astype(float))
 
 

@@ -99,7 +99,7 @@ class ConsolidationRepository:
         """Return all consolidated memories in story order."""
         sources = self._source_ids(project_id)
         statement = CHUNK_SELECT.where(
-            CHUNKS.c.project_id == project_id, CHUNKS.c.chunk_id.in_(_consolidated_ids(project_id))
+            CHUNKS.c.project_id == project_id, self._session.among(CHUNKS.c.chunk_id, sources)
         ).order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
         rows = own_rows(self._session.rows(statement), project_id)
         return [StoredConsolidation(chunk=chunk_of(row), source_ids=sources[row.chunk_id]) for row in rows]

@@ -59,8 +59,8 @@ class LexicalMatches:
         return [self._best_of(row, limit) for row in self.scores]
 
     def _best_of(self, scores: NDArray[np.float64], limit: int) -> list[tuple[int, float]]:
-        places = np.flatnonzero(scores)
-        places = places[self.counted[places]]
+        # Looking for True is many times faster than looking for what is not 0.0.
+        places = np.flatnonzero((scores > 0) & self.counted)
         if len(places) > limit > 0:
             border = np.partition(scores[places], len(places) - limit)[len(places) - limit]
             places = places[scores[places] >= border]

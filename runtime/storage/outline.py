@@ -36,10 +36,11 @@ def read_outline(
     language = session.connection.scalar(
         select(PROJECTS.c.language).where(PROJECTS.c.project_id == project_id)
     )
+    entities = EntityRepository(session).list_as_of(project_id, as_of=as_of)
     return StoryOutline(
         project_id=project_id,
         language=language or "",
-        entities=EntityRepository(session).list_as_of(project_id, as_of=as_of),
+        entities=entities,
         scenes=_scenes(session, project_id, as_of),
         open_loops=LoopRepository(session).list_as_of(project_id, as_of=as_of),
         relationships=RelationshipRepository(session).list_as_of(project_id, as_of=as_of),
@@ -47,7 +48,7 @@ def read_outline(
         chapter_summaries=summaries.chapters,
         holders=_holders(session, project_id, as_of),
         stated_ids=_stated_ids(session, project_id, as_of),
-        story_version=story_version(session, project_id, as_of),
+        story_version=story_version(session, project_id, as_of, entities=entities),
     )
 
 

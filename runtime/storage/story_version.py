@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
 from sqlalchemy import Text, cast, func, literal, select, text
 
+from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from runtime.storage.consolidations import ConsolidationRepository
 from runtime.storage.cuts import before, story_order
-from runtime.storage.entities import EntityRepository
 from runtime.storage.session import StorageSession
 from runtime.storage.summaries import stored_summaries
 from runtime.storage.tables import CHUNKS, LOOP_EVENTS, PROJECTS, RELATIONSHIP_CHANGES, SCENES, STATES
 from runtime.storage.tables_memory import TOUCHED_BY_HAND
 
 
-def story_version(session: StorageSession, project_id: str, as_of: StoryPosition) -> str:
+def story_version(
+    session: StorageSession, project_id: str, as_of: StoryPosition, *, entities: Sequence[Entity]
+) -> str:
     """Return a mark that changes exactly when what is stored before the position changes.
 
     It covers the scenes by their content hashes, what authors noted, edited, attached, pinned, banned and
@@ -29,6 +32,7 @@ def story_version(session: StorageSession, project_id: str, as_of: StoryPosition
         session: A session.
         project_id: The project.
         as_of: Position of the read.
+        entities: The entities as of the position.
 
     Returns:
         32 hexadecimal digits.
@@ -38,10 +42,7 @@ def story_version(session: StorageSession, project_id: str, as_of: StoryPosition
     for section in (
         _author_memories(session, project_id, as_of),
         *(_author_events(session, project_id, as_of)),
-        [
-            entity.model_dump(mode="json")
-            for entity in EntityRepository(session).list_as_of(project_id, as_of=as_of)
-        ],
+        [entity.model_dump(mode="json") for entity in entities],
         *_summaries(session, project_id, as_of),
         # Nothing where nothing is consolidated, so that marks of before stay true.
         *_consolidated(session, project_id, as_of),

@@ -157,7 +157,8 @@ class UnitOfWork:
 
     def story_version(self, project_id: str, as_of: StoryPosition) -> str:
         """Return a mark that changes exactly when what is stored before the position changes."""
-        return story_version(self._session, project_id, as_of)
+        entities = self.entities.list_as_of(project_id, as_of=as_of)
+        return story_version(self._session, project_id, as_of, entities=entities)
 
     @cached_property
     def embedding_choices(self) -> EmbeddingChoiceRepository:

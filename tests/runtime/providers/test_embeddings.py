@@ -20,7 +20,7 @@ from runtime.providers.embeddings import (
     build_embeddings,
     embedding_identity,
 )
-from runtime.providers.local_embeddings import LocalE5Embeddings
+from runtime.providers.local_embeddings import LocalE5Embeddings, even_shares
 from tests.support.openai_stub import StubCall, openai_stub
 
 KEY = "sk-verysecretverysecret"
@@ -111,6 +111,23 @@ def test_local_model_is_the_same_in_many_threads() -> None:
     for thread in threads:
         thread.join()
     assert found == {0: alone, 1: alone, 2: alone}
+
+
+def test_texts_are_dealt_by_length_and_come_back_in_their_order() -> None:
+    """A long query does not share its worker with the short ones, and every vector stays with its text."""
+    texts = ["ferry", "the long plan of a whole scene " * 12, "harbour at night", "salt house " * 10, "key"]
+    assert even_shares(texts, 2) == [[1], [3, 2, 0, 4]]
+    embeddings = LocalE5Embeddings(workers=2)
+    assert embeddings.embed_queries(texts) == [embeddings.embed_query(text) for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("texts", "shares"),
+    [([], []), (["one word"], [[0]]), (["", ""], [[0, 1]]), (["汉" * 60] * 2, [[0], [1]])],
+)
+def test_little_text_is_not_shared(texts: list[str], shares: list[list[int]]) -> None:
+    """No worker is started for nothing or for a few words; Chinese counts by its bytes."""
+    assert even_shares(texts, 4) == shares
 
 
 def test_local_model_takes_any_string() -> None:
