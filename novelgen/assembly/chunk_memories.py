@@ -15,6 +15,7 @@ from novelgen.models.memory import StoryMemoryChunk
 from novelgen.selection.duplicates import DuplicateFinder
 from novelgen.selection.rank_fusion import RANK_CONSTANT
 from novelgen.selection.select import best_ranks
+from novelgen.selection.table import DISTILLED_TYPES
 from novelgen.text.chunks import chunk_text
 
 WHOLE_TEXT_QUERIES = 4
@@ -72,11 +73,16 @@ def chunk_search(
         as_of=request.position,
         candidates_per_query=max(50, 3 * request.limit),
         timeout_s=timeout_s,
+        counts_linked=True,
     )
 
 
 def choose_for_chunk(
-    request: ChunkContextRequest, mentions: Sequence[TextMention], candidates: Sequence[Candidate]
+    request: ChunkContextRequest,
+    mentions: Sequence[TextMention],
+    candidates: Sequence[Candidate],
+    *,
+    linked: int | None = None,
 ) -> ChosenMemories:
     """Choose the memories of a text.
 
@@ -89,9 +95,10 @@ def choose_for_chunk(
         request: The text, its position and the limit.
         mentions: Whom it names.
         candidates: What the arms found; what does not lie before the position is dropped once more.
+        linked: How many distilled memories its entities have in all; None counts those found alone.
 
     Returns:
-        At most `limit`, in order of score, then story distance, then id.
+        At most `limit`, in order of score, then story distance, then id, and how many more there are.
     """
     here = {mention.entry.entity_id for mention in mentions}
     own_text = _unspaced(request.text)
@@ -105,7 +112,17 @@ def choose_for_chunk(
     finder = DuplicateFinder(pool, DUPLICATE_OVERLAP)
     unique = [each for each in ranked if finder.take(each.chunk.chunk_id) is None]
     chosen = _varied(unique, request.limit)
-    return ChosenMemories(memories=sorted(chosen, key=_order(request)), more=len(unique) - len(chosen))
+    more = len(unique) - len(chosen) + _not_found(linked, here, candidates)
+    return ChosenMemories(memories=sorted(chosen, key=_order(request)), more=more)
+
+
+def _not_found(linked: int | None, here: set[str], candidates: Sequence[Candidate]) -> int:
+    """How many linked memories no arm brought: an arm lists so many and no more."""
+    found = sum(
+        each.chunk.content_type in DISTILLED_TYPES and bool(here & set(each.chunk.entities_mentioned))
+        for each in candidates
+    )
+    return max(0, (linked or 0) - found)
 
 
 def _fits(candidate: Candidate, request: ChunkContextRequest, here: set[str]) -> bool:

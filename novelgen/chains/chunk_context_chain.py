@@ -129,7 +129,7 @@ class ChunkContextChain(Runnable[ChunkInput, ChunkContext]):
 
 
 def _choose(run: _Run) -> ChunkContext:
-    chosen = choose_for_chunk(run.request, run.mentions, run.search.candidates)
+    chosen = choose_for_chunk(run.request, run.mentions, run.search.candidates, linked=run.search.linked)
     glossary = [mention.entry for mention in run.mentions]
     return ChunkContext(
         project_id=run.request.project_id,

@@ -88,7 +88,7 @@ class InMemoryStoryMemory:
                 hit = ArmHit(arm="lexical", query_index=index, rank=rank, score=score)
                 hits.setdefault(chunk.chunk_id, []).append(hit)
         candidates = (Candidate(chunk=chunks[name], hits=tuple(hits[name])) for name in sorted(chunks))
-        return SearchResult(candidates=tuple(candidates))
+        return SearchResult(candidates=tuple(candidates), linked=self._linked(request))
 
     def get_entity_state(
         self,
@@ -169,6 +169,17 @@ class InMemoryStoryMemory:
             stated_ids=list(
                 dict.fromkeys(each.entity_id for each in latest_first if each.kind == "explicit")
             ),
+        )
+
+    def _linked(self, request: SearchRequest) -> int | None:
+        if not request.counts_linked:
+            return None
+        return sum(
+            chunk.project_id == request.project_id
+            and chunk.content_type in ("memory", "note")
+            and request.as_of.admits(chunk.chapter_index, chunk.scene_index)
+            and bool(set(request.entity_ids) & set(chunk.entities_mentioned))
+            for chunk in self._chunks
         )
 
     def _ranked(

@@ -35,6 +35,10 @@ class SearchRequest(BaseModel):
     as_of: StoryPosition = END_OF_STORY
     candidates_per_query: int = Field(default=100, ge=1, le=1000)
     timeout_s: float = Field(default=5.0, gt=0, description="For every arm on its own.")
+    counts_linked: bool = Field(
+        default=False,
+        description="Also count all distilled memories of the entities, beyond those that are found.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +89,11 @@ class SearchResult:
         query_vectors: Embedding per query of the request; None for all when embedding failed.
         issues: Arms that failed or fell back.
         timings_s: Seconds per arm.
+        linked: Distilled memories linked to the request's entities, found or not; None where nobody counted.
     """
 
     candidates: tuple[Candidate, ...] = ()
     query_vectors: tuple[Vector | None, ...] = ()
     issues: tuple[ReportIssue, ...] = ()
     timings_s: Mapping[str, float] = field(default_factory=dict)
+    linked: int | None = None

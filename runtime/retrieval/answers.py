@@ -11,10 +11,17 @@ from novelgen.models.memory import StoryMemoryChunk
 
 @dataclass(frozen=True)
 class ArmAnswer:
-    """Hits by chunk id; `chunks` holds the memories that an arm read on its way."""
+    """What an arm found.
+
+    Args:
+        hits: Hits by chunk id.
+        chunks: Memories that the arm read on its way.
+        linked: How many memories the scene's entities have in all, where the arm was asked to count.
+    """
 
     hits: Mapping[str, list[ArmHit]] = field(default_factory=dict)
     chunks: Mapping[str, StoryMemoryChunk] = field(default_factory=dict)
+    linked: int | None = None
 
 
 def ranked_answer(arm: str, scored: Iterable[tuple[str, float]], query_index: int | None = None) -> ArmAnswer:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from novelgen.memory.search import SearchRequest
 from novelgen.models.memory import ContentType
 from runtime.retrieval.answers import ArmAnswer, listed_answer
+from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores
 
 DISTILLED: tuple[ContentType, ...] = ("memory", "note")
@@ -20,7 +23,11 @@ def entity_memories(stores: MemoryStores, request: SearchRequest) -> ArmAnswer:
             content_types=DISTILLED,
             limit=request.candidates_per_query,
         )
-    return listed_answer("entity", chunks)
+        everything = MemoryFilter(
+            as_of=request.as_of, entities=request.entity_ids, content_types=list(DISTILLED)
+        )
+        linked = unit.memories.count(request.project_id, everything) if request.counts_linked else None
+    return replace(listed_answer("entity", chunks), linked=linked)
 
 
 def loop_memories(stores: MemoryStores, request: SearchRequest) -> ArmAnswer:

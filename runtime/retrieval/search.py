@@ -65,7 +65,8 @@ def search_memories(stores: MemoryStores, request: SearchRequest) -> SearchResul
     semantic_failed = any(issue.stage == "semantic" for issue in issues)
     if semantic_failed and stores.settings.memory.search_fallback == "off":
         return SearchResult(issues=tuple(issues), timings_s=timings)
-    answer = merged(_answers(outcomes))
+    answers = _answers(outcomes)
+    answer = merged(answers)
     memories, issue = _read_memories(stores, request, answer)
     candidates = (
         Candidate(memories.chunks[name], tuple(answer.hits.get(name, ())), memories.vectors.get(name))
@@ -77,6 +78,7 @@ def search_memories(stores: MemoryStores, request: SearchRequest) -> SearchResul
         query_vectors=_in_order(semantic.vectors, request) if semantic is not None else (),
         issues=(*issues, *([issue] if issue else [])),
         timings_s=timings,
+        linked=next((each.linked for each in answers if each.linked is not None), None),
     )
 
 

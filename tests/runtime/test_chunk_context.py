@@ -41,12 +41,21 @@ SCENES = {
     ),
     (3, 1): ("通灵玉不见了。", [("M3", "通灵玉在袭人枕下。", ["T0", "C1"], 9)]),
 }
+HANDS = str.maketrans("0123456789abcdef", "金玉香扇诗画琴棋书酒茶花月雪风云")
+"""Makes of two hexadecimal digits a name that no other shares words with."""
 TEXT = "颦儿望着袭人，想起那盏茶，眼泪又落下来。"
 
 
 def scene(chapter: int, number: int) -> SceneInput:
     """Return a scene of the garden with its record."""
-    text, memories = SCENES[chapter, number]
+    return scene_of((chapter, number), *SCENES[chapter, number])
+
+
+def scene_of(
+    place: tuple[int, int], text: str, memories: list[tuple[str, str, list[str], int]]
+) -> SceneInput:
+    """Return a scene with a record of (id, content, entities, importance) per memory."""
+    chapter, number = place
     recorded = [
         {"memory_id": name, "content": content, "entities": entities, "importance": weight}
         for name, content, entities, weight in memories
@@ -92,6 +101,19 @@ def test_the_whole_book_is_at_hand(stores: MemoryStores) -> None:
     assert context.more >= 6
     assert f"……另有 {context.more} 条" in context.text
     assert context.issues == []
+
+
+def test_the_rest_is_counted_beyond_what_an_arm_lists(stores: MemoryStores) -> None:
+    """Of a protagonist's 120 memories ten are told and 110 counted, but for those that come later."""
+    names = [f"{number:02x}".translate(HANDS) for number in range(160)]
+    told = [(f"B{n}", f"宝玉收下{name}。", ["C9"], 5) for n, name in enumerate(names)]
+    stores.create_project("jade", language="zh")
+    entry = {"entity_id": "C9", "entity_type": "character", "name": "宝玉"}
+    store_entities(stores, "jade", [EntityEntry.model_validate(entry).entity()])
+    places = {(1, 1): told[:60], (1, 2): told[60:120], (2, 1): told[120:]}
+    ingest_scenes(stores, "jade", [scene_of(place, "宝玉来了。", facts) for place, facts in places.items()])
+    context = build_chunk_context("jade", "宝玉笑了。", 2, stores=stores)
+    assert (len(context.memories), context.more) == (10, 110)
 
 
 @pytest.mark.parametrize("chapter", [1, 2, 3])
