@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,7 @@ from novelgen.assembly.chunk_memories import choose_for_chunk, chunk_search
 from novelgen.chains.arm_tracing import trace_arms
 from novelgen.chains.outages import issue_of
 from novelgen.chains.run_names import with_run_name
+from novelgen.chains.untraced import NOTHING_FOUND, Untraced, untraced_search
 from novelgen.deadlines import run_concurrently
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.partial import as_story_memory
@@ -39,7 +40,7 @@ class _Run:
     request: ChunkContextRequest
     language: str = ""
     mentions: tuple[TextMention, ...] = ()
-    search: SearchResult = field(default_factory=SearchResult)
+    found: Untraced[SearchResult] = NOTHING_FOUND
     issues: tuple[ReportIssue, ...] = ()
 
     def with_issues(self, *issues: ReportIssue | None) -> _Run:
@@ -123,13 +124,14 @@ class ChunkContextChain(Runnable[ChunkInput, ChunkContext]):
         calls: dict[str, Callable[[], SearchResult]] = {"search": partial(self._memory.search, asked)}
         outcome = run_concurrently(calls, timeouts_s={"search": self._timeout_s})["search"]
         issue = issue_of("search", outcome, propagate_bugs=self._propagate_bugs)
-        found: SearchResult = outcome.value or SearchResult()
-        trace_arms(asked, found)
-        return replace(run, search=found).with_issues(issue, *found.issues)
+        search: SearchResult = outcome.value or SearchResult()
+        trace_arms(asked, search)
+        return replace(run, found=untraced_search(search)).with_issues(issue, *search.issues)
 
 
 def _choose(run: _Run) -> ChunkContext:
-    chosen = choose_for_chunk(run.request, run.mentions, run.search.candidates, linked=run.search.linked)
+    search = run.found.value
+    chosen = choose_for_chunk(run.request, run.mentions, search.candidates, linked=search.linked)
     glossary = [mention.entry for mention in run.mentions]
     return ChunkContext(
         project_id=run.request.project_id,

@@ -141,7 +141,9 @@ class MemoryContextChain(Runnable[ContextInput, SceneMemoryContext]):
         outcome = run_concurrently({"outline": read}, timeouts_s=timeouts_s)["outline"]
         issue = self._issue("outline", outcome)
         run = run.with_timings({"outline": outcome.elapsed_s})
-        return run.with_issues(issue) if issue else replace(run, outline=outcome.value)
+        if outcome.value is not None:
+            run = run.with_outline(outcome.value)
+        return run.with_issues(issue) if issue else run
 
     def _plan(self, run: ContextRun) -> ContextRun:
         started_s = time.monotonic()
@@ -178,8 +180,7 @@ class MemoryContextChain(Runnable[ContextInput, SceneMemoryContext]):
         search = outcomes["search"].value or run.search
         trace_arms(asked, search)
         return replace(
-            run.with_issues(*search.issues).with_timings(dict(search.timings_s)),
-            search=search,
+            run.with_issues(*search.issues).with_timings(dict(search.timings_s)).with_search(search),
             states=outcomes["states"].value or (),
             timeline=outcomes["timeline"].value or (),
         )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
+import json
 from typing import Any
 
 import pytest
@@ -60,6 +62,15 @@ def test_plan_arms_and_selection_are_in_the_trace() -> None:
     assert run.inputs["as_of"] == "2:2"
     assert {"k-M1", "k-M2"} <= set(run.outputs["best"])
     assert [item.source_id for item in handler.named("select").outputs.report.items][:1]
+
+
+def test_a_tracer_is_not_sent_what_the_arms_found() -> None:
+    """Whoever takes a step's output apart finds how many candidates there are, and neither their texts nor vectors."""
+    outputs = traced().named("retrieve").outputs
+    told = json.dumps(dataclasses.asdict(outputs), default=str)
+    assert '"3 candidates"' in told
+    assert '"3 scenes, 4 entities"' in told
+    assert not [each for each in outputs.search.candidates if each.chunk.content in told]
 
 
 def test_the_model_is_called_under_the_plan() -> None:
