@@ -12,6 +12,7 @@ from novelgen.errors import UserInputError
 from runtime.bench.book import load_bench_book
 from runtime.bench.cost import RUNS, measure_cost, parse_size
 from runtime.bench.quality import Planner, StageProgress, measure_quality
+from runtime.cli.opening import settle_imports
 from runtime.cli.output import print_json
 from runtime.cli.progress import staged_progress
 from runtime.cli.views.bench import print_cost, print_quality
@@ -73,6 +74,7 @@ def run_cost(folder: Path, *, sizes: str, runs: int | None, work_dir: Path | Non
 @contextmanager
 def _working_in(work_dir: Path | None) -> Iterator[tuple[Path, StageProgress]]:
     """Give the folder to work in, a temporary one where none is named, and progress bars."""
+    settle_imports()
     with tempfile.TemporaryDirectory(prefix="novelgen-bench-") as temporary, staged_progress() as progress:
         yield work_dir or Path(temporary), progress
 
