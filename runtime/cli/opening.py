@@ -6,6 +6,7 @@ import gc
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 from novelgen.deadlines import run_concurrently
@@ -43,8 +44,9 @@ def opened_stores(session: CliSession, project_id: str, **overrides: Any) -> Ite
         yield stores
 
 
+@cache
 def settle_imports() -> None:
-    """Let the garbage collector pass over what is there by now: what a command imported stays until the end.
+    """Let the garbage collector pass over what a command has imported: it stays until the program ends. Works once.
 
     Else it looks through half a million objects of the libraries again and again while a context of a large
     project is built.
