@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+from langchain_core.runnables import RunnableLambda
 
 from novelgen.assembly.chunk_glossary import TextMention, mentioned_in
 from novelgen.assembly.chunk_memories import choose_for_chunk, chunk_search
 from novelgen.chains.arm_tracing import trace_arms
 from novelgen.chains.outages import issue_of
-from novelgen.chains.run_names import with_run_name
+from novelgen.chains.stepwise_chain import StepwiseChain
 from novelgen.chains.untraced import NOTHING_FOUND, Untraced, untraced_search
 from novelgen.deadlines import run_concurrently
 from novelgen.memory.outline import StoryOutline
@@ -51,7 +51,7 @@ class _Run:
         return replace(self, issues=(*self.issues, *found))
 
 
-class ChunkContextChain(Runnable[ChunkInput, ChunkContext]):
+class ChunkContextChain(StepwiseChain[ChunkInput, ChunkContext]):
     """Builds the context of a piece of text: whom it names, and which memories are about them.
 
     Works as any LangChain Runnable. It reads and writes nothing else. A memory that fails leaves its part
@@ -69,30 +69,11 @@ class ChunkContextChain(Runnable[ChunkInput, ChunkContext]):
         self._memory = as_story_memory(memory)
         self._timeout_s = timeout_s
         self._propagate_bugs = propagate_bugs
-        self._steps: Runnable[ChunkInput, ChunkContext] = (
+        super().__init__(
             RunnableLambda(self._find_names).with_config(run_name="find_names")
             | RunnableLambda(self._retrieve).with_config(run_name="retrieve")
             | RunnableLambda(_choose).with_config(run_name="select")
         )
-
-    def invoke(self, input: ChunkInput, config: RunnableConfig | None = None, **kwargs: Any) -> ChunkContext:
-        """Build the context of one piece of text.
-
-        Args:
-            input: The request, or a mapping of its fields.
-            config: LangChain's configuration: callbacks, tags, metadata.
-
-        Raises:
-            ValidationError: When the request lacks a field or has a wrong type.
-            InvalidProjectIdError: When the project id is not a plain, path-free string.
-        """
-        return self._steps.invoke(input, with_run_name(config, self.get_name()), **kwargs)
-
-    async def ainvoke(
-        self, input: ChunkInput, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> ChunkContext:
-        """Build the context without blocking the event loop; the same body runs in worker threads."""
-        return await self._steps.ainvoke(input, with_run_name(config, self.get_name()), **kwargs)
 
     def _find_names(self, given: ChunkInput) -> _Run:
         request = ChunkContextRequest.model_validate(given)

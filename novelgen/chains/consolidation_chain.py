@@ -14,10 +14,10 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
-from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel, Field
 
-from novelgen.chains.run_names import with_run_name
+from novelgen.chains.stepwise_chain import StepwiseChain
 from novelgen.consolidation.consolidated import ConsolidatedText, extractive_text
 from novelgen.consolidation.grounding import ModelConsolidation, grounded_text
 from novelgen.consolidation.rules import DEFAULT_RULES, ConsolidationRules
@@ -55,7 +55,7 @@ class ConsolidationResult(BaseModel):
 ConsolidationInput = ConsolidationRequest | Mapping[str, Any]
 
 
-class ConsolidationChain(Runnable[ConsolidationInput, ConsolidationResult]):
+class ConsolidationChain(StepwiseChain[ConsolidationInput, ConsolidationResult]):
     """Writes the text of consolidated memories; works as any LangChain Runnable.
 
     Nothing that the model or its server does is raised: the text is then joined from the sources.
@@ -76,29 +76,7 @@ class ConsolidationChain(Runnable[ConsolidationInput, ConsolidationResult]):
         self._model = None if model is None else JsonModel(model, ModelConsolidation, keys=_KEYS)
         self._timeout_s = timeout_s
         self._rules = rules
-        self._step: Runnable[ConsolidationInput, ConsolidationResult] = RunnableLambda(
-            self._consolidated
-        ).with_config(run_name="consolidate")
-
-    def invoke(
-        self, input: ConsolidationInput, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> ConsolidationResult:
-        """Write one text.
-
-        Args:
-            input: The request, or a mapping of its fields.
-            config: LangChain's configuration: callbacks, tags, metadata.
-
-        Raises:
-            ValidationError: When the request lacks sources or has a wrong type.
-        """
-        return self._step.invoke(input, with_run_name(config, self.get_name()), **kwargs)
-
-    async def ainvoke(
-        self, input: ConsolidationInput, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> ConsolidationResult:
-        """Write one text without blocking the event loop; the same body runs in a worker thread."""
-        return await self._step.ainvoke(input, with_run_name(config, self.get_name()), **kwargs)
+        super().__init__(RunnableLambda(self._consolidated).with_config(run_name="consolidate"))
 
     def _consolidated(self, given: ConsolidationInput) -> ConsolidationResult:
         request = ConsolidationRequest.model_validate(given)

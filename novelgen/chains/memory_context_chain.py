@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+from langchain_core.runnables import RunnableConfig, RunnableLambda
 
 from novelgen.assembly.context import assemble_context
 from novelgen.chains.arm_tracing import trace_arms
@@ -23,6 +23,7 @@ from novelgen.chains.context_run import ContextRun
 from novelgen.chains.context_settings import ContextSettings
 from novelgen.chains.context_writer import ContextWriter
 from novelgen.chains.outages import issue_of
+from novelgen.chains.stepwise_chain import StepwiseChain
 from novelgen.deadlines import CallOutcome, run_concurrently
 from novelgen.errors import ContextWriteError
 from novelgen.memory.partial import as_story_memory
@@ -50,7 +51,7 @@ RETRIEVAL_SHARE = 0.85
 LEAST_TIMEOUT_S = 0.1
 
 
-class MemoryContextChain(Runnable[ContextInput, SceneMemoryContext]):
+class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
     """Builds the memory context of a planned scene.
 
     Works as any LangChain Runnable (`invoke`, `ainvoke`, `batch`, `stream`, `with_retry`, `|`). Nothing
@@ -91,7 +92,7 @@ class MemoryContextChain(Runnable[ContextInput, SceneMemoryContext]):
         self._known_issues = tuple(known_issues)
         self._clock = clock
         self._propagate_bugs = propagate_bugs
-        self._steps: Runnable[ContextInput, SceneMemoryContext] = (
+        super().__init__(
             RunnableLambda(self._begin).with_config(run_name="read_outline")
             | RunnableLambda(self._plan).with_config(run_name="plan")
             | RunnableLambda(self._retrieve).with_config(run_name="retrieve")
@@ -99,33 +100,11 @@ class MemoryContextChain(Runnable[ContextInput, SceneMemoryContext]):
             | RunnableLambda(self._write).with_config(run_name="write")
         )
 
-    def invoke(
-        self, input: ContextInput, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> SceneMemoryContext:
-        """Build the context of one planned scene.
-
-        Args:
-            input: The request, or a mapping of its fields.
-            config: LangChain's configuration: callbacks, tags, metadata.
-
-        Raises:
-            ValidationError: When the request lacks a field or has a wrong type.
-            InvalidProjectIdError: When the project id is not a plain, path-free string.
-        """
-        return self._steps.invoke(input, self._traced(config, input), **kwargs)
-
-    async def ainvoke(
-        self, input: ContextInput, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> SceneMemoryContext:
-        """Build the context without blocking the event loop; the same body runs in worker threads."""
-        return await self._steps.ainvoke(input, self._traced(config, input), **kwargs)
-
-    def _traced(self, config: RunnableConfig | None, asked: ContextInput) -> RunnableConfig:
-        """Give the run its name, tag and metadata; what the caller set stays."""
-        given = config or {}
+    def _configured(self, config: RunnableConfig | None, asked: ContextInput) -> RunnableConfig:
+        """Give the run its tag and its place as metadata too; what the caller set stays."""
+        given = super()._configured(config, asked)
         return {
             **given,
-            "run_name": given.get("run_name") or self.get_name(),
             "tags": [*(given.get("tags") or ()), TRACE_TAG],
             "metadata": {**_place_of(asked), **(given.get("metadata") or {})},
         }

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel, ConfigDict, Field
 
-from novelgen.chains.run_names import with_run_name
+from novelgen.chains.stepwise_chain import StepwiseChain
 from novelgen.errors import DeadlineExceededError, ModelError
 from novelgen.extraction.answer_reading import WindowReading
 from novelgen.extraction.conclusion import concluded, failed, hash_of_text
@@ -58,7 +58,7 @@ class _Run:
     model_calls: int = 0
 
 
-class SceneRecordChain(Runnable[RecordInput, SceneRecordResult]):
+class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
     """Extracts the record of a finished scene with a chat model.
 
     Works as any LangChain Runnable. Nothing that the model or its server does is raised: the result is then
@@ -72,32 +72,11 @@ class SceneRecordChain(Runnable[RecordInput, SceneRecordResult]):
     def __init__(self, model: BaseChatModel, *, settings: SceneRecordSettings | None = None) -> None:
         self._reader = WindowReader(model)
         self._settings = settings or SceneRecordSettings()
-        self._steps: Runnable[RecordInput, SceneRecordResult] = (
+        super().__init__(
             RunnableLambda(self._begin).with_config(run_name="cut_windows")
             | RunnableLambda(self._read_windows).with_config(run_name="read_windows")
             | RunnableLambda(_conclude).with_config(run_name="conclude")
         )
-
-    def invoke(
-        self, input: RecordInput, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> SceneRecordResult:
-        """Extract the record of one scene.
-
-        Args:
-            input: The request, or a mapping of its fields.
-            config: LangChain's configuration: callbacks, tags, metadata.
-
-        Raises:
-            ValidationError: When the request lacks a field or has a wrong type.
-            UserInputError: When the project id is unsafe, or the text too long to be one scene.
-        """
-        return self._steps.invoke(input, with_run_name(config, self.get_name()), **kwargs)
-
-    async def ainvoke(
-        self, input: RecordInput, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> SceneRecordResult:
-        """Extract without blocking the event loop; the same body runs in worker threads."""
-        return await self._steps.ainvoke(input, with_run_name(config, self.get_name()), **kwargs)
 
     def _begin(self, given: RecordInput) -> _Run:
         request = SceneRecordRequest.model_validate(given)

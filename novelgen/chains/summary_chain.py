@@ -12,10 +12,10 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
-from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel, Field
 
-from novelgen.chains.run_names import with_run_name
+from novelgen.chains.stepwise_chain import StepwiseChain
 from novelgen.errors import DeadlineExceededError, ModelError
 from novelgen.model_calls.grounded_answers import require_grounded, whole_sentences
 from novelgen.model_calls.json_model import JsonModel, issue_kind_of
@@ -55,7 +55,7 @@ class SummaryResult(BaseModel):
 SummaryInput = SummaryRequest | Mapping[str, Any]
 
 
-class SummaryChain(Runnable[SummaryInput, SummaryResult]):
+class SummaryChain(StepwiseChain[SummaryInput, SummaryResult]):
     """Writes summaries; works as any LangChain Runnable. Nothing that the model or its server does is raised.
 
     Args:
@@ -66,29 +66,7 @@ class SummaryChain(Runnable[SummaryInput, SummaryResult]):
     def __init__(self, model: BaseChatModel, *, timeout_s: float = 60.0) -> None:
         self._model = JsonModel(model, ModelSummary, keys=("summary",))
         self._timeout_s = timeout_s
-        self._step: Runnable[SummaryInput, SummaryResult] = RunnableLambda(self._written).with_config(
-            run_name="summarise"
-        )
-
-    def invoke(
-        self, input: SummaryInput, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> SummaryResult:
-        """Write one summary.
-
-        Args:
-            input: The request, or a mapping of its fields.
-            config: LangChain's configuration: callbacks, tags, metadata.
-
-        Raises:
-            ValidationError: When the request lacks events or has a wrong type.
-        """
-        return self._step.invoke(input, with_run_name(config, self.get_name()), **kwargs)
-
-    async def ainvoke(
-        self, input: SummaryInput, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> SummaryResult:
-        """Write one summary without blocking the event loop; the same body runs in a worker thread."""
-        return await self._step.ainvoke(input, with_run_name(config, self.get_name()), **kwargs)
+        super().__init__(RunnableLambda(self._written).with_config(run_name="summarise"))
 
     def _written(self, given: SummaryInput) -> SummaryResult:
         request = SummaryRequest.model_validate(given)
