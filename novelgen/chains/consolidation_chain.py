@@ -76,7 +76,7 @@ class ConsolidationChain(StepwiseChain[ConsolidationInput, ConsolidationResult])
         self._model = None if model is None else JsonModel(model, ModelConsolidation, keys=_KEYS)
         self._timeout_s = timeout_s
         self._rules = rules
-        super().__init__(RunnableLambda(self._consolidated).with_config(run_name="consolidate"))
+        super().__init__(RunnableLambda(self._consolidated))
 
     def _consolidated(self, given: ConsolidationInput) -> ConsolidationResult:
         request = ConsolidationRequest.model_validate(given)

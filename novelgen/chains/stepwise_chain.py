@@ -14,7 +14,7 @@ class StepwiseChain(Runnable[Given, Built]):
     """A chain of named steps that is itself a Runnable (`invoke`, `ainvoke`, `batch`, `with_retry`, `|`).
 
     Args:
-        steps: The steps, composed.
+        steps: The steps, composed; they are runs under the chain's own, a single step is that run itself.
     """
 
     def __init__(self, steps: Runnable[Given, Built]) -> None:

@@ -66,7 +66,7 @@ class SummaryChain(StepwiseChain[SummaryInput, SummaryResult]):
     def __init__(self, model: BaseChatModel, *, timeout_s: float = 60.0) -> None:
         self._model = JsonModel(model, ModelSummary, keys=("summary",))
         self._timeout_s = timeout_s
-        super().__init__(RunnableLambda(self._written).with_config(run_name="summarise"))
+        super().__init__(RunnableLambda(self._written))
 
     def _written(self, given: SummaryInput) -> SummaryResult:
         request = SummaryRequest.model_validate(given)

@@ -10,20 +10,28 @@ from novelgen.chains.stepwise_chain import StepwiseChain
 from tests.support.tracing import RecordingHandler
 
 
-class Doubling(StepwiseChain[int, int]):
-    """Doubles in one step."""
+def twice(number: int) -> int:
+    """Return the double."""
+    return 2 * number
+
+
+class Fourfold(StepwiseChain[int, int]):
+    """Doubles in two steps."""
 
     def __init__(self) -> None:
-        super().__init__(RunnableLambda(lambda number: 2 * number).with_config(run_name="double"))
+        super().__init__(
+            RunnableLambda(twice).with_config(run_name="first")
+            | RunnableLambda(twice).with_config(run_name="second")
+        )
 
 
 def test_a_run_is_named_after_its_chain_unless_the_caller_names_it() -> None:
     """What else the caller gave is kept and stays as it was; invoke and ainvoke do the same."""
     handler = RecordingHandler()
     given: RunnableConfig = {"tags": ["scene"], "callbacks": [handler]}
-    assert Doubling().invoke(2, given) == 4
-    assert asyncio.run(Doubling().ainvoke(3, {**given, "run_name": "mine"})) == 6
+    assert Fourfold().invoke(2, given) == 8
+    assert asyncio.run(Fourfold().ainvoke(3, {**given, "run_name": "mine"})) == 12
     assert given == {"tags": ["scene"], "callbacks": [handler]}
-    assert handler.children_of(None) == ["Doubling", "mine"]
-    assert handler.children_of("Doubling") == ["double"]
+    assert handler.children_of(None) == ["Fourfold", "mine"]
+    assert handler.children_of("Fourfold") == ["first", "second"]
     assert handler.named("mine").tags == ["scene"]
