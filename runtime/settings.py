@@ -97,7 +97,7 @@ class MemorySettings(BaseModel):
         pattern=r"^(estimate|tiktoken:.+|hf:.+)$",
         description="estimate, tiktoken:<model or encoding> or hf:<path of a tokenizer.json>.",
     )
-    max_states: int = Field(default=12, ge=0, le=200)
+    max_states: int = Field(default=20, ge=0, le=200)
     context_window: int = Field(default=2, ge=0, le=100, description="Chapters around in the timeline.")
     search_fallback: Literal["on", "off"] = Field(
         default="on", description="off: relevant_memories stays empty when Chroma fails."

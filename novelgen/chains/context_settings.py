@@ -16,7 +16,7 @@ class ContextSettings(BaseModel):
     memory_budget: int = Field(default=2000, ge=0, description="Tokens for relevant_memories.")
     state_budget: int = Field(default=600, ge=0, description="Tokens for entity_states in the prompt.")
     timeline_budget: int = Field(default=400, ge=0, description="Tokens for timeline_context.")
-    max_states: int = Field(default=12, ge=0)
+    max_states: int = Field(default=20, ge=0)
     context_window: int = Field(default=2, ge=0, description="Chapters around in the timeline.")
     candidates_per_query: int = Field(
         default=200, ge=1, le=1000, description="Found per query and arm, of which the budget takes the best."

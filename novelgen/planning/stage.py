@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from novelgen.memory.outline import StoryOutline
 from novelgen.planning.retrieval_plan import RetrievalPlan
 
-STATE_LIMIT = 12
+STATE_LIMIT = 20
 MOST_INFERRED = 3
 """States of so many entities that only a model picked; a bad pick must not push the stage out."""
 RECENT_SCENES = 3
