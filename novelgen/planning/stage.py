@@ -7,14 +7,13 @@ from collections.abc import Iterable, Sequence
 from novelgen.memory.outline import StoryOutline
 from novelgen.planning.retrieval_plan import RetrievalPlan
 
-STATE_LIMIT = 20
 MOST_INFERRED = 3
 """States of so many entities that only a model picked; a bad pick must not push the stage out."""
 RECENT_SCENES = 3
 
 
 def entities_for_states(
-    plan_entity_ids: Sequence[str], outline: StoryOutline, *, limit: int = STATE_LIMIT
+    plan_entity_ids: Sequence[str], outline: StoryOutline, *, limit: int
 ) -> list[str]:
     """Choose the entities whose state is read for a planned scene.
 

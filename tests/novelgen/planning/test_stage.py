@@ -20,50 +20,50 @@ def outline(
 
 def test_an_empty_story_needs_nothing() -> None:
     """Without a plan's entities and without scenes there is no state to read."""
-    assert entities_for_states([], outline()) == []
+    assert entities_for_states([], outline(), limit=12) == []
 
 
 def test_the_plan_comes_before_everyone_else() -> None:
     """The plan's entities keep their order and come before those who changed later."""
     story = outline(["C3"], stated=["C3", "C1", "C2"])
-    assert entities_for_states(["C2", "C1"], story) == ["C2", "C1", "C3"]
+    assert entities_for_states(["C2", "C1"], story, limit=12) == ["C2", "C1", "C3"]
 
 
 def test_who_changed_last_comes_first_among_those_on_stage() -> None:
     """Of the last scenes' participants the most recently changed leads, and before those off stage."""
     story = outline(["C1", "C2"], stated=["C9", "C2", "C1"])
-    assert entities_for_states([], story) == ["C2", "C1", "C9"]
+    assert entities_for_states([], story, limit=12) == ["C2", "C1", "C9"]
 
 
 def test_held_things_count_as_on_stage() -> None:
     """What a planned character or one on stage holds precedes what changed elsewhere."""
     story = outline(["C1"], holders={"C1": ["I1"], "C5": ["I5"]}, stated=["C9", "I5", "I1", "C1", "C5"])
-    assert entities_for_states(["C5"], story) == ["C5", "I5", "I1", "C1", "C9"]
+    assert entities_for_states(["C5"], story, limit=12) == ["C5", "I5", "I1", "C1", "C9"]
 
 
 def test_only_the_last_three_scenes_are_stage() -> None:
     """Who was last seen four scenes ago is not on stage any more."""
     story = outline(["C4"], ["C3"], ["C2"], ["C1"])
-    assert entities_for_states([], story) == ["C1", "C2", "C3"]
+    assert entities_for_states([], story, limit=12) == ["C1", "C2", "C3"]
     assert recently_on_stage(story, scenes=0) == []
 
 
 def test_the_unstated_come_last() -> None:
     """An entity of the plan without a stated change gives way to those that have one."""
     story = outline(["C1"], stated=["C8"])
-    assert entities_for_states(["C0"], story) == ["C8", "C0", "C1"]
+    assert entities_for_states(["C0"], story, limit=12) == ["C8", "C0", "C1"]
 
 
 def test_without_records_the_plan_and_the_stage_remain() -> None:
     """When nothing was ever stated, the plan's own come first, then the latest scene's participants."""
     story = outline(["C1"], ["C2"], holders={"C1": ["I1"]})
-    assert entities_for_states(["C0"], story) == ["C0", "C2", "C1", "I1"]
+    assert entities_for_states(["C0"], story, limit=12) == ["C0", "C2", "C1", "I1"]
 
 
 def test_the_limit_holds_and_nobody_comes_twice() -> None:
     """At most `limit` ids are returned, each once."""
     everyone = [f"C{number}" for number in range(30)]
-    chosen = entities_for_states(["C7", "C7"], outline(everyone, stated=everyone))
+    chosen = entities_for_states(["C7", "C7"], outline(everyone, stated=everyone), limit=12)
     assert len(chosen) == len(set(chosen)) == 12
     assert entities_for_states(["C7"], outline(everyone, stated=everyone), limit=1) == ["C7"]
 
