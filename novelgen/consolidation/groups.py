@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import heapq
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from novelgen.consolidation.live_memory import LiveMemory
-from novelgen.consolidation.rules import DEFAULT_RULES, ConsolidationRules, protection, score
+from novelgen.consolidation.losses import Losses
+from novelgen.consolidation.rules import DEFAULT_RULES, ConsolidationRules, protection
 from novelgen.consolidation.topics import Topics
 from novelgen.memory.search import Vector
 from novelgen.models.loop import OpenLoop
@@ -31,46 +33,43 @@ def choose_groups(
     memories: Sequence[LiveMemory],
     *,
     limit: int,
+    scenes: Sequence[tuple[int, int]],
     open_loops: Sequence[OpenLoop] = (),
     vectors: Mapping[str, Vector] | None = None,
     rules: ConsolidationRules = DEFAULT_RULES,
 ) -> list[ConsolidationGroup]:
     """Choose groups so that no entity has more live memories than the limit, as far as the rules allow.
 
-    Entities with the most memories come first. Of each, the lowest score begins a group, and the lowest-scoring
-    memories of its topic within its span of scenes join it. What is over and what is in force, what is proven and
-    what is not, never mix.
+    Two memories, or groups, are joined at a time, always those that lose least by it, as long as an entity of
+    all of them has too many: what is over the limit, and no more. What is over and what is in force, what is
+    proven and what is not, never mix.
 
     Args:
         memories: All live memories of a project, in story order.
         limit: Most live memories per entity, at least 1.
+        scenes: Chapter and scene of all scenes in story order; memories of others are left alone.
         open_loops: The loops that are open at the end of the story.
-        vectors: Embeddings of one model by chunk id, as far as there are any.
+        vectors: Embeddings of one model by chunk id, as far as there are any; others than those of the memories
+            tell, too, what all share.
         rules: Bounds and weights.
 
     Returns:
-        Groups without common sources, in the order in which they were chosen; the same for the same input.
+        Groups without common sources, in story order of their first ones; the same for the same input.
     """
-    free = {
-        memory.chunk.chunk_id: memory.chunk
-        for memory in memories
-        if not protection(memory, open_loops, rules)
-    }
     counts = entity_counts(memories)
-    scenes = _scene_numbers(memories)
-    groups: list[ConsolidationGroup] = []
-    for entity_id in sorted(counts, key=lambda each: (-counts[each], each)):
-        if counts[entity_id] <= limit:
-            continue
-        own = [chunk for chunk in free.values() if entity_id in chunk.entities_mentioned]
-        topics = Topics(entity_id, own, vectors or {}, least_similarity=rules.topic_similarity)
-        chooser = _EntityChooser(own, topics, scenes, rules)
-        while counts[entity_id] > limit and (sources := chooser.next_sources()):
-            groups.append(ConsolidationGroup(entity_id, sources))
-            _count_as_one(counts, sources)
-            for source in sources:
-                del free[source.chunk_id]
-    return groups
+    crowded = {entity_id for entity_id, count in counts.items() if count > limit}
+    numbers = {place: number for number, place in enumerate(scenes)}
+    free = [
+        memory.chunk
+        for memory in memories
+        if memory.place in numbers
+        and not crowded.isdisjoint(memory.chunk.entities_mentioned)
+        and not protection(memory, open_loops, rules)
+    ]
+    losses = Losses(numbers, Topics(free, vectors or {}, background=crowded), rules)
+    joining = _Joining(sorted(free, key=losses.scene), counts, limit, losses)
+    joining.join(span_scenes=rules.span_scenes)
+    return joining.groups()
 
 
 def entity_counts(memories: Sequence[LiveMemory]) -> Counter[str]:
@@ -82,68 +81,88 @@ def counts_after(memories: Sequence[LiveMemory], groups: Sequence[ConsolidationG
     """Return the number of memories per entity once groups have become one memory each."""
     counts = entity_counts(memories)
     for group in groups:
-        _count_as_one(counts, group.sources)
+        linked = Counter(
+            each for source in group.sources for each in dict.fromkeys(source.entities_mentioned)
+        )
+        for entity_id, number in linked.items():
+            counts[entity_id] -= number - 1
     return counts
 
 
-class _EntityChooser:
-    """Chooses groups among the free memories of one entity; what was chosen or cannot begin a group is dropped."""
+class _Joining:
+    """Joins memories step by step.
+
+    Args:
+        chunks: What may be joined, by scene.
+        counts: Live memories per entity as yet.
+        limit: Entities with no more are left alone.
+        losses: Weighs what is to be joined.
+    """
 
     def __init__(
-        self,
-        chunks: Sequence[StoryMemoryChunk],
-        topics: Topics,
-        scenes: Mapping[tuple[int | None, int | None], int],
-        rules: ConsolidationRules,
+        self, chunks: Sequence[StoryMemoryChunk], counts: Mapping[str, int], limit: int, losses: Losses
     ) -> None:
-        self._topics = topics
-        self._scenes = scenes
-        self._rules = rules
-        ordered = sorted(chunks, key=lambda each: (score(each, rules), self._scene(each), each.chunk_id))
-        self._by_score = {chunk.chunk_id: chunk for chunk in ordered}
-        self._seeds: Iterator[StoryMemoryChunk] = iter(ordered)
+        self._chunks = chunks
+        self._entities = [frozenset(chunk.entities_mentioned) for chunk in chunks]
+        self._before = counts
+        self._counts = Counter(counts)
+        self._limit = limit
+        self._losses = losses
+        self._members: list[tuple[int, ...]] = [(index,) for index in range(len(chunks))]
 
-    def next_sources(self) -> tuple[StoryMemoryChunk, ...]:
-        """Return the next group's sources in story order; empty when there is no group any more."""
-        for seed in self._seeds:
-            if seed.chunk_id not in self._by_score:
+    def join(self, *, span_scenes: int) -> None:
+        """Join what loses least first, until nothing is over the limit or may be joined."""
+        proposals = list(self._pairs(span_scenes))
+        heapq.heapify(proposals)
+        while proposals:
+            proposed, first, second = heapq.heappop(proposals)
+            one, other = self._members[first], self._members[second]
+            if one == other or not self._crowded(self._shared((*one, *other)), self._counts):
                 continue
-            sources = self._around(seed)
-            if len(sources) >= self._rules.min_sources:
-                for source in sources:
-                    del self._by_score[source.chunk_id]
-                return tuple(sorted(sources, key=lambda each: (self._scene(each), each.chunk_id)))
-        return ()
+            loss = self._loss(*one, *other)
+            if loss is not None and loss > proposed:
+                # One of the two was joined with something meanwhile: they wait for their turn.
+                heapq.heappush(proposals, (loss, first, second))
+            elif loss is not None:
+                self._make_one(one, other)
 
-    def _around(self, seed: StoryMemoryChunk) -> list[StoryMemoryChunk]:
-        first = last = self._scene(seed)
-        sources = [seed]
-        for other in self._by_score.values():
-            if len(sources) == self._rules.max_sources:
-                break
-            scene = self._scene(other)
-            low, high = min(first, scene), max(last, scene)
-            fits = other is not seed and high - low < self._rules.span_scenes
-            if fits and _standing(other) == _standing(seed) and self._topics.are_one(seed, other):
-                sources.append(other)
-                first, last = low, high
-        return sources
+    def groups(self) -> list[ConsolidationGroup]:
+        """Return what was joined, in story order."""
+        joined = dict.fromkeys(members for members in self._members if len(members) > 1)
+        return [self._group(members) for members in joined]
 
-    def _scene(self, chunk: StoryMemoryChunk) -> int:
-        return self._scenes[chunk.chapter_index, chunk.scene_index]
+    def _pairs(self, span_scenes: int) -> Iterator[tuple[float, int, int]]:
+        """Losses of all pairs near each other, with their indices."""
+        scenes = [self._losses.scene(chunk) for chunk in self._chunks]
+        for first, scene in enumerate(scenes):
+            for second in range(first + 1, len(scenes)):
+                if scenes[second] - scene >= span_scenes:
+                    break
+                loss = self._loss(first, second)
+                if loss is not None:
+                    yield loss, first, second
 
+    def _loss(self, *members: int) -> float | None:
+        return self._losses.of([self._chunks[member] for member in members])
 
-def _standing(chunk: StoryMemoryChunk) -> tuple[bool, bool]:
-    return chunk.superseded_by is not None, chunk.verified
+    def _shared(self, members: Sequence[int]) -> frozenset[str]:
+        """Entities of all of them."""
+        return frozenset.intersection(*(self._entities[member] for member in members))
 
+    def _crowded(self, entity_ids: frozenset[str], counts: Mapping[str, int]) -> list[str]:
+        """Those of the entities that have too many, the one with the most first."""
+        found = [entity_id for entity_id in entity_ids if counts[entity_id] > self._limit]
+        return sorted(found, key=lambda each: (-counts[each], each))
 
-def _scene_numbers(memories: Sequence[LiveMemory]) -> dict[tuple[int | None, int | None], int]:
-    """Number the scenes that established memories, in story order."""
-    places = sorted({memory.place for memory in memories if memory.place is not None})
-    return {place: number for number, place in enumerate(places)}
+    def _make_one(self, one: tuple[int, ...], other: tuple[int, ...]) -> None:
+        linked, others = (
+            frozenset.union(*(self._entities[member] for member in members)) for members in (one, other)
+        )
+        self._counts.subtract(linked & others)
+        joined = tuple(sorted((*one, *other)))
+        for member in joined:
+            self._members[member] = joined
 
-
-def _count_as_one(counts: Counter[str], sources: Sequence[StoryMemoryChunk]) -> None:
-    linked = Counter(each for source in sources for each in dict.fromkeys(source.entities_mentioned))
-    for entity_id, number in linked.items():
-        counts[entity_id] -= number - 1
+    def _group(self, members: tuple[int, ...]) -> ConsolidationGroup:
+        entity_id = self._crowded(self._shared(members), self._before)[0]
+        return ConsolidationGroup(entity_id, tuple(self._chunks[member] for member in members))

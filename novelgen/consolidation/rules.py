@@ -20,17 +20,17 @@ class ConsolidationRules(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    min_sources: int = Field(default=3, ge=2, description="Fewer save too little.")
-    max_sources: int = Field(default=8, ge=2, description="More cannot be told in one memory.")
-    span_scenes: int = Field(
-        default=24, ge=1, description="Scenes with memories from the first source to the last."
-    )
+    max_sources: int = Field(default=3, ge=2, description="More cannot be told and found as one memory.")
+    span_scenes: int = Field(default=6, ge=1, description="Scenes from the first source to the last.")
     protected_importance: int = Field(default=8, ge=1, le=10, description="Protected from this on.")
     superseded_points: float = Field(default=-3.0, description="Added to the importance of what is over.")
     unverified_points: float = Field(default=-1.0, description="Added to that of what no quote proves.")
     topic_similarity: float = Field(
-        default=0.1, description="Cosine of embeddings, less the mean of the entity's, that is one topic."
+        default=0.1,
+        description="Cosine of embeddings, less the mean of all, that is one topic; a scene is one anyway.",
     )
+    scene_loss: float = Field(default=0.5, ge=0, description="What a scene between sources loses.")
+    weight_loss: float = Field(default=0.1, ge=0, description="What a point of the weightiest source loses.")
     max_tokens: int = Field(default=240, ge=20, description="Estimated tokens of a consolidated memory.")
 
 

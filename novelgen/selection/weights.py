@@ -54,6 +54,10 @@ class SelectionWeights(BaseModel):
     at_hand_points: float = Field(default=-2.0, description="Added to memories of scenes at hand.")
     superseded_points: float = Field(default=-0.5, description="Added to what a later memory replaced.")
     unverified_points: float = Field(default=-0.5, description="Added to what no quote of its scene proves.")
+    consolidated_points: float = Field(
+        default=0.7,
+        description="Added to what stands for several memories: it tells several facts, and is priced as one.",
+    )
     pinned_points: float = Field(default=2.0, description="Added to what the author pinned.")
     summary_points: float = Field(default=-2.0, description="Added to a summary bullet beside memories.")
     passage_points: float = Field(default=-3.0, description="Added to a passage of the text beside memories.")

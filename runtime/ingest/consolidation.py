@@ -166,11 +166,17 @@ def _chosen(
             return live, [], []
         vectors: dict[str, Any] = {}
         if model_name is not None:
-            ids, matrix = unit.embeddings.matrix(project_id, model_name)
-            vectors = dict(zip(ids, matrix, strict=True))
+            # With sources and without what stands for them, so that a second run compares as the first did.
+            ids, matrix = unit.embeddings.matrix(project_id, model_name, with_sources=True)
+            consolidated = {each.chunk.chunk_id for each in live if each.is_consolidated}
+            vectors = {
+                name: vector for name, vector in zip(ids, matrix, strict=True) if name not in consolidated
+            }
         loops = unit.loops.list_as_of(project_id)
+        scenes = [(each.chapter_index, each.scene_index) for each in unit.scenes.list_as_of(project_id)]
         names = _names(unit, project_id)
-    return live, choose_groups(live, limit=limit, open_loops=loops, vectors=vectors), names
+    groups = choose_groups(live, limit=limit, scenes=scenes, open_loops=loops, vectors=vectors)
+    return live, groups, names
 
 
 def _names(unit: UnitOfWork, project_id: str) -> list[str]:

@@ -8,6 +8,7 @@ import random
 import pytest
 
 from novelgen.models.loop import OpenLoop
+from novelgen.models.memory import CONSOLIDATED
 from novelgen.selection.candidates import SceneFacts, SelectionScene
 from novelgen.selection.select import merge_candidates, select_memories
 from novelgen.selection.weights import SelectionWeights
@@ -123,6 +124,14 @@ def test_what_the_author_still_has_at_hand_is_lowered():
     """Memories of the last scenes come after equal ones from further back."""
     order = ids(select_memories(crowd(20), plan_scene(ordinal=21)))
     assert order[-3:] == ["c18", "c19", "c20"]
+
+
+def test_consolidated_memory_is_raised():
+    """What stands for several memories leads equal others, and its receipt says so."""
+    candidates = [*crowd(20), candidate("several", 25, event_type=CONSOLIDATED)]
+    first = select_memories(candidates, plan_scene()).items[0]
+    assert first.chunk.chunk_id == "several"
+    assert first.reasons[0] == "consolidated"
 
 
 def test_pinned_memory_is_raised():

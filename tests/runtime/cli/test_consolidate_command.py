@@ -45,11 +45,11 @@ def test_consolidating_listing_and_undoing(run: Run, crowded: Path) -> None:
     """The summary tells what became of how many; the list has the sources; undo empties it."""
     dry = run("consolidate", PROJECT, "--limit", "2", "--dry-run")
     assert (dry.exit_code, listed(run)) == (0, [])
-    assert "4 memories into 1" in dry.stdout
+    assert "3 memories into 1" in dry.stdout
     done = run("consolidate", PROJECT, "--limit", "2")
-    assert (done.exit_code, "4 memories into 1, 0 of them written by the model" in done.stdout) == (0, True)
+    assert (done.exit_code, "3 memories into 1, 0 of them written by the model" in done.stdout) == (0, True)
     (stored,) = listed(run)
-    assert len(stored["source_ids"]) == 4  # type: ignore[arg-type]
+    assert len(stored["source_ids"]) == 3  # type: ignore[arg-type]
     chunk_id = stored["chunk"]["chunk_id"]  # type: ignore[index]
     assert chunk_id[:30] in run("consolidate", PROJECT, "--list").stdout.replace("\n", "")
     assert run("memory", "show", PROJECT, chunk_id).exit_code == 0
