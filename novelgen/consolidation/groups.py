@@ -138,7 +138,8 @@ class _Joining:
             for second in range(first + 1, len(scenes)):
                 if scenes[second] - scene >= span_scenes:
                     break
-                loss = self._loss(first, second)
+                is_linked = not self._entities[first].isdisjoint(self._entities[second])
+                loss = self._loss(first, second) if is_linked else None
                 if loss is not None:
                     yield loss, first, second
 
