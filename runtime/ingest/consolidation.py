@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -14,13 +15,15 @@ from novelgen.chains.consolidation_chain import (
     ConsolidationChain,
     ConsolidationRequest,
 )
-from novelgen.consolidation.consolidated import consolidated_memory
+from novelgen.consolidation.consolidated import consolidated_memory, consolidated_vector
 from novelgen.consolidation.groups import ConsolidationGroup, choose_groups, counts_after, entity_counts
 from novelgen.consolidation.live_memory import LiveMemory
 from novelgen.errors import StoreError, UserInputError
+from novelgen.memory.search import Vector
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import StoryMemoryChunk
 from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.storage.records import MemoryFilter
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 
@@ -91,11 +94,12 @@ def consolidate_project(
     """
     if limit < 1:
         raise UserInputError(f"the limit cannot be {limit!r}; give a whole number from 1")
-    live, groups, names = _chosen(stores, project_id, limit)
+    chosen = _chosen(stores, project_id, limit)
+    live, groups = chosen.live, chosen.groups
     if dry_run:
         told = [_told(group) for group in groups]
         return _report(live, groups, limit=limit, dry_run=True, groups=told)
-    writer = _Writer(stores, project_id, model, names)
+    writer = _Writer(stores, project_id, model, chosen)
     done: list[tuple[ConsolidationGroup, ConsolidatedGroup]] = []
     for number, group in enumerate(groups, start=1):
         told_group = writer.consolidated(group)
@@ -155,28 +159,44 @@ def undo_consolidation(stores: MemoryStores, project_id: str, chunk_id: str | No
     return undone
 
 
-def _chosen(
-    stores: MemoryStores, project_id: str, limit: int
-) -> tuple[list[LiveMemory], list[ConsolidationGroup], list[str]]:
-    """The live memories, what of them is to be consolidated, and every name of the story."""
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """All live memories, what of them is to be consolidated, and what that takes.
+
+    Args:
+        live: In story order.
+        groups: Groups of them.
+        names: Every name of the story.
+        embedding_model: Name of the model that made the vectors; None where nothing is embedded yet.
+        vectors: By chunk id.
+    """
+
+    live: list[LiveMemory]
+    groups: list[ConsolidationGroup] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    embedding_model: str | None = None
+    vectors: Mapping[str, Vector] = field(default_factory=dict)
+
+
+def _chosen(stores: MemoryStores, project_id: str, limit: int) -> _Chosen:
     with stores.database(project_id).read() as unit:
         model_name = unit.projects.require(project_id).embedding_model
         live = unit.consolidations.live(project_id)
         if not any(count > limit for count in entity_counts(live).values()):
-            return live, [], []
-        vectors: dict[str, Any] = {}
-        if model_name is not None:
-            # With sources and without what stands for them, so that a second run compares as the first did.
-            ids, matrix = unit.embeddings.matrix(project_id, model_name, with_sources=True)
-            consolidated = {each.chunk.chunk_id for each in live if each.is_consolidated}
-            vectors = {
-                name: vector for name, vector in zip(ids, matrix, strict=True) if name not in consolidated
-            }
+            return _Chosen(live)
+        vectors = _vectors(unit, project_id, model_name) if model_name is not None else {}
         loops = unit.loops.list_as_of(project_id)
         scenes = [(each.chapter_index, each.scene_index) for each in unit.scenes.list_as_of(project_id)]
         names = _names(unit, project_id)
     groups = choose_groups(live, limit=limit, scenes=scenes, open_loops=loops, vectors=vectors)
-    return live, groups, names
+    return _Chosen(live, groups, names, model_name, vectors)
+
+
+def _vectors(unit: UnitOfWork, project_id: str, model_name: str) -> dict[str, Vector]:
+    """As if nothing were consolidated, so that a second run compares memories as the first did."""
+    brought = unit.memories.filtered_ids(project_id, MemoryFilter(unconsolidated=True))
+    ids, matrix = unit.embeddings.matrix(project_id, model_name, ids=brought, with_sources=True)
+    return dict(zip(ids, matrix, strict=True))
 
 
 def _names(unit: UnitOfWork, project_id: str) -> list[str]:
@@ -188,11 +208,11 @@ class _Writer:
     """Writes and stores consolidated memories; a model that keeps failing is left alone for the rest."""
 
     def __init__(
-        self, stores: MemoryStores, project_id: str, model: BaseChatModel | None, names: list[str]
+        self, stores: MemoryStores, project_id: str, model: BaseChatModel | None, chosen: _Chosen
     ) -> None:
         self._stores = stores
         self._project_id = project_id
-        self._names = names
+        self._chosen = chosen
         self._failures = 0
         timeout_s = stores.settings.memory.summarization.timeout_s
         self._by_model = ConsolidationChain(model, timeout_s=timeout_s)
@@ -203,7 +223,7 @@ class _Writer:
         """Consolidate a group; None when a source was changed by somebody else meanwhile."""
         is_patient = self._failures < MODEL_PATIENCE
         chain = self._by_model if is_patient else self._joined
-        written = chain.invoke(ConsolidationRequest(sources=list(group.sources), names=self._names))
+        written = chain.invoke(ConsolidationRequest(sources=list(group.sources), names=self._chosen.names))
         if is_patient:
             self._failures = self._failures + 1 if written.issues else 0
         self.issues += written.issues
@@ -215,7 +235,15 @@ class _Writer:
         )
         with self._stores.database(self._project_id).write() as unit:
             is_stored = unit.consolidations.add(self._project_id, memory, group.sources)
+            if is_stored:
+                self._embed(unit, memory, group)
         return _told(group, memory, is_models=written.is_models) if is_stored else None
+
+    def _embed(self, unit: UnitOfWork, memory: StoryMemoryChunk, group: ConsolidationGroup) -> None:
+        """Store the memory's vector; without one it is embedded on its way to the index, as any text."""
+        vector = consolidated_vector(group.sources, self._chosen.vectors)
+        if vector is not None and self._chosen.embedding_model is not None:
+            unit.embeddings.put(self._project_id, self._chosen.embedding_model, {memory.chunk_id: vector})
 
 
 def _report(

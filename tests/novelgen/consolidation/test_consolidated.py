@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import numpy as np
+import pytest
+
 from novelgen.consolidation.consolidated import (
     ConsolidatedText,
     consolidated_id,
     consolidated_memory,
+    consolidated_vector,
     extractive_text,
 )
 from novelgen.consolidation.rules import ConsolidationRules
@@ -99,6 +103,16 @@ def test_its_origin_says_when_a_model_had_a_part_in_it() -> None:
     plain, extracted = [chunk("M1")], [chunk("M1"), chunk("M2", origin="extracted")]
     assert consolidated_memory(text, plain, created_at=MOMENT, is_models=True).origin == "extracted"
     assert consolidated_memory(text, extracted, created_at=MOMENT).origin == "extracted"
+
+
+def test_its_embedding_is_the_mean_of_its_sources() -> None:
+    """Of length 1; none where a source has none, or where they cancel each other out."""
+    sources = [chunk("M1"), chunk("M2")]
+    right, up = np.array([1, 0], np.float32), np.array([0, 1], np.float32)
+    vector = consolidated_vector(sources, {"M1": right, "M2": up})
+    assert vector == pytest.approx(np.sqrt([0.5, 0.5]))
+    assert consolidated_vector(sources, {"M1": right}) is None
+    assert consolidated_vector(sources, {"M1": right, "M2": -right}) is None
 
 
 def test_the_id_tells_the_sources_alone() -> None:

@@ -116,9 +116,10 @@ def test_scenes_after_the_last_source_read_the_one_memory_alone(
 
 
 def test_undo_brings_back_what_was_read_before(stores: MemoryStores, road: str) -> None:
-    """One or all; a second run makes the same again."""
+    """One or all; a second run makes the same again. Nothing is embedded: vectors are made of the sources'."""
     before = read(stores, road, END_OF_STORY)
     first = consolidate_project(stores, road, limit=3)
+    assert (first.indexing.indexed, first.indexing.embedded) == (LEFT, 0)
     assert undo_consolidation(stores, road, first.groups[0].chunk_id) == [first.groups[0].chunk_id]
     undo_consolidation(stores, road)
     assert read(stores, road, END_OF_STORY) == before
