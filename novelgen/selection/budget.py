@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from heapq import heapify, heappop, heappush
+from types import MappingProxyType
 
 from novelgen.selection.forms import ChosenForm
 from novelgen.selection.weights import SelectionWeights
@@ -65,6 +67,8 @@ def fill(
     stand_in: Callable[[str], str | None],
     *,
     passage_tokens: int | None = None,
+    beside: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    beside_points: float = 0.0,
 ) -> Filling:
     """Pack greedily, best gain per token first; what does not fit is passed over for what does.
 
@@ -73,6 +77,8 @@ def fill(
         budget_tokens: Tokens to spend; 0 or less takes nothing.
         stand_in: Asked once for each candidate that fits: what stands for it, None to take it.
         passage_tokens: Passages beyond so many wait until all else had its turn; None knows no such bound.
+        beside: Chunk id to the ids of the passages that stand beside it in the text.
+        beside_points: Added to the gain of those when it is taken: a fact is often told across two passages.
 
     Returns:
         What was taken and what was not.
@@ -97,11 +103,13 @@ def fill(
         left -= entry.tokens
         return True
 
-    for entry in sorted(priced, key=_best_first):
+    queue = _Queue(priced)
+    while (entry := queue.pop()) is not None:
         if entry.is_passage and entry.tokens > left_for_passages:
             waiting.append(entry)
-        elif offer(entry) and entry.is_passage:
-            left_for_passages -= entry.tokens
+        elif offer(entry):
+            left_for_passages -= entry.tokens if entry.is_passage else 0
+            queue.lift(beside.get(entry.chunk_id, ()), beside_points)
     for entry in waiting:
         offer(entry)
     return Filling(
@@ -112,6 +120,34 @@ def fill(
             entry.chunk_id for entry in no_room
         ),
     )
+
+
+class _Queue:
+    """Gives out entries best first, while the gain of those that still wait may rise."""
+
+    def __init__(self, priced: Iterable[Priced]) -> None:
+        self._waiting = {entry.chunk_id: entry for entry in priced}
+        self._heap = [_best_first(entry) for entry in self._waiting.values()]
+        heapify(self._heap)
+
+    def pop(self) -> Priced | None:
+        """Give out the best that waits; None when all are out."""
+        while self._heap:
+            place = heappop(self._heap)
+            entry = self._waiting.get(place[1])
+            # A raised entry also has its old place, which comes later; by then it is out.
+            if entry is not None:
+                del self._waiting[entry.chunk_id]
+                return entry
+        return None
+
+    def lift(self, chunk_ids: Iterable[str], points: float) -> None:
+        """Raise the gain of those that still wait; `points` are not negative."""
+        for chunk_id in chunk_ids:
+            if chunk_id in self._waiting:
+                entry = self._waiting[chunk_id]
+                self._waiting[chunk_id] = replace(entry, gain=entry.gain + points)
+                heappush(self._heap, _best_first(self._waiting[chunk_id]))
 
 
 def _best_first(entry: Priced) -> tuple[float, str]:

@@ -13,6 +13,7 @@ from novelgen.models.memory import CONSOLIDATED
 from novelgen.selection.candidates import LEXICAL_ARM, SceneFacts, SelectionScene
 from novelgen.selection.fusion import Column, arm_scores, pool_best, semantic_scores, standardise
 from novelgen.selection.neighbours import similar_scenes, spread_evidence, surroundings
+from novelgen.selection.passages import novelty, shared_words
 from novelgen.selection.table import DISTILLED_TYPES, SUMMARY_TYPE, CandidateTable
 from novelgen.selection.weights import SelectionWeights
 
@@ -100,9 +101,12 @@ def _weighted_columns(
 ) -> list[tuple[str, float, Column]]:
     voting = [(i, query) for i, query in enumerate(scene.queries) if query.kind in weights.voting_kinds]
     meaning = standardise(semantic_scores(voting, table.candidates, table.measure), table.measure)
-    shared = standardise(arm_scores(LEXICAL_ARM, voting, table.candidates), table.measure)
     relevance = pool_best(meaning, weights.best_queries)
-    words = pool_best(shared, weights.best_queries)
+    if table.is_distilled:
+        shared = standardise(arm_scores(LEXICAL_ARM, voting, table.candidates), table.measure)
+        words = pool_best(shared, weights.best_queries)
+    else:
+        words = shared_words(table, scene, names_share=weights.text_alone_names)
     related = relevance + weights.lexical_share * words
     flow, near = _scene_parts(table, scene, weights, related)
     bullets = _lifted(table.best_of_scene(relevance, table.summaries, SCENE_BEST))
@@ -110,6 +114,7 @@ def _weighted_columns(
     return [
         ("relevance", weights.relevance, relevance),
         ("words", weights.words, words),
+        *([("novelty", weights.novelty, novelty(table))] if weights.novelty else []),
         ("importance", weights.importance, importance),
         ("entities", weights.entities, entity_overlap(table, scene.entity_ids)),
         ("open_loops", weights.open_loops, table.spread(loop_weights(table, scene))),

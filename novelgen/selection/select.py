@@ -11,6 +11,7 @@ from novelgen.selection.budget import Filling, Priced, fill, gain_per_token
 from novelgen.selection.candidates import ArmHit, Candidate, SelectionScene
 from novelgen.selection.duplicates import DuplicateFinder
 from novelgen.selection.forms import PASSAGE_TYPES, ChosenForm, calibrated_relevance, choose_form
+from novelgen.selection.passages import beside_in_text
 from novelgen.selection.quotas import DEFAULT_QUOTAS, NeedQuotas
 from novelgen.selection.scoring import Scores, score_candidates
 from novelgen.selection.table import DISTILLED_TYPES, CandidateTable, lay_out
@@ -116,6 +117,8 @@ def select_memories(
         budget_tokens,
         finder.take,
         passage_tokens=quotas.tokens("passages", budget_tokens) if has_distilled else None,
+        beside={} if ranked.table.is_distilled else beside_in_text(ranked.table.candidates),
+        beside_points=weights.beside_points,
     )
     return Selection(
         items=tuple(_receipt(ranked, chunk_id, weights) for chunk_id in filling.taken),

@@ -32,13 +32,34 @@ class SelectionWeights(BaseModel):
         default=0.30, description="Closeness of its scene's summary bullets to the plan."
     )
     words: float = Field(default=0.0, description="Words shared with the plan's queries, beside meaning.")
+    novelty: float = Field(default=0.0, description="Being unlike what earlier scenes told.")
     text_alone_words: float = Field(
-        default=0.2,
-        description="`words` where a story has passages alone: rare words say more than vectors there.",
+        default=0.25,
+        description="`words` where a story has passages alone: those of the whole plan, rare ones most.",
+    )
+    text_alone_names: float = Field(
+        default=0.6, ge=0, description="Weight of the plan's names beside its other words, in `words` there."
+    )
+    text_alone_novelty: float = Field(
+        default=0.3,
+        description="`novelty` where a story has passages alone: what is told again and again tells little.",
     )
     text_alone_spreading: float = Field(
-        default=0.5,
+        default=0.25,
         description="`spreading` where a story has passages alone: one passage says little, its scene more.",
+    )
+    text_alone_surroundings: float = Field(
+        default=0.0, description="`surroundings` where a story has passages alone: they say nothing there."
+    )
+    text_alone_best_queries: int = Field(
+        default=24,
+        ge=1,
+        description="`best_queries` where a story has passages alone: few sentences match any query by chance.",
+    )
+    beside_points: float = Field(
+        default=0.6,
+        ge=0,
+        description="Added, where a story has passages alone, for each chosen passage that stands beside.",
     )
 
     voting_kinds: frozenset[QueryKind] = Field(
@@ -90,7 +111,13 @@ class SelectionWeights(BaseModel):
     def for_text_alone(self) -> SelectionWeights:
         """Return the weights for a story of which nothing distilled is known."""
         return self.model_copy(
-            update={"words": self.text_alone_words, "spreading": self.text_alone_spreading}
+            update={
+                "words": self.text_alone_words,
+                "novelty": self.text_alone_novelty,
+                "spreading": self.text_alone_spreading,
+                "surroundings": self.text_alone_surroundings,
+                "best_queries": self.text_alone_best_queries,
+            }
         )
 
 

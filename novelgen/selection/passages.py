@@ -1,0 +1,93 @@
+"""What tells passages of the text apart where a story has nothing else: words, novelty, what stands beside them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from itertools import pairwise
+
+import numpy as np
+
+from novelgen.selection.candidates import LEXICAL_ARM, Candidate, SceneKey, SelectionScene
+from novelgen.selection.fusion import Column, arm_scores, centred, stack_vectors, standardise
+from novelgen.selection.table import CandidateTable
+
+WHOLE_PLAN = frozenset({"plan"})
+NAMES = frozenset({"character", "pair"})
+
+COMPARED_SCENES = 5
+"""Novelty is judged by so many of the earlier scenes that are most like a passage: one may be alike by chance."""
+
+WIDEST_GAP = 16
+"""Most characters between two passages that stand side by side: line breaks and marks, no sentence."""
+
+
+def shared_words(table: CandidateTable, scene: SelectionScene, *, names_share: float) -> Column:
+    """Weigh the words that each candidate shares with the whole plan, and the names beside them.
+
+    One query of all words weighs the rare ones of the whole plan against each other; the mean over queries lets
+    each of its sentences bring its own commonest word.
+
+    Args:
+        table: The candidates.
+        scene: The planned scene.
+        names_share: Weight of the queries of names beside the query of the whole plan.
+
+    Returns:
+        One number per candidate; zeros without such queries.
+    """
+    return _found_by_words(table, scene, WHOLE_PLAN) + names_share * _found_by_words(table, scene, NAMES)
+
+
+def novelty(table: CandidateTable) -> Column:
+    """Compare each candidate with what earlier scenes told: what is told again and again tells little.
+
+    Returns:
+        The negative mean of its cosines, after centring, with the closest candidate of each of the
+        `COMPARED_SCENES` earlier scenes that are most like it; NaN without an embedding or an earlier scene.
+    """
+    vectors, present = stack_vectors(table.candidates)
+    rows = np.flatnonzero(present & (table.scene_of >= 0))
+    told = np.full(len(table.candidates), np.nan)
+    if not len(rows):
+        return told
+    rows = rows[np.argsort(table.scene_of[rows], kind="stable")]
+    apart = centred(vectors[rows], vectors[rows].mean(axis=0))
+    scenes, begins = np.unique(table.scene_of[rows], return_index=True)
+    closest = np.maximum.reduceat(apart @ apart.T, begins, axis=1)
+    closest[scenes >= table.scene_of[rows][:, np.newaxis]] = np.nan
+    # Sorted, the unknown come last; what is alike has the least negative.
+    best = np.sort(-closest, axis=1)[:, :COMPARED_SCENES]
+    known = ~np.isnan(best)
+    counts = known.sum(axis=1)
+    sums = np.where(known, best, 0.0).sum(axis=1)
+    told[rows] = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+    return told
+
+
+def beside_in_text(candidates: Iterable[Candidate]) -> dict[str, tuple[str, ...]]:
+    """Find which passages of one scene stand side by side.
+
+    Args:
+        candidates: Those with a span in their scene's text are told apart by it, others stand alone.
+
+    Returns:
+        Chunk id to the ids just before and after it, as far as they are among the candidates.
+    """
+    by_scene: dict[SceneKey | None, list[tuple[int, int, str]]] = defaultdict(list)
+    for candidate in candidates:
+        if candidate.chunk.source_span is not None:
+            by_scene[candidate.scene_key].append((*candidate.chunk.source_span, candidate.chunk.chunk_id))
+    beside: dict[str, tuple[str, ...]] = defaultdict(tuple)
+    for passages in by_scene.values():
+        ordered = sorted(passages)
+        for (_, end, before), (start, _, after) in pairwise(ordered):
+            if start - end <= WIDEST_GAP:
+                beside[before] += (after,)
+                beside[after] += (before,)
+    return dict(beside)
+
+
+def _found_by_words(table: CandidateTable, scene: SelectionScene, kinds: frozenset[str]) -> Column:
+    asked = [(index, query) for index, query in enumerate(scene.queries) if query.kind in kinds]
+    return standardise(arm_scores(LEXICAL_ARM, asked, table.candidates).sum(axis=0), table.measure)
