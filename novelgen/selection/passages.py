@@ -8,9 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from novelgen.selection.candidates import LEXICAL_ARM, Candidate, SceneKey, SelectionScene
-from novelgen.selection.fusion import Column, arm_scores, centred, stack_vectors, standardise
+from novelgen.selection.candidates import Candidate, SceneKey, SelectionScene
+from novelgen.selection.fusion import Column, centred, stack_vectors, standardise
 from novelgen.selection.table import CandidateTable
+from novelgen.selection.word_scores import word_scores
 
 WHOLE_PLAN = frozenset({"plan"})
 NAMES = frozenset({"character", "pair"})
@@ -34,9 +35,14 @@ def shared_words(table: CandidateTable, scene: SelectionScene, *, names_share: f
         names_share: Weight of the queries of names beside the query of the whole plan.
 
     Returns:
-        One number per candidate; zeros without such queries.
+        One number per candidate. Where no query is the whole plan, all that are not names stand for it.
     """
-    return _found_by_words(table, scene, WHOLE_PLAN) + names_share * _found_by_words(table, scene, NAMES)
+    plan = [query.text for query in scene.queries if query.kind in WHOLE_PLAN]
+    names = [query.text for query in scene.queries if query.kind in NAMES]
+    asked = plan or [query.text for query in scene.queries if query.kind not in NAMES]
+    texts = [row.chunk.content for row in table.candidates]
+    by_plan = standardise(word_scores(texts, asked), table.measure)
+    return by_plan + names_share * standardise(word_scores(texts, names), table.measure)
 
 
 def novelty(table: CandidateTable) -> Column:
@@ -86,8 +92,3 @@ def beside_in_text(candidates: Iterable[Candidate]) -> dict[str, tuple[str, ...]
                 beside[before] += (after,)
                 beside[after] += (before,)
     return dict(beside)
-
-
-def _found_by_words(table: CandidateTable, scene: SelectionScene, kinds: frozenset[str]) -> Column:
-    asked = [(index, query) for index, query in enumerate(scene.queries) if query.kind in kinds]
-    return standardise(arm_scores(LEXICAL_ARM, asked, table.candidates).sum(axis=0), table.measure)

@@ -40,6 +40,10 @@ class SelectionWeights(BaseModel):
     text_alone_names: float = Field(
         default=0.6, ge=0, description="Weight of the plan's names beside its other words, in `words` there."
     )
+    text_alone_entities: float = Field(
+        default=0.12,
+        description="`entities` where a story has passages alone: most of it is said by the names there.",
+    )
     text_alone_novelty: float = Field(
         default=0.3,
         description="`novelty` where a story has passages alone: what is told again and again tells little.",
@@ -113,6 +117,7 @@ class SelectionWeights(BaseModel):
         return self.model_copy(
             update={
                 "words": self.text_alone_words,
+                "entities": self.text_alone_entities,
                 "novelty": self.text_alone_novelty,
                 "spreading": self.text_alone_spreading,
                 "surroundings": self.text_alone_surroundings,

@@ -36,6 +36,23 @@ def test_what_memories_leave_unused_goes_to_passages() -> None:
     assert filling.over_quota == frozenset()
 
 
+def test_a_taken_passage_lifts_those_that_stand_beside_it() -> None:
+    """They come before what was better than they by less than the points, and each side counts."""
+    priced = [Priced(name, gain, 10) for name, gain in (("a", 9.0), ("b", 8.0), ("c", 7.5), ("d", 7.2))]
+    beside = {"a": ("c",), "b": ("c", "d"), "c": ("a", "b"), "d": ("b",)}
+    assert fill(priced, 40, lambda _: None).taken == ("a", "b", "c", "d")
+    assert fill(priced, 20, lambda _: None, beside=beside, beside_points=0.6).taken == ("a", "c")
+    lifted = fill(priced, 30, lambda _: None, beside={"a": ("d",), "b": ("d",)}, beside_points=0.4)
+    assert (lifted.taken, lifted.no_room) == (("a", "b", "d"), ("c",))
+
+
+def test_what_is_no_room_for_lifts_nothing() -> None:
+    """A passage that is not given tells nothing that its neighbours would go on with."""
+    priced = [Priced("long", 9.0, 50), Priced("near", 7.0, 10), Priced("far", 7.5, 10)]
+    filling = fill(priced, 10, lambda _: None, beside={"long": ("near",)}, beside_points=2.0)
+    assert filling.taken == ("far",)
+
+
 def test_a_left_out_passage_names_its_quota() -> None:
     """The receipt says which quota was full."""
     texts = [

@@ -216,7 +216,7 @@ def test_passages_alone_are_chosen_without_a_handicap():
 def test_shared_words_count_by_themselves_where_only_passages_are_stored(content_type, counts):
     """Beside memories, words only help to find the scene; an author's note makes a story no less told by its text."""
     rows = [*crowd(content_type=content_type), candidate("note", 30, content_type="note")]
-    rows[4] = candidate("hit", 5, hits=(lexical(1, 9.0),), content_type=content_type)
+    rows[4] = candidate("hit", 5, hits=(lexical(1, 9.0),), content_type=content_type, content="The plan.")
 
     chosen = {item.chunk.chunk_id: item for item in select_memories(rows, plan_scene()).items}
 
