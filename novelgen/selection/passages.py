@@ -37,12 +37,14 @@ def shared_words(table: CandidateTable, scene: SelectionScene, *, names_share: f
     Returns:
         One number per candidate. Where no query is the whole plan, all that are not names stand for it.
     """
-    plan = [query.text for query in scene.queries if query.kind in WHOLE_PLAN]
-    names = [query.text for query in scene.queries if query.kind in NAMES]
-    asked = plan or [query.text for query in scene.queries if query.kind not in NAMES]
-    texts = [row.chunk.content for row in table.candidates]
-    by_plan = standardise(word_scores(texts, asked), table.measure)
-    return by_plan + names_share * standardise(word_scores(texts, names), table.measure)
+    is_name = np.array([query.kind in NAMES for query in scene.queries], dtype=bool)
+    is_whole = np.array([query.kind in WHOLE_PLAN for query in scene.queries], dtype=bool)
+    is_plan = is_whole if is_whole.any() else ~is_name
+    scores = word_scores(
+        [row.chunk.content for row in table.candidates], [each.text for each in scene.queries]
+    )
+    by_plan, by_names = (scores[rows].sum(axis=0) for rows in (is_plan, is_name))
+    return standardise(by_plan, table.measure) + names_share * standardise(by_names, table.measure)
 
 
 def novelty(table: CandidateTable) -> Column:

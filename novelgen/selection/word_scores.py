@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 
-from novelgen.selection.fusion import Column
+from novelgen.selection.fusion import Matrix
 from novelgen.text.cjk import CJK_RANGES, is_cjk
 
 SATURATION = 1.5
@@ -19,30 +19,33 @@ LENGTH_SHARE = 0.75
 _RUN = re.compile(rf"[{CJK_RANGES}]+|[^\W_{CJK_RANGES}]+")
 
 
-def word_scores(texts: Sequence[str], queries: Iterable[str]) -> Column:
+def word_scores(texts: Sequence[str], queries: Sequence[str]) -> Matrix:
     """Score texts by the words that they share with queries; rarity and length are those of the texts.
 
     Args:
         texts: What is scored.
-        queries: Their scores are added up; a word counts once per query.
+        queries: A word counts once per query.
 
     Returns:
-        One number per text, 0 where no word is shared.
+        Queries by texts, 0 where no word is shared.
     """
-    counts = [Counter(_terms(text)) for text in texts]
-    lengths = np.array([each.total() for each in counts], dtype=float)
+    asked = [dict.fromkeys(_terms(query)) for query in queries]
+    found: dict[str, list[tuple[int, int]]] = {term: [] for terms in asked for term in terms}
+    lengths = np.zeros(len(texts))
+    for place, text in enumerate(texts):
+        terms = _terms(text)
+        lengths[place] = len(terms)
+        for term, count in Counter(term for term in terms if term in found).items():
+            found[term].append((place, count))
     relative = lengths / max(1.0, float(lengths.mean())) if len(texts) else lengths
     norms = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * relative)
-    found: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
-    for place, each in enumerate(counts):
-        for term, count in each.items():
-            found[term].append((place, count))
-    scores = np.zeros(len(texts))
-    for term in (term for query in queries for term in dict.fromkeys(_terms(query))):
-        if term in found:
-            places, times = np.array(found[term]).T
+    scores = np.zeros((len(queries), len(texts)))
+    for term, entries in found.items():
+        if entries:
+            places, times = np.array(entries).T
             rarity = math.log(1 + (len(texts) - len(places) + 0.5) / (len(places) + 0.5))
-            scores[places] += rarity * times * (SATURATION + 1) / (times + norms[places])
+            holding = np.array([term in terms for terms in asked])
+            scores[np.ix_(holding, places)] += rarity * times * (SATURATION + 1) / (times + norms[places])
     return scores
 
 
