@@ -12,9 +12,7 @@ MOST_INFERRED = 3
 RECENT_SCENES = 3
 
 
-def entities_for_states(
-    plan_entity_ids: Sequence[str], outline: StoryOutline, *, limit: int
-) -> list[str]:
+def entities_for_states(plan_entity_ids: Sequence[str], outline: StoryOutline, *, limit: int) -> list[str]:
     """Choose the entities whose state is read for a planned scene.
 
     First the plan's own, then who was on stage in the last three scenes and what they and the plan's

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heappush
 from types import MappingProxyType
 
@@ -53,12 +53,14 @@ class Filling:
         no_room: Chunk ids that did not fit, best gain first.
         over_quota: Those of them that waited until all others had their turn.
         duplicates: Chunk id of what was passed over to the chunk id that stands for it.
+        lifted: Chunk id of what was taken to the gain that it had from passages beside it.
     """
 
     taken: tuple[str, ...]
     no_room: tuple[str, ...]
     duplicates: dict[str, str]
     over_quota: frozenset[str] = frozenset()
+    lifted: Mapping[str, float] = field(default_factory=dict)
 
 
 def fill(
@@ -119,6 +121,9 @@ def fill(
         over_quota=frozenset(entry.chunk_id for entry in waiting).intersection(
             entry.chunk_id for entry in no_room
         ),
+        lifted={
+            each.chunk_id: queue.lifted[each.chunk_id] for each in taken if each.chunk_id in queue.lifted
+        },
     )
 
 
@@ -127,6 +132,7 @@ class _Queue:
 
     def __init__(self, priced: Iterable[Priced]) -> None:
         self._waiting = {entry.chunk_id: entry for entry in priced}
+        self.lifted: dict[str, float] = {}
         self._heap = [_best_first(entry) for entry in self._waiting.values()]
         heapify(self._heap)
 
@@ -146,6 +152,7 @@ class _Queue:
         for chunk_id in chunk_ids:
             if chunk_id in self._waiting:
                 entry = self._waiting[chunk_id]
+                self.lifted[chunk_id] = self.lifted.get(chunk_id, 0.0) + points
                 self._waiting[chunk_id] = replace(entry, gain=entry.gain + points)
                 heappush(self._heap, _best_first(self._waiting[chunk_id]))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from novelgen.models.context import Form
@@ -121,7 +121,7 @@ def select_memories(
         beside_points=weights.beside_points,
     )
     return Selection(
-        items=tuple(_receipt(ranked, chunk_id, weights) for chunk_id in filling.taken),
+        items=tuple(_receipt(ranked, chunk_id, weights, filling.lifted) for chunk_id in filling.taken),
         left_out=_left_out(ranked, filling, weights, quotas),
     )
 
@@ -171,9 +171,13 @@ def _rank(
     return _Ranked(table, scores, rows, forms, gains)
 
 
-def _receipt(ranked: _Ranked, chunk_id: str, weights: SelectionWeights) -> SelectedMemory:
+def _receipt(
+    ranked: _Ranked, chunk_id: str, weights: SelectionWeights, lifted: Mapping[str, float]
+) -> SelectedMemory:
     candidate, chosen = ranked.table.candidates[ranked.rows[chunk_id]], ranked.forms[chunk_id]
-    parts, score = ranked.scores.of(ranked.rows[chunk_id]), ranked.score(chunk_id)
+    beside = {"beside": lifted[chunk_id]} if chunk_id in lifted else {}
+    parts = ranked.scores.of(ranked.rows[chunk_id]) | beside
+    score = ranked.score(chunk_id) + sum(beside.values())
     return SelectedMemory(
         chunk=candidate.chunk,
         form=chosen.form,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from novelgen.selection.budget import Priced, fill
 from novelgen.selection.quotas import NeedQuotas
 from novelgen.selection.select import select_memories
@@ -44,6 +46,7 @@ def test_a_taken_passage_lifts_those_that_stand_beside_it() -> None:
     assert fill(priced, 20, lambda _: None, beside=beside, beside_points=0.6).taken == ("a", "c")
     lifted = fill(priced, 30, lambda _: None, beside={"a": ("d",), "b": ("d",)}, beside_points=0.4)
     assert (lifted.taken, lifted.no_room) == (("a", "b", "d"), ("c",))
+    assert lifted.lifted == {"d": pytest.approx(0.8)}
 
 
 def test_what_is_no_room_for_lifts_nothing() -> None:

@@ -223,6 +223,18 @@ def test_shared_words_count_by_themselves_where_only_passages_are_stored(content
     assert ("words" in chosen["hit"].score_parts) is counts
 
 
+def test_a_receipt_says_what_the_passage_beside_it_gave():
+    """The points of a chosen neighbour are a part of the score like any other, and a reason."""
+    rows = [*crowd(12, content_type="scene"), *(candidate(f"n{i}", 30, content_type="scene") for i in (1, 2))]
+    for row, span in zip(rows[-2:], ((0, 50), (51, 99)), strict=True):
+        row.chunk.source_span = span
+    item = next(i for i in select_memories(rows, plan_scene()).items if "beside" in i.score_parts)
+    assert item.chunk.chunk_id in ("n1", "n2")
+    assert item.score_parts["beside"] == 0.6
+    assert "beside" in item.reasons
+    assert sum(item.score_parts.values()) == pytest.approx(item.score, abs=0.01)
+
+
 def test_receipts_hold_ranks_and_parts():
     """An item names the best rank per arm, and its parts add up to its score."""
     hits = (lexical(4, 2.0), lexical(2, 5.0), semantic(7, 0.8))
