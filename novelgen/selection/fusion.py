@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from novelgen.selection.candidates import SEMANTIC_ARM, Candidate, SceneQuery, Vector
+from novelgen.selection.candidates import SEMANTIC_ARM, Candidate, SceneQuery
+from novelgen.selection.embedding_space import Mask, damped_space, stack_vectors
+from novelgen.selection.weights import SelectionWeights
 
 Column = NDArray[np.float64]
 Matrix = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 RANK_CONSTANT = 60
 """k of reciprocal rank fusion (Cormack and others, 2009): 1 / (k + rank) stands for an unknown score."""
@@ -54,40 +55,23 @@ def pool_best(scores: Matrix, best: int) -> Column:
     return np.sort(scores, axis=0)[-best:].mean(axis=0)
 
 
-def centred(vectors: NDArray[np.float32], centre: Vector) -> NDArray[np.float32]:
-    """Subtract a centre and bring to unit length.
-
-    Embeddings of one book share a large common direction (its language, its style); without it, what sets
-    one memory apart from another shows.
-    """
-    moved = vectors - centre
-    return moved / np.maximum(np.linalg.norm(moved, axis=-1, keepdims=True), 1e-9)
-
-
-def stack_vectors(candidates: Sequence[Candidate]) -> tuple[NDArray[np.float32], Mask]:
-    """Stack the candidates' embeddings.
-
-    Returns:
-        Candidates by dimensions, zeros where there is none, and which candidates have one.
-    """
-    present = np.array([candidate.vector is not None for candidate in candidates], dtype=bool)
-    size = next((len(c.vector) for c in candidates if c.vector is not None), 0)
-    rows = [np.zeros(size, np.float32) if c.vector is None else c.vector for c in candidates]
-    return np.array(rows, dtype=np.float32).reshape(len(rows), size), present
-
-
 def semantic_scores(
-    queries: Sequence[tuple[int, SceneQuery]], candidates: Sequence[Candidate], reference: Mask
+    queries: Sequence[tuple[int, SceneQuery]],
+    candidates: Sequence[Candidate],
+    reference: Mask,
+    *,
+    weights: SelectionWeights,
 ) -> Matrix:
     """Score every candidate against every query by meaning.
 
-    Where queries and candidates bring embeddings, by their cosine after centring on the candidates' mean, so
-    that a candidate found by another arm is judged as well; else by what the semantic arm answered.
+    Where queries and candidates bring embeddings, by their cosine in the candidates' own space, so that a
+    candidate found by another arm is judged as well; else by what the semantic arm answered.
 
     Args:
         queries: Index and query of those that vote.
         candidates: The candidates.
-        reference: Candidates over whose mean the embeddings are centred.
+        reference: Candidates whose embeddings make the space.
+        weights: How the space is damped.
 
     Returns:
         Queries by candidates; NaN where a candidate has no embedding.
@@ -97,8 +81,8 @@ def semantic_scores(
     if not present.any() or len(asked) != len(queries) or not asked:
         return arm_scores(SEMANTIC_ARM, queries, candidates)
     counted = present & reference if (present & reference).any() else present
-    centre = vectors[counted].mean(axis=0)
-    cosine = centred(np.array(asked, dtype=np.float32), centre) @ centred(vectors, centre).T
+    space = damped_space(vectors[counted], weights)
+    cosine = space.placed(np.array(asked, dtype=np.float32)) @ space.placed(vectors).T
     return np.where(present, cosine, np.nan).astype(np.float64)
 
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from novelgen.selection.fusion import Column, centred, stack_vectors
+from novelgen.selection.embedding_space import stack_vectors, unit_rows
+from novelgen.selection.fusion import Column
 from novelgen.selection.table import CandidateTable
 from novelgen.selection.weights import SelectionWeights
 
 Places = NDArray[np.intp]
+Similarity = NDArray[np.float32] | NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +66,7 @@ def surroundings(ordinals: Places, weights: SelectionWeights) -> SceneTies:
     count = len(ordinals)
     earlier = [np.arange(max(0, count - step)) for step in range(1, weights.scene_reach + 1)]
     later = [places + step for step, places in enumerate(earlier, start=1)]
-    first, second = _joined(earlier), _joined(later)
+    first, second = joined(earlier), joined(later)
     distance = ordinals[second] - ordinals[first]
     near = distance <= weights.scene_reach
     first, second = first[near], second[near]
@@ -79,24 +81,38 @@ def similar_scenes(table: CandidateTable, weights: SelectionWeights) -> SceneTie
 
     Args:
         table: Candidates with embeddings; scenes without any are tied to none.
-        weights: `scene_neighbours` ties per scene and all that equal the last, and those of the scenes that
-            chose it.
+        weights: As for `nearest_ties`.
 
     Returns:
         Ties whose shares add up to 1 per scene; none for a scene to which nothing is similar.
     """
-    count = len(table.scenes)
     vectors = _scene_vectors(table)
+    if vectors is None:
+        return _in_shares(len(table.scenes), joined([]), joined([]), np.zeros(0))
+    return nearest_ties(vectors @ vectors.T, weights)
+
+
+def nearest_ties(similarity: Similarity, weights: SelectionWeights) -> SceneTies:
+    """Tie each scene to its most similar ones.
+
+    Args:
+        similarity: Scenes by scenes, symmetric; scenes without anything positive are tied to none.
+        weights: `scene_neighbours` ties per scene and all that equal the last, and those of the scenes that
+            chose it.
+
+    Returns:
+        Ties whose shares add up to 1 per scene.
+    """
+    count = len(similarity)
     ties = min(weights.scene_neighbours, count - 1)
-    if vectors is None or ties < 1:
-        return _in_shares(count, _joined([]), _joined([]), np.zeros(0))
-    similarity = vectors @ vectors.T
-    np.fill_diagonal(similarity, -1.0)
-    least = np.partition(similarity, count - ties, axis=1)[:, count - ties]
-    near = (similarity >= least[:, np.newaxis]) & (similarity > 0)
+    if ties < 1:
+        return _in_shares(count, joined([]), joined([]), np.zeros(0))
+    apart = np.where(np.eye(count, dtype=bool), -1.0, similarity)
+    least = np.partition(apart, count - ties, axis=1)[:, count - ties]
+    near = (apart >= least[:, np.newaxis]) & (apart > 0)
     # One dimension is searched several times faster than two.
     sources, targets = np.divmod(np.flatnonzero(near | near.T), count)
-    return _in_shares(count, sources, targets, similarity[sources, targets].astype(float))
+    return _in_shares(count, sources, targets, apart[sources, targets].astype(float))
 
 
 def spread_evidence(evidence: Column, ties: SceneTies, weights: SelectionWeights) -> Column:
@@ -128,10 +144,10 @@ def _scene_vectors(table: CandidateTable) -> NDArray[np.float32] | None:
         return None
     by_scene = np.argsort(table.scene_of[used], kind="stable")
     scenes, begins = np.unique(table.scene_of[used][by_scene], return_index=True)
-    apart = centred(vectors[used], vectors[used].mean(axis=0))
+    apart = unit_rows(vectors[used] - vectors[used].mean(axis=0))
     sums = np.zeros((len(table.scenes), apart.shape[1]), dtype=np.float32)
     sums[scenes] = np.add.reduceat(apart[by_scene], begins)
-    return sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
+    return unit_rows(sums)
 
 
 def _in_shares(count: int, sources: Places, targets: Places, worth: Column) -> SceneTies:
@@ -139,5 +155,6 @@ def _in_shares(count: int, sources: Places, targets: Places, worth: Column) -> S
     return SceneTies(count, sources, targets, worth / totals[sources])
 
 
-def _joined(parts: list[Places]) -> Places:
+def joined(parts: list[Places]) -> Places:
+    """Join places one list after the other; no lists give no places."""
     return np.concatenate([np.zeros(0, dtype=np.intp), *parts])

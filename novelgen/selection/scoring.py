@@ -16,6 +16,7 @@ from novelgen.selection.neighbours import similar_scenes, spread_evidence, surro
 from novelgen.selection.passages import novelty, shared_words
 from novelgen.selection.table import DISTILLED_TYPES, SUMMARY_TYPE, CandidateTable
 from novelgen.selection.weights import SelectionWeights
+from novelgen.selection.word_ties import scenes_of_one_thread
 
 SCENE_BEST = 2
 """A scene's evidence is the mean of its two best memories: one hit may be chance, all would drown the hit."""
@@ -100,7 +101,9 @@ def _weighted_columns(
     table: CandidateTable, scene: SelectionScene, weights: SelectionWeights
 ) -> list[tuple[str, float, Column]]:
     voting = [(i, query) for i, query in enumerate(scene.queries) if query.kind in weights.voting_kinds]
-    meaning = standardise(semantic_scores(voting, table.candidates, table.measure), table.measure)
+    meaning = standardise(
+        semantic_scores(voting, table.candidates, table.measure, weights=weights), table.measure
+    )
     relevance = pool_best(meaning, weights.best_queries)
     if table.is_distilled:
         shared = standardise(arm_scores(LEXICAL_ARM, voting, table.candidates), table.measure)
@@ -108,8 +111,8 @@ def _weighted_columns(
     else:
         words = shared_words(table, scene, names_share=weights.text_alone_names)
     related = relevance + weights.lexical_share * words
-    flow, near = _scene_parts(table, scene, weights, related)
     bullets = _lifted(table.best_of_scene(relevance, table.summaries, SCENE_BEST))
+    flow, around = _scene_parts(table, weights, _scene_evidence(table, scene, weights, related, bullets))
     importance = np.array([row.chunk.importance for row in table.candidates], dtype=float)
     return [
         ("relevance", weights.relevance, relevance),
@@ -119,22 +122,42 @@ def _weighted_columns(
         ("entities", weights.entities, entity_overlap(table, scene.entity_ids)),
         ("open_loops", weights.open_loops, table.spread(loop_weights(table, scene))),
         ("spreading", weights.spreading, table.spread(flow)),
-        ("surroundings", weights.surroundings, table.spread(near)),
+        ("surroundings", weights.surroundings, table.spread(around)),
         ("summaries", weights.summaries, table.spread(bullets)),
     ]
 
 
-def _scene_parts(
-    table: CandidateTable, scene: SelectionScene, weights: SelectionWeights, related: Column
-) -> tuple[Column, Column]:
-    """What flows to each scene from sure scenes, and the evidence around it."""
+def _scene_evidence(
+    table: CandidateTable, scene: SelectionScene, weights: SelectionWeights, related: Column, bullets: Column
+) -> Column:
+    """How much speaks for each scene as such: its best memories, its summary, who took part."""
     everywhere = np.ones(len(table.scenes), dtype=bool)
-    evidence = _lifted(table.best_of_scene(related, table.measure, SCENE_BEST))
+    memories = _lifted(table.best_of_scene(related, table.measure, SCENE_BEST))
     presence = shared_presence(table.scenes, scene.character_ids)
-    sure = standardise(evidence, everywhere) + weights.presence_share * standardise(presence, everywhere)
-    around = surroundings(table.ordinals, weights)
-    ties = similar_scenes(table, weights).half_with(around)
-    return spread_evidence(sure, ties, weights), around.gathered(sure)
+    return (
+        standardise(memories, everywhere)
+        + weights.bullet_share * standardise(bullets, everywhere)
+        + weights.presence_share * standardise(presence, everywhere)
+    )
+
+
+def _scene_parts(table: CandidateTable, weights: SelectionWeights, evidence: Column) -> tuple[Column, Column]:
+    """What flows to each scene from sure scenes of its thread, and what lies around the scenes like it.
+
+    A scene is the surer the surer those just before and after it are: that is what flows, and what a scene
+    has in common with the scenes like it. Passages alone say too little to tell which scenes are alike: story
+    order stands in for it.
+    """
+    near, thread = surroundings(table.ordinals, weights), scenes_of_one_thread(table, weights)
+    around = near.gathered(evidence)
+    if not table.is_distilled:
+        return spread_evidence(evidence, thread.half_with(near), weights), around
+    alike = similar_scenes(table, weights)
+    everywhere = np.ones(len(table.scenes), dtype=bool)
+    sure = standardise(evidence, everywhere) + standardise(around, everywhere)
+    # Without embeddings, scenes of one thread are the most alike that can be told.
+    alike = alike if len(alike.sources) else thread
+    return spread_evidence(sure, thread, weights), alike.gathered(around)
 
 
 def _lifted(evidence: Column) -> Column:

@@ -23,10 +23,10 @@ class SelectionWeights(BaseModel):
     )
     open_loops: float = Field(default=0.35, description="Weight of the open loops planted in its scene.")
     spreading: float = Field(
-        default=0.15, description="What flows to its scene from sure scenes of the same plot."
+        default=0.15, description="What flows to its scene from sure scenes that share rare words with it."
     )
     surroundings: float = Field(
-        default=0.25, description="Evidence of the scenes just before and after its own."
+        default=0.25, description="Evidence of what lies around the scenes that its own is most similar to."
     )
     summaries: float = Field(
         default=0.30, description="Closeness of its scene's summary bullets to the plan."
@@ -75,6 +75,16 @@ class SelectionWeights(BaseModel):
         default=0.5, ge=0, description="Weight of words beside meaning in scene evidence."
     )
 
+    common_directions: int = Field(
+        default=16, ge=0, description="Strongest directions of the candidates' embeddings that are damped."
+    )
+    damping: float = Field(
+        default=0.7,
+        ge=0,
+        le=1,
+        description="How far they are brought down to the weakest of them: 0 not at all, 1 wholly.",
+    )
+
     at_hand_scenes: int = Field(default=3, ge=0, description="Scenes back that the author still has at hand.")
     at_hand_points: float = Field(default=-2.0, description="Added to memories of scenes at hand.")
     superseded_points: float = Field(default=-0.5, description="Added to what a later memory replaced.")
@@ -102,7 +112,14 @@ class SelectionWeights(BaseModel):
         default=0.5, ge=0, description="Weight of shared participants in scene evidence."
     )
 
-    full_form_score: float = Field(default=2.1, description="Score from which the full form is given.")
+    bullet_share: float = Field(
+        default=1.0, ge=0, description="Weight of a scene's summary bullets in scene evidence."
+    )
+    common_word_share: float = Field(
+        default=0.1, gt=0, le=1, description="Share of the scenes beyond which a word ties none of them."
+    )
+
+    full_form_score: float = Field(default=2.5, description="Score from which the full form is given.")
     short_form_worth: float = Field(
         default=0.9, gt=0, le=1, description="Worth of a good short form beside the full."
     )

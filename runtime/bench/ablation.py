@@ -23,6 +23,8 @@ SCORED_PARTS = (
     "summaries",
 )
 OTHER_VARIANTS: dict[str, dict[str, float]] = {
+    "without summaries, also as evidence of scenes": {"summaries": 0.0, "bullet_share": 0.0},
+    "without damping what all embeddings share": {"damping": 0.0},
     "without at-hand demotion": {"at_hand_points": 0.0},
     "without kinds (bullets and passages as good as memories)": {
         "summary_points": 0.0,

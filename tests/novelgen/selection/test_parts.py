@@ -8,11 +8,13 @@ import pytest
 from novelgen.selection.budget import Priced, fill, gain_per_token
 from novelgen.selection.candidates import Candidate
 from novelgen.selection.duplicates import content_words
+from novelgen.selection.embedding_space import damped_space
 from novelgen.selection.forms import ChosenForm
 from novelgen.selection.fusion import CLIP, RANK_CONSTANT, arm_scores, pool_best, semantic_scores, standardise
 from novelgen.selection.neighbours import SceneTies, similar_scenes, spread_evidence, surroundings
-from novelgen.selection.table import lay_out
+from novelgen.selection.table import CandidateTable, lay_out
 from novelgen.selection.weights import SelectionWeights
+from novelgen.selection.word_ties import scenes_of_one_thread
 from tests.novelgen.selection.build import AXES, candidate, chunk, crowd, lexical, plan_scene, semantic
 
 ALL = np.ones(4, dtype=bool)
@@ -64,7 +66,9 @@ def test_rank_stands_for_an_unknown_score():
 def test_candidate_without_embedding_is_unknown():
     """Among embedded candidates one without an embedding has no semantic score."""
     rows = [candidate("a", axis=0), candidate("b", axis=1), candidate("c")]
-    scores = semantic_scores([(0, plan_scene(axis=0).queries[0])], rows, np.ones(3, dtype=bool))
+    scores = semantic_scores(
+        [(0, plan_scene(axis=0).queries[0])], rows, np.ones(3, dtype=bool), weights=SelectionWeights()
+    )
     assert scores[0, 0] > scores[0, 1]
     assert np.isnan(scores[0, 2])
 
@@ -126,6 +130,75 @@ def test_evidence_flows_along_ties():
     flow = spread_evidence(np.array([2.0, -1.0, -1.0]), ties, SelectionWeights())
     assert flow[0] > flow[1] > flow[2]
     assert not spread_evidence(np.array([-1.0, 0.0, 0.0]), ties, SelectionWeights()).any()
+
+
+def told(*contents: str) -> CandidateTable:
+    """One memory per scene, in story order."""
+    rows = [candidate(f"m{i}", i, content=content) for i, content in enumerate(contents, start=1)]
+    return lay_out(rows, plan_scene())
+
+
+@pytest.mark.parametrize(
+    "contents",
+    [
+        ("The cassock shines in its case.", "A storm at sea.", "He wraps the cassock up."),
+        ("三藏抱着袈裟痛哭。", "海上起了大风。", "长老夸那袈裟。"),
+    ],
+)
+def test_scenes_that_share_rare_words_are_tied(contents):
+    """A thing that two scenes name ties them, and nothing else does, in both languages."""
+    ties = scenes_of_one_thread(told(*contents), SelectionWeights())
+    assert share(ties, 0, 2) == pytest.approx(1)
+    assert share(ties, 2, 0) == pytest.approx(1)
+    assert 1 not in ties.sources
+
+
+def test_rarer_words_tie_closer():
+    """Of two scenes that share one word each, the one with the rarer word is the nearer."""
+    ties = scenes_of_one_thread(told("cassock lantern", "cassock", "lantern", "lantern"), SelectionWeights())
+    assert share(ties, 0, 1) > share(ties, 0, 2) > 0
+
+
+def test_words_that_most_scenes_use_tie_nothing():
+    """A word of more than a tenth of the scenes says nothing about any of them."""
+    common = [f"Monk {name}" for name in ("ash", "birch", "cedar", "date", "elm", "fir", "gum")]
+    assert not len(scenes_of_one_thread(told(*common), SelectionWeights()).sources)
+    assert len(scenes_of_one_thread(told(*common), SelectionWeights(common_word_share=1)).sources)
+
+
+@pytest.mark.parametrize("contents", [(), ("alone",), ("one", "other")])
+def test_no_shared_words_no_ties(contents):
+    """Nothing, a lone scene, and scenes without a common word are tied to nothing."""
+    assert not len(scenes_of_one_thread(told(*contents), SelectionWeights()).sources)
+
+
+def vectors(count: int) -> np.ndarray:
+    """Vectors that differ much along the first axis, and little along all others."""
+    spread = np.array([9, 1, 1, 1, 1, 1, 1, 1], dtype=np.float32)
+    return np.random.default_rng(7).standard_normal((count, 8)).astype(np.float32) * spread
+
+
+def test_what_all_vectors_share_counts_less():
+    """The strongest direction loses against the others, the more the greater the damping, and never grows."""
+    rows = vectors(64)
+    placed = [
+        np.abs(damped_space(rows, SelectionWeights(damping=d)).placed(rows)[:, 0]).mean() for d in (0, 0.7, 1)
+    ]
+    assert placed[0] > placed[1] > placed[2] > 0
+
+
+def test_placed_vectors_have_unit_length():
+    """Every vector comes out at length one; the centre itself stays zero."""
+    rows = vectors(64)
+    space = damped_space(rows, SelectionWeights())
+    assert np.linalg.norm(space.placed(rows), axis=1) == pytest.approx(np.ones(64), abs=1e-4)
+    assert not space.placed(space.centre[np.newaxis]).any()
+
+
+def test_few_vectors_are_only_centred():
+    """Under eight vectors no direction can be told; nor are there any where all vectors are the same."""
+    assert not len(damped_space(vectors(7), SelectionWeights()).directions)
+    assert not len(damped_space(np.ones((64, 8), dtype=np.float32), SelectionWeights()).directions)
 
 
 def test_gain_counts_cost_and_form():

@@ -149,13 +149,14 @@ def test_open_loop_raises_the_memories_of_its_scene():
     assert ids(select_memories(crowd(20), plan_scene(open_loops=(resolved,))))[0] == "c01"
 
 
-def test_neighbours_of_a_sure_scene_are_raised():
-    """A memory beside the scene of sure hits leads one far from it."""
+def test_scenes_like_the_neighbours_of_a_sure_scene_are_raised():
+    """A memory like those beside the scene of sure hits leads one that is like others."""
     sure = [candidate(f"s{i}", 20, axis=0, content=f"Sure thing {i} of many words") for i in range(3)]
-    others = [*crowd(18, axis=1), candidate("far", 39, axis=1), candidate("beside", 21, axis=1)]
-    order = ids(select_memories([*sure, *others], plan_scene(axis=0)))
+    beside = [candidate(f"b{index}", index, axis=1) for index in (19, 21)]
+    others = [*crowd(12, axis=2), candidate("far", 39, axis=2), candidate("alike", 35, axis=1)]
+    order = ids(select_memories([*sure, *beside, *others], plan_scene(axis=0)))
     assert set(order[:3]) == {"s0", "s1", "s2"}
-    assert order.index("beside") < order.index("far")
+    assert order.index("alike") < order.index("far")
 
 
 def test_who_took_part_is_evidence():
