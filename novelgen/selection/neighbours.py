@@ -107,12 +107,14 @@ def nearest_ties(similarity: Similarity, weights: SelectionWeights) -> SceneTies
     ties = min(weights.scene_neighbours, count - 1)
     if ties < 1:
         return _in_shares(count, joined([]), joined([]), np.zeros(0))
-    apart = np.where(np.eye(count, dtype=bool), -1.0, similarity)
-    least = np.partition(apart, count - ties, axis=1)[:, count - ties]
-    near = (apart >= least[:, np.newaxis]) & (apart > 0)
-    # One dimension is searched several times faster than two.
-    sources, targets = np.divmod(np.flatnonzero(near | near.T), count)
-    return _in_shares(count, sources, targets, apart[sources, targets].astype(float))
+    others = similarity.astype(np.float32)
+    np.fill_diagonal(others, -1.0)
+    least = np.partition(others, count - ties, axis=1)[:, count - ties]
+    near = others >= np.maximum(least, np.finfo(np.float32).tiny)[:, np.newaxis]
+    chosen, choice = np.nonzero(near)
+    cells = np.unique(np.concatenate([chosen * count + choice, choice * count + chosen]))
+    sources, targets = np.divmod(cells, count)
+    return _in_shares(count, sources, targets, others[sources, targets].astype(float))
 
 
 def spread_evidence(evidence: Column, ties: SceneTies, weights: SelectionWeights) -> Column:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-
 import numpy as np
 
 from novelgen.selection.duplicates import content_words
@@ -14,6 +12,9 @@ from novelgen.selection.weights import SelectionWeights
 
 LEAST_COMMON = 3
 """In a short story a word of so many scenes is rare, whatever share of them that is."""
+
+MOST_COMMON = 60
+"""In a long one a word of more scenes ties nothing: the cost of a word grows with the square of its scenes."""
 
 
 def scenes_of_one_thread(table: CandidateTable, weights: SelectionWeights) -> SceneTies:
@@ -32,7 +33,8 @@ def scenes_of_one_thread(table: CandidateTable, weights: SelectionWeights) -> Sc
 def _shared_rarity(table: CandidateTable, weights: SelectionWeights) -> Matrix:
     """Compare scenes by their words, weighted by ln((n + 1) / (df + 1/2)) over the scenes (cosine, 0-1)."""
     count = len(table.scenes)
-    words, scenes = _telling_words(table, most=max(LEAST_COMMON, int(weights.common_word_share * count)))
+    most = min(MOST_COMMON, max(LEAST_COMMON, int(weights.common_word_share * count)))
+    words, scenes = _telling_words(table, most=most)
     holders = np.bincount(words) if len(words) else np.zeros(0, dtype=np.intp)
     rarity = np.log((count + 1) / (holders + 0.5)) ** 2
     # Sorted by word, the holders of a word stand together: pairs are a step apart, two steps apart, and so on.
@@ -40,21 +42,25 @@ def _shared_rarity(table: CandidateTable, weights: SelectionWeights) -> Matrix:
     firsts = [np.flatnonzero(words[step:] == words[:-step]) for step in steps]
     first = joined(firsts)
     second = joined([places + step for step, places in zip(steps, firsts, strict=True)])
-    pairs = scenes[first] * count + scenes[second]
-    products = np.bincount(pairs, rarity[words[first]], minlength=count * count).reshape(count, count)
     lengths = np.sqrt(np.bincount(scenes, rarity[words], minlength=count))
-    # A scene without telling words is compared with nothing; a tiny length would be divided by.
-    lengths = np.where(lengths > 0, lengths, 1.0)
-    return np.asarray((products + products.T) / np.outer(lengths, lengths), dtype=np.float64)
+    one, other = scenes[first], scenes[second]
+    shared = rarity[words[first]] / (lengths[one] * lengths[other])
+    cells = np.concatenate([one * count + other, other * count + one])
+    summed = np.bincount(cells, np.tile(shared, 2), minlength=count * count)
+    return np.asarray(summed, dtype=np.float64).reshape(count, count)
 
 
 def _telling_words(table: CandidateTable, *, most: int) -> tuple[Places, Places]:
-    """Number the words of two scenes or more but not of more than `most`, sorted, with their scenes."""
-    holders: dict[str, set[int]] = defaultdict(set)
+    """Number the words of two scenes or more but not of more than `most`, ascending, with their scenes."""
+    count = max(1, len(table.scenes))
+    numbers: dict[str, int] = {}
+    cells: list[int] = []
     for row in np.flatnonzero(table.measure & (table.scene_of >= 0)):
-        for word in content_words(table.candidates[row].chunk.content):
-            holders[word].add(int(table.scene_of[row]))
-    telling = [sorted(holders[word]) for word in sorted(holders) if 2 <= len(holders[word]) <= most]
-    sizes = [len(scenes) for scenes in telling]
-    words = np.repeat(np.arange(len(telling), dtype=np.intp), sizes)
-    return words, np.array([scene for scenes in telling for scene in scenes], dtype=np.intp)
+        scene = int(table.scene_of[row])
+        # A set's order is chance, and sums in another order differ in their last digits.
+        for word in sorted(content_words(table.candidates[row].chunk.content)):
+            cells.append(numbers.setdefault(word, len(numbers)) * count + scene)
+    words, scenes = np.divmod(np.unique(np.array(cells, dtype=np.intp)), count)
+    holders = np.bincount(words)[words] if len(words) else words
+    telling = (holders >= 2) & (holders <= most)
+    return words[telling], scenes[telling]
