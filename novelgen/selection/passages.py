@@ -9,7 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from novelgen.selection.candidates import Candidate, SceneKey, SelectionScene
-from novelgen.selection.fusion import Column, centred, stack_vectors, standardise
+from novelgen.selection.embedding_space import stack_vectors, unit_rows
+from novelgen.selection.fusion import Column, standardise
 from novelgen.selection.table import CandidateTable
 from novelgen.selection.word_scores import word_scores
 
@@ -60,7 +61,7 @@ def novelty(table: CandidateTable) -> Column:
     if not len(rows):
         return told
     rows = rows[np.argsort(table.scene_of[rows], kind="stable")]
-    apart = centred(vectors[rows], vectors[rows].mean(axis=0))
+    apart = unit_rows(vectors[rows] - vectors[rows].mean(axis=0))
     scenes, begins = np.unique(table.scene_of[rows], return_index=True)
     closest = np.maximum.reduceat(apart @ apart.T, begins, axis=1)
     closest[scenes >= table.scene_of[rows][:, np.newaxis]] = np.nan
