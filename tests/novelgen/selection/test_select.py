@@ -226,10 +226,14 @@ def test_shared_words_count_by_themselves_where_only_passages_are_stored(content
 
 def test_a_receipt_says_what_the_passage_beside_it_gave():
     """The points of a chosen neighbour are a part of the score like any other, and a reason."""
-    rows = [*crowd(12, content_type="scene"), *(candidate(f"n{i}", 30, content_type="scene") for i in (1, 2))]
-    for row, span in zip(rows[-2:], ((0, 50), (51, 99)), strict=True):
+    pair = [
+        candidate("n1", 30, content_type="scene", content="Eve went down to the harbour."),
+        candidate("n2", 30, content_type="scene", content="No lamp burned there."),
+    ]
+    for row, span in zip(pair, ((0, 29), (30, 51)), strict=True):
         row.chunk.source_span = span
-    item = next(i for i in select_memories(rows, plan_scene()).items if "beside" in i.score_parts)
+    chosen = select_memories([*crowd(12, content_type="scene"), *pair], plan_scene()).items
+    (item,) = [each for each in chosen if "beside" in each.score_parts]
     assert item.chunk.chunk_id in ("n1", "n2")
     assert item.score_parts["beside"] == 0.6
     assert "beside" in item.reasons
