@@ -18,14 +18,18 @@ PASSAGE_ORDER = 3
 SAME_KIND_OVERLAP = 0.85
 """Two memories of one kind are told apart on purpose: only nearly equal ones are one."""
 
+_ASCII_WORDS = re.compile(r"[a-z0-9]{3,}|(?<![a-z0-9])\d{1,2}(?![a-z0-9])")
 _RUNS = re.compile(rf"[{CJK_RANGES}]+|[^\W_]+")
 
 
 def content_words(text: str) -> frozenset[str]:
     """Reduce a text to its words: numbers, Latin words of three letters and more, pairs of Chinese
     characters."""
+    plain = _plain(text)
+    if plain.isascii():
+        return frozenset(_ASCII_WORDS.findall(plain))
     found: set[str] = set()
-    for run in _RUNS.findall(_plain(text)):
+    for run in _RUNS.findall(plain):
         if is_cjk(run[0]):
             found.update(run[i : i + 2] for i in range(len(run) - 1))
         elif len(run) > 2 or run.isdigit():

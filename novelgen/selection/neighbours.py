@@ -111,7 +111,8 @@ def nearest_ties(similarity: Similarity, weights: SelectionWeights) -> SceneTies
     np.fill_diagonal(others, -1.0)
     least = np.partition(others, count - ties, axis=1)[:, count - ties]
     near = others >= np.maximum(least, np.finfo(np.float32).tiny)[:, np.newaxis]
-    chosen, choice = np.nonzero(near)
+    # One dimension is searched several times faster than two.
+    chosen, choice = np.divmod(np.flatnonzero(near), count)
     cells = np.unique(np.concatenate([chosen * count + choice, choice * count + chosen]))
     sources, targets = np.divmod(cells, count)
     return _in_shares(count, sources, targets, others[sources, targets].astype(float))

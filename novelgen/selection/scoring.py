@@ -21,6 +21,9 @@ from novelgen.selection.word_ties import scenes_of_one_thread
 SCENE_BEST = 2
 """A scene's evidence is the mean of its two best memories: one hit may be chance, all would drown the hit."""
 
+MOST_SCENES = 1000
+"""So many scenes lend each other evidence: what compares scenes with scenes grows with the square of their number."""
+
 OPEN_STATUSES = frozenset({"open", "advanced"})
 
 
@@ -143,6 +146,21 @@ def _scene_evidence(
 
 def _scene_parts(table: CandidateTable, weights: SelectionWeights, evidence: Column) -> tuple[Column, Column]:
     """What flows to each scene from sure scenes of its thread, and what lies around the scenes like it.
+
+    Scenes beyond the `MOST_SCENES` for which most speaks give nothing and get what the least of those gets.
+    """
+    if len(evidence) <= MOST_SCENES:
+        return _parts_of_scenes(table, weights, evidence)
+    kept = np.sort(np.argsort(-evidence, kind="stable")[:MOST_SCENES])
+    flow, around = np.full((2, len(evidence)), np.nan)
+    flow[kept], around[kept] = _parts_of_scenes(table.of_scenes(kept), weights, evidence[kept])
+    return _lifted(flow), _lifted(around)
+
+
+def _parts_of_scenes(
+    table: CandidateTable, weights: SelectionWeights, evidence: Column
+) -> tuple[Column, Column]:
+    """The two parts over all scenes of a table.
 
     A scene is the surer the surer those just before and after it are: that is what flows, and what a scene
     has in common with the scenes like it. Passages alone say too little to tell which scenes are alike: story

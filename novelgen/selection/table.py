@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,18 @@ class CandidateTable:
     def ordinals(self) -> NDArray[np.intp]:
         """Ordinal of each scene."""
         return np.array([scene.ordinal for scene in self.scenes], dtype=np.intp)
+
+    def of_scenes(self, kept: NDArray[np.intp]) -> CandidateTable:
+        """Return the table with some of its scenes alone; candidates of the others are without a known scene.
+
+        Args:
+            kept: Indices into `scenes`, ascending.
+        """
+        places = np.full(len(self.scenes) + 1, -1, dtype=np.intp)
+        places[kept] = np.arange(len(kept))
+        return replace(
+            self, scenes=tuple(self.scenes[index] for index in kept), scene_of=places[self.scene_of]
+        )
 
     def spread(self, scene_values: Column) -> Column:
         """Give each candidate its scene's value; NaN to one without a known scene."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+from itertools import chain
+
 import numpy as np
 
 from novelgen.selection.duplicates import content_words
@@ -52,15 +55,14 @@ def _shared_rarity(table: CandidateTable, weights: SelectionWeights) -> Matrix:
 
 def _telling_words(table: CandidateTable, *, most: int) -> tuple[Places, Places]:
     """Number the words of two scenes or more but not of more than `most`, ascending, with their scenes."""
-    count = max(1, len(table.scenes))
-    numbers: dict[str, int] = {}
-    cells: list[int] = []
+    said: dict[int, set[str]] = defaultdict(set)
     for row in np.flatnonzero(table.measure & (table.scene_of >= 0)):
-        scene = int(table.scene_of[row])
-        # A set's order is chance, and sums in another order differ in their last digits.
-        for word in sorted(content_words(table.candidates[row].chunk.content)):
-            cells.append(numbers.setdefault(word, len(numbers)) * count + scene)
-    words, scenes = np.divmod(np.unique(np.array(cells, dtype=np.intp)), count)
-    holders = np.bincount(words)[words] if len(words) else words
-    telling = (holders >= 2) & (holders <= most)
-    return words[telling], scenes[telling]
+        said[int(table.scene_of[row])] |= content_words(table.candidates[row].chunk.content)
+    holders = Counter(chain.from_iterable(said.values()))
+    # In order of the words: sums in another order differ in their last digits.
+    telling = {
+        word: number for number, word in enumerate(sorted(w for w, n in holders.items() if 2 <= n <= most))
+    }
+    cells = [(telling[word], scene) for scene, words in said.items() for word in words & telling.keys()]
+    words, scenes = np.array(sorted(cells), dtype=np.intp).reshape(-1, 2).T
+    return words, scenes

@@ -12,6 +12,7 @@ from novelgen.selection.embedding_space import damped_space
 from novelgen.selection.forms import ChosenForm
 from novelgen.selection.fusion import CLIP, RANK_CONSTANT, arm_scores, pool_best, semantic_scores, standardise
 from novelgen.selection.neighbours import SceneTies, similar_scenes, spread_evidence, surroundings
+from novelgen.selection.scoring import MOST_SCENES, score_candidates
 from novelgen.selection.table import CandidateTable, lay_out
 from novelgen.selection.weights import SelectionWeights
 from novelgen.selection.word_ties import scenes_of_one_thread
@@ -221,3 +222,27 @@ def test_fill_asks_only_for_what_fits():
 def test_content_words_of_both_languages():
     """Latin words are lowered and short ones dropped, Chinese ones are pairs of characters."""
     assert content_words("The Ring of 金箍棒 is ＨＩＤＤＥＮ") == {"the", "ring", "hidden", "金箍", "箍棒"}
+
+
+def test_of_very_many_scenes_those_with_most_evidence_lend_it():
+    """Beyond the bound a scene gives nothing and gets what the least of the others gets; within it, all count."""
+    count = MOST_SCENES + 5
+    rows = [
+        candidate("near", 1, axis=0),
+        *(candidate(f"c{at:04d}", at, axis=1) for at in range(2, count + 1)),
+    ]
+    scene = plan_scene(ordinal=2 * count, axis=0, scenes=count)
+    table = lay_out(rows, scene)
+    spreading = score_candidates(table, scene, SelectionWeights()).parts["spreading"]
+    places = {row.chunk.chunk_id: place for place, row in enumerate(table.candidates)}
+    assert spreading[places["near"]] == spreading.max()
+    assert (spreading == spreading.min()).sum() >= 5
+    assert np.isfinite(spreading).all()
+
+
+def test_a_table_of_some_scenes_forgets_the_others():
+    """Their candidates stay, without a known scene."""
+    table = lay_out(crowd(4), plan_scene())
+    narrow = table.of_scenes(np.array([1, 3]))
+    assert [facts.ordinal for facts in narrow.scenes] == [2, 4]
+    assert narrow.scene_of.tolist() == [-1, 0, -1, 1]
