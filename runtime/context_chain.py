@@ -63,6 +63,7 @@ def context_settings(settings: NovelgenSettings) -> ContextSettings:
         timeline_budget=memory.timeline_budget,
         max_states=memory.max_states,
         quotas=memory.quotas,
+        weights=memory.weights,
         context_window=memory.context_window,
         tool_timeout_s=memory.tool_timeout_s,
         chain_timeout_s=memory.chain_timeout_s,

@@ -20,6 +20,7 @@ from yaml import YAMLError, safe_load
 
 from novelgen.errors import ConfigurationError
 from novelgen.selection.quotas import NeedQuotas
+from novelgen.selection.weights import DEFAULT_WEIGHTS, SelectionWeights
 
 
 class VectorStoreSettings(BaseModel):
@@ -104,6 +105,9 @@ class MemorySettings(BaseModel):
     )
     tool_timeout_s: float = Field(default=8.0, gt=0, le=600, description="Deadline of each retrieval tool.")
     chain_timeout_s: float = Field(default=10.0, gt=0, le=3600, description="Budget without the model.")
+    weights: SelectionWeights = Field(
+        default=DEFAULT_WEIGHTS, description="What each part of the choice counts."
+    )
 
 
 class NovelgenSettings(BaseSettings):

@@ -10,6 +10,7 @@ import pytest
 from langchain_core.language_models import FakeListChatModel
 from pydantic import BaseModel
 
+from novelgen.selection.weights import SelectionWeights
 from runtime.context_chain import build_context_chain
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores
@@ -75,8 +76,9 @@ def test_every_setting_is_in_the_table_with_its_default() -> None:
     """The configuration table names every setting, its variable and its default, and no other."""
     described = {variable: (name, default.strip()) for name, variable, default in SETTING_ROW.findall(README)}
     defaults = flat_defaults(NovelgenSettings)
-    hidden = {"memory.vector_store.provider"}
-    expected = {f"NOVELGEN_{name.upper().replace('.', '__')}" for name in defaults if name not in hidden}
+    elsewhere = ("memory.vector_store.provider", "memory.weights.")
+    shown = [name for name in defaults if not name.startswith(elsewhere)]
+    expected = {f"NOVELGEN_{name.upper().replace('.', '__')}" for name in shown}
     assert described.keys() == expected
     for variable, (name, told) in described.items():
         default = defaults[name or "projects_dir"]
@@ -84,6 +86,22 @@ def test_every_setting_is_in_the_table_with_its_default() -> None:
             assert told == str(default).lower(), variable
         elif isinstance(default, int | float):
             assert float(told) == default, variable
+
+
+def test_every_weight_of_the_choice_is_told_with_its_default() -> None:
+    """The table of weights is that of the settings: names, defaults and descriptions, in their order."""
+    described = re.findall(
+        r"^\| `(\w+)` \| ([^|]+) \| ([^|]+) \|$", README.partition("| weight |")[2], re.MULTILINE
+    )
+    fields = SelectionWeights.model_fields.items()
+    defaults = [
+        ", ".join(sorted(field.default)) if isinstance(field.default, frozenset) else str(field.default)
+        for _, field in fields
+    ]
+    told = [
+        (name, default, field.description) for (name, field), default in zip(fields, defaults, strict=True)
+    ]
+    assert described[: len(told)] == told
 
 
 def test_both_commands_of_a_fresh_machine_are_there() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.selection.quotas import NeedQuotas
-from novelgen.selection.weights import SelectionWeights
+from novelgen.selection.weights import DEFAULT_WEIGHTS, SelectionWeights
 
 
 class ContextSettings(BaseModel):
@@ -24,5 +24,5 @@ class ContextSettings(BaseModel):
     tool_timeout_s: float = Field(default=8.0, gt=0, description="Deadline of each tool call.")
     chain_timeout_s: float = Field(default=10.0, gt=0, description="Budget of the whole, without the model.")
     model_timeout_s: float = Field(default=20.0, gt=0, description="Total deadline of planning by a model.")
-    weights: SelectionWeights = SelectionWeights()
+    weights: SelectionWeights = DEFAULT_WEIGHTS
     quotas: NeedQuotas = NeedQuotas()

@@ -39,7 +39,7 @@ def _lines(model: type[BaseModel], *, indent: str) -> Iterator[str]:
 
 def _yaml_value(value: Any) -> str:
     """JSON is YAML."""
-    return json.dumps(value)
+    return json.dumps(sorted(value) if isinstance(value, frozenset) else value)
 
 
 def _remark(field: FieldInfo) -> str:

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from novelgen.selection.weights import DEFAULT_WEIGHTS
 from runtime.cli.config_template import config_template
+from runtime.context_chain import context_settings
 from runtime.settings import load_settings
 
 
@@ -21,6 +23,15 @@ def test_the_template_changes_nothing_and_holds_every_default(
     commented.write_text(config_template(), encoding="utf-8")
     plain.write_text("\n".join(line.removeprefix("# ") for line in body.split("\n")), encoding="utf-8")
     assert load_settings(commented) == load_settings(plain) == load_settings()
+
+
+def test_a_weight_of_the_choice_can_be_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file sets one weight, the environment another, and all others keep their defaults."""
+    config = tmp_path / "config.yaml"
+    config.write_text("memory:\n  weights:\n    relevance: 0.5\n", encoding="utf-8")
+    monkeypatch.setenv("NOVELGEN_MEMORY__WEIGHTS__IMPORTANCE", "0.1")
+    weights = context_settings(load_settings(config)).weights
+    assert weights == DEFAULT_WEIGHTS.model_copy(update={"relevance": 0.5, "importance": 0.1})
 
 
 def test_the_template_names_settings_but_no_key() -> None:
