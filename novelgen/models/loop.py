@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from pydantic import BaseModel, Field
@@ -28,3 +29,16 @@ class OpenLoop(BaseModel):
     age_scenes: int | None = Field(
         default=None, description="Stored scenes between planting and the position."
     )
+
+
+def most_due(loops: Iterable[OpenLoop], limit: int) -> list[OpenLoop]:
+    """Return the loops that wait longest and weigh most, by weight times age in scenes, greatest first.
+
+    Args:
+        loops: Unresolved loops.
+        limit: Most to return; equals go by loop id.
+    """
+    by_age = sorted(
+        loops, key=lambda loop: (-LOOP_WEIGHTS[loop.importance] * (1 + (loop.age_scenes or 0)), loop.loop_id)
+    )
+    return by_age[:limit]

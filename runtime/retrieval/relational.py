@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from novelgen.memory.search import SearchRequest
+from novelgen.models.loop import most_due
 from novelgen.models.memory import ContentType
 from runtime.retrieval.answers import ArmAnswer, listed_answer
 from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores
 
+DUE_LOOPS = 3
+"""So many threads that wait longest and weigh most are looked up, whoever the scene is about."""
 DISTILLED: tuple[ContentType, ...] = ("memory", "note")
 
 
@@ -31,13 +34,13 @@ def entity_memories(stores: MemoryStores, request: SearchRequest) -> ArmAnswer:
 
 
 def loop_memories(stores: MemoryStores, request: SearchRequest) -> ArmAnswer:
-    """List the memories of the scenes that planted or moved an open thread of the scene's entities."""
+    """List the memories of the scenes that planted or moved an open thread of the scene's entities, or a due one."""
     touched = set(request.entity_ids)
     with stores.database(request.project_id).read() as unit:
+        waiting = unit.loops.list_as_of(request.project_id, as_of=request.as_of)
+        due = {loop.loop_id for loop in most_due(waiting, DUE_LOOPS)}
         loops = [
-            loop
-            for loop in unit.loops.list_as_of(request.project_id, as_of=request.as_of)
-            if touched & set(loop.related_entities)
+            loop for loop in waiting if loop.loop_id in due or not touched.isdisjoint(loop.related_entities)
         ]
         places = {
             (chapter, scene)

@@ -125,10 +125,10 @@ def _arms(request: SearchRequest) -> dict[str, Callable[[MemoryStores, SearchReq
         "semantic": _semantic_arm,
         "lexical": search_words,
     }
-    by_entity = {"entity": entity_memories, "loop": loop_memories}
     return {
         **(by_query if request.queries else {}),
-        **(by_entity if request.entity_ids else {}),
+        **({"entity": entity_memories} if request.entity_ids else {}),
+        "loop": loop_memories,
         "recent": recent_memories,
     }
 

@@ -10,7 +10,7 @@ import numpy as np
 from sqlalchemy import case, select
 
 from novelgen.errors import UserInputError
-from novelgen.models.loop import LOOP_WEIGHTS, LoopStatus, OpenLoop
+from novelgen.models.loop import LoopStatus, OpenLoop, most_due
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, RecordedLoopResolution, SceneRecord
 from runtime.storage.counters import CounterRepository
@@ -86,12 +86,8 @@ class LoopRepository:
         return [loop for loop in self._folded(project_id, as_of) if loop.status in statuses]
 
     def due(self, project_id: str, *, as_of: StoryPosition = END_OF_STORY, limit: int = 10) -> list[OpenLoop]:
-        """Return the unresolved loops that wait longest and weigh most, by weight times age, greatest first."""
-        waiting = self.list_as_of(project_id, as_of=as_of)
-        waiting.sort(
-            key=lambda loop: (-LOOP_WEIGHTS[loop.importance] * (1 + (loop.age_scenes or 0)), loop.loop_id)
-        )
-        return waiting[:limit]
+        """Return the unresolved loops that are most due (see `most_due`)."""
+        return most_due(self.list_as_of(project_id, as_of=as_of), limit)
 
     def _folded(self, project_id: str, as_of: StoryPosition, loop_id: str | None = None) -> list[OpenLoop]:
         statement = (
