@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.memory.search import SearchRequest, SearchResult
-from novelgen.selection.weights import DEFAULT_WEIGHTS, SelectionWeights
+from novelgen.selection.weights import SelectionWeights
 from runtime.bench.book import BenchPlan
 from runtime.bench.chain_runs import PlannedContext, plan_request
 from runtime.context_chain import context_settings
@@ -38,14 +38,21 @@ OTHER_VARIANTS: dict[str, dict[str, float]] = {
 }
 
 
-def ablation_variants() -> dict[str, SelectionWeights]:
-    """Return the variants by name, the whole choice first, each differing from it in one thing."""
-    without = {f"without {part}": {part: 0.0} for part in SCORED_PARTS}
+def ablation_variants(whole: SelectionWeights) -> dict[str, SelectionWeights]:
+    """Return the variants by name, the whole choice first, each differing from it in one thing.
+
+    Args:
+        whole: The weights that are set.
+    """
+    without = {f"without {part}": _nothing_for(part) for part in SCORED_PARTS}
     changed = {**without, **OTHER_VARIANTS}
-    return {
-        "whole": DEFAULT_WEIGHTS,
-        **{name: DEFAULT_WEIGHTS.model_copy(update=change) for name, change in changed.items()},
-    }
+    return {"whole": whole, **{name: whole.model_copy(update=change) for name, change in changed.items()}}
+
+
+def _nothing_for(part: str) -> dict[str, float]:
+    """A part's weight and, where it has one of its own, that for a story of passages alone."""
+    names = (part, f"text_alone_{part}")
+    return {name: 0.0 for name in names if name in SelectionWeights.model_fields}
 
 
 def run_ablation(
@@ -66,8 +73,8 @@ def run_ablation(
     Returns:
         Contexts per variant, in the order of the plans.
     """
-    tools = _RememberingTools(stores)
-    chains = {name: _chain(stores, tools, weights) for name, weights in ablation_variants().items()}
+    tools, whole = _RememberingTools(stores), stores.settings.memory.weights
+    chains = {name: _chain(stores, tools, weights) for name, weights in ablation_variants(whole).items()}
     contexts: dict[str, list[PlannedContext]] = {name: [] for name in chains}
     for done, plan in enumerate(plans, start=1):
         for name, chain in chains.items():

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import UserInputError
+from novelgen.selection.weights import DEFAULT_WEIGHTS
 from runtime.bench.ablation import SCORED_PARTS, ablation_variants
 from runtime.bench.book import BenchBook
 from runtime.bench.quality import QualityReport, SystemScores, measure_quality
@@ -110,7 +111,7 @@ def test_an_ablation_changes_one_thing_at_a_time(reports: dict[str, QualityRepor
 
 def test_variants_differ_from_the_whole_in_one_setting_or_kind() -> None:
     """No variant is the whole choice under another name, and none changes unrelated settings."""
-    variants = ablation_variants()
+    variants = ablation_variants(DEFAULT_WEIGHTS)
     whole = variants.pop("whole").model_dump()
     changes = {
         name: {field for field, value in weights.model_dump().items() if value != whole[field]}
@@ -119,3 +120,11 @@ def test_variants_differ_from_the_whole_in_one_setting_or_kind() -> None:
 
     assert all(1 <= len(changed) <= 2 for changed in changes.values())
     assert changes["without relevance"] == {"relevance"}
+
+
+def test_a_part_is_left_out_where_a_story_has_passages_alone_too() -> None:
+    """The weight that stands in there goes with it, and the weights that are set stay in every other place."""
+    whole = DEFAULT_WEIGHTS.model_copy(update={"importance": 0.1})
+    left_out = ablation_variants(whole)["without spreading"]
+    assert left_out.for_text_alone().spreading == 0.0 < whole.for_text_alone().spreading
+    assert left_out.importance == 0.1
