@@ -102,7 +102,7 @@ def _stored(stores: MemoryStores, project_id: str) -> ProjectContents:
     except UnknownProjectError:
         return ProjectContents()
     with database.read() as unit:
-        return unit.exchange.contents(project_id)
+        return unit.exchange.contents()
 
 
 def _copied_plans(files: list[Path], folder: Path) -> list[str]:

@@ -45,7 +45,7 @@ def export_project(stores: MemoryStores, project_id: str, folder: Path) -> list[
         ContextWriteError: When a file cannot be written.
     """
     with stores.database(project_id).read() as unit:
-        contents = unit.exchange.contents(project_id)
+        contents = unit.exchange.contents()
     root = folder / MEMORY_FOLDER
     if root.exists() and any(root.iterdir()):
         raise UserInputError(f"{str(root)!r} is not empty; export to a new folder")

@@ -19,12 +19,11 @@ SHOWN_NAMES = 3
 _LEAST_LIKENESS = 0.3
 
 
-def resolved_targets(session: StorageSession, project_id: str, targets: Sequence[str]) -> list[str]:
+def resolved_targets(session: StorageSession, targets: Sequence[str]) -> list[str]:
     """Return the targets that are meant, without repeats, in the order given.
 
     Args:
         session: A session.
-        project_id: The project.
         targets: Each `book`, `chapter:3`, or an entity's id, name or alias; titles do not
             count.
 
@@ -35,11 +34,9 @@ def resolved_targets(session: StorageSession, project_id: str, targets: Sequence
         UnknownEntityError: When nobody or several bear a name; says whose names are nearest.
         UnknownSceneError: When no scene of a chapter is stored.
     """
-    entities = [stored.entity for stored in EntityRepository(session).list_all(project_id)]
+    entities = [stored.entity for stored in EntityRepository(session).list_all()]
     index = NameIndex(entities)
-    return list(
-        dict.fromkeys(_resolved(session, project_id, each.strip(), entities, index) for each in targets)
-    )
+    return list(dict.fromkeys(_resolved(session, each.strip(), entities, index) for each in targets))
 
 
 def nearest_names(name: str, entities: Sequence[Entity]) -> list[str]:
@@ -59,14 +56,12 @@ def nearest_names(name: str, entities: Sequence[Entity]) -> list[str]:
     return [f"{known} ({bearers[known]})" for known in names]
 
 
-def _resolved(
-    session: StorageSession, project_id: str, target: str, entities: Sequence[Entity], index: NameIndex
-) -> str:
+def _resolved(session: StorageSession, target: str, entities: Sequence[Entity], index: NameIndex) -> str:
     chapter = chapter_of_target(target)
     if target == BOOK:
         return BOOK
     if chapter is not None:
-        return _stored_chapter(session, project_id, chapter)
+        return _stored_chapter(session, chapter)
     steps = (index.by_id, index.by_name, index.by_alias, index.by_title_free_name)
     found = next((ids for step in steps if (ids := step(target))), [])
     if len(found) == 1:
@@ -81,8 +76,8 @@ def _resolved(
     )
 
 
-def _stored_chapter(session: StorageSession, project_id: str, chapter_index: int) -> str:
-    statement = select(SCENES.c.chapter_index).where(SCENES.c.project_id == project_id).distinct()
+def _stored_chapter(session: StorageSession, chapter_index: int) -> str:
+    statement = select(SCENES.c.chapter_index).where(session.owns(SCENES)).distinct()
     stored = sorted(session.connection.scalars(statement))
     if chapter_index not in stored:
         near = sorted(stored, key=lambda each: (abs(each - chapter_index), each))[:SHOWN_NAMES]

@@ -80,11 +80,10 @@ class AttachmentRepository:
     def __init__(self, session: StorageSession) -> None:
         self._session = session
 
-    def attach(self, project_id: str, memory_ids: Sequence[str], targets: Sequence[str]) -> list[str]:
+    def attach(self, memory_ids: Sequence[str], targets: Sequence[str]) -> list[str]:
         """Attach memories to targets by hand.
 
         Args:
-            project_id: The project.
             memory_ids: Memories; each is attached to every target.
             targets: Targets.
 
@@ -98,23 +97,23 @@ class AttachmentRepository:
             UserInputError: When a memory is consolidated; its sources are what can be attached.
         """
 
-        return self._change(project_id, memory_ids, targets, _ByHand.attach)
+        return self._change(memory_ids, targets, _ByHand.attach)
 
-    def detach(self, project_id: str, memory_ids: Sequence[str], targets: Sequence[str]) -> list[str]:
+    def detach(self, memory_ids: Sequence[str], targets: Sequence[str]) -> list[str]:
         """Take memories off targets by hand, whatever attached them; see `attach`.
 
         The chapter in which a memory stands, and the book of a memory that is attached to nothing else,
         cannot be taken off.
         """
-        return self._change(project_id, memory_ids, targets, _ByHand.detach)
+        return self._change(memory_ids, targets, _ByHand.detach)
 
-    def attachments_of(self, project_id: str, memory_id: str) -> list[Attachment]:
+    def attachments_of(self, memory_id: str) -> list[Attachment]:
         """Return what a memory is attached to: entities in order of id, then chapters, then the book.
 
         Raises:
             UnknownMemoryError: When there is none of that id.
         """
-        (row,) = self._rows(project_id, [memory_id])
+        (row,) = self._rows([memory_id])
         links = self._session.rows(
             select(CHUNK_ENTITIES.c.entity_id, CHUNK_ENTITIES.c.kind)
             .where(CHUNK_ENTITIES.c.chunk_row_id == row.row_id)
@@ -123,9 +122,7 @@ class AttachmentRepository:
         origins: dict[str, str] = {link.entity_id: link.kind for link in links} or {BOOK: "default"}
         if row.chapter_index is not None:
             origins.setdefault(chapter_target(row.chapter_index), "position")
-        entities = {
-            one.entity.entity_id: one.entity for one in EntityRepository(self._session).list_all(project_id)
-        }
+        entities = {one.entity.entity_id: one.entity for one in EntityRepository(self._session).list_all()}
         found = []
         for target, origin in origins.items():
             entity = entities.get(target)
@@ -141,7 +138,6 @@ class AttachmentRepository:
 
     def memories_attached_to(
         self,
-        project_id: str,
         targets: Sequence[str],
         *,
         as_of: StoryPosition = END_OF_STORY,
@@ -150,7 +146,6 @@ class AttachmentRepository:
         """Return the active memories attached to any of the targets, in story order.
 
         Args:
-            project_id: The project.
             targets: Targets; `book` also finds what is attached to nothing else.
             as_of: Only what lies strictly before this position.
             limit: At most so many; None means all.
@@ -159,29 +154,28 @@ class AttachmentRepository:
             UnknownEntityError: When an entity is not stored.
             UnknownSceneError: When no scene of a chapter is stored.
         """
-        wanted = resolved_targets(self._session, project_id, targets)
+        wanted = resolved_targets(self._session, targets)
         statement = (
             select(CHUNKS.c.chunk_id)
             .where(
-                CHUNKS.c.project_id == project_id,
+                self._session.owns(CHUNKS),
                 CHUNKS.c.status == "active",
-                seen(project_id, as_of),
-                _is_attached_to(project_id, wanted),
+                seen(self._session.project_id, as_of),
+                _is_attached_to(self._session.project_id, wanted),
             )
             .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
             .limit(limit)
         )
         chunk_ids = list(self._session.connection.scalars(statement))
-        return MemoryRepository(self._session).by_ids(project_id, chunk_ids, as_of=as_of)
+        return MemoryRepository(self._session).by_ids(chunk_ids, as_of=as_of)
 
-    def mentioning(self, project_id: str, entity: str) -> list[StoryMemoryChunk]:
+    def mentioning(self, entity: str) -> list[StoryMemoryChunk]:
         """Return the active memories whose text names an entity and that are not attached to it yet.
 
         What an author took off the entity by hand is not among them. A name that may mean somebody else in
         the same text does not count.
 
         Args:
-            project_id: The project.
             entity: Its id, name or alias.
 
         Returns:
@@ -190,17 +184,17 @@ class AttachmentRepository:
         Raises:
             UnknownEntityError: When the entity is not stored.
         """
-        (entity_id,) = resolved_targets(self._session, project_id, [entity])
-        entities = [one.entity for one in EntityRepository(self._session).list_all(project_id)]
+        (entity_id,) = resolved_targets(self._session, [entity])
+        entities = [one.entity for one in EntityRepository(self._session).list_all()]
         names = [name for one in entities if one.entity_id == entity_id for name in one.names()]
         finder, resolver = NameFinder(names), NameResolver(entities)
         statement = (
             select(CHUNKS.c.chunk_id, CHUNKS.c.content, CHUNKS.c.short, CHUNKS.c.detached)
             .where(
-                CHUNKS.c.project_id == project_id,
+                self._session.owns(CHUNKS),
                 CHUNKS.c.status == "active",
-                brought(project_id, END_OF_STORY),
-                CHUNKS.c.row_id.not_in(linked_rows(project_id, [entity_id])),
+                brought(self._session.project_id, END_OF_STORY),
+                CHUNKS.c.row_id.not_in(linked_rows(self._session.project_id, [entity_id])),
             )
             .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
         )
@@ -210,46 +204,44 @@ class AttachmentRepository:
             is_named = finder.find(text) and entity_id in resolver.entity_ids_in(text)
             if is_named and entity_id not in row.detached:
                 found.append(row.chunk_id)
-        return MemoryRepository(self._session).by_ids(project_id, found, with_sources=True)
+        return MemoryRepository(self._session).by_ids(found, with_sources=True)
 
-    def _change(
-        self, project_id: str, memory_ids: Sequence[str], targets: Sequence[str], change: _Change
-    ) -> list[str]:
-        self._session.touch(project_id)
-        wanted = resolved_targets(self._session, project_id, targets)
+    def _change(self, memory_ids: Sequence[str], targets: Sequence[str], change: _Change) -> list[str]:
+        self._session.touch()
+        wanted = resolved_targets(self._session, targets)
         changed = []
-        for row in self._rows(project_id, memory_ids):
+        for row in self._rows(memory_ids):
             before_change = by_hand = _ByHand(tuple(row.attached), tuple(row.detached))
             for target in wanted:
                 by_hand = change(by_hand, target, target in row.entities_mentioned)
             if by_hand != before_change:
-                self._write(project_id, row, by_hand)
+                self._write(row, by_hand)
                 changed.append(row.chunk_id)
         return changed
 
-    def _write(self, project_id: str, row: AnyRow, by_hand: _ByHand) -> None:
+    def _write(self, row: AnyRow, by_hand: _ByHand) -> None:
         require_not_consolidated(self._session, row.row_id, row.chunk_id)
-        ChunkWriter(self._session, project_id).withdraw_consolidations([row.row_id])
+        ChunkWriter(self._session).withdraw_consolidations([row.row_id])
         values = {"attached": list(by_hand.attached), "detached": list(by_hand.detached)}
         self._session.run(CHUNKS.update().where(CHUNKS.c.row_id == row.row_id).values(**values))
         self._session.run(CHUNK_ENTITIES.delete().where(CHUNK_ENTITIES.c.chunk_row_id == row.row_id))
         whole = {**row._mapping, **values}
-        self._session.insert(CHUNK_ENTITIES, link_rows(project_id, row.row_id, whole))
+        self._session.insert(CHUNK_ENTITIES, link_rows(self._session.project_id, row.row_id, whole))
 
-    def _rows(self, project_id: str, memory_ids: Sequence[str]) -> list[AnyRow]:
+    def _rows(self, memory_ids: Sequence[str]) -> list[AnyRow]:
         """Rows by chunk_id, else by source_id, each once, in the order given."""
         wanted = or_(
             self._session.among(CHUNKS.c.chunk_id, memory_ids),
             self._session.among(CHUNKS.c.source_id, memory_ids),
         )
-        statement = select(*_ROW).where(CHUNKS.c.project_id == project_id, wanted).order_by(CHUNKS.c.row_id)
+        statement = select(*_ROW).where(self._session.owns(CHUNKS), wanted).order_by(CHUNKS.c.row_id)
         rows = self._session.rows(statement)
         by_id = {row.source_id: row for row in reversed(rows)} | {row.chunk_id: row for row in rows}
         unknown = [each for each in memory_ids if each not in by_id]
         if unknown:
             raise UnknownMemoryError(
-                f"no memory {unknown[0]!r} is stored in project {project_id!r};"
-                f" list them with `novelgen memory list {project_id}`"
+                f"no memory {unknown[0]!r} is stored in project {self._session.project_id!r};"
+                f" list them with `novelgen memory list {self._session.project_id}`"
             )
         return list({by_id[each].row_id: by_id[each] for each in memory_ids}.values())
 

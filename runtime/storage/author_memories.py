@@ -32,27 +32,26 @@ class AuthorMemories:
     def __init__(self, session: StorageSession) -> None:
         self._session = session
 
-    def get(self, project_id: str, chunk_id: str) -> StoredMemory | None:
+    def get(self, chunk_id: str) -> StoredMemory | None:
         """Return a memory whatever its status, or None when there is none of that id."""
         row = self._session.connection.execute(
-            STORED_SELECT.where(CHUNKS.c.project_id == project_id, CHUNKS.c.chunk_id == chunk_id)
+            STORED_SELECT.where(self._session.owns(CHUNKS), CHUNKS.c.chunk_id == chunk_id)
         ).one_or_none()
         return None if row is None else stored_memory_of(row)
 
-    def require(self, project_id: str, chunk_id: str) -> StoredMemory:
+    def require(self, chunk_id: str) -> StoredMemory:
         """Return a memory whatever its status.
 
         Raises:
             UnknownMemoryError: When there is none of that id.
         """
-        memory = self.get(project_id, chunk_id)
+        memory = self.get(chunk_id)
         if memory is None:
-            raise _unknown(project_id, chunk_id)
+            raise _unknown(self._session.project_id, chunk_id)
         return memory
 
     def add_note(
         self,
-        project_id: str,
         content: str,
         *,
         at: StoryPosition = END_OF_STORY,
@@ -64,7 +63,6 @@ class AuthorMemories:
         """Add a note of the author.
 
         Args:
-            project_id: The project.
             content: What holds.
             at: The scene or chapter that establishes it; it is read from the next one on. The default, no
                 position, makes it canon that is read everywhere.
@@ -79,11 +77,11 @@ class AuthorMemories:
         Raises:
             UnknownProjectError: When no project of that id is stored.
         """
-        self._session.touch(project_id)
-        chunk_id = f"note-{CounterRepository(self._session).take(project_id, 'N')}"
+        self._session.touch()
+        chunk_id = f"note-{CounterRepository(self._session).take('N')}"
         note = StoryMemoryChunk(
             chunk_id=chunk_id,
-            project_id=project_id,
+            project_id=self._session.project_id,
             chapter_index=at.chapter_index,
             scene_index=at.scene_index,
             content=content,
@@ -97,11 +95,11 @@ class AuthorMemories:
             origin="author",
         )
         place = (at.chapter_index, at.scene_index)
-        scene_id = scene_ids_at(self._session, project_id, [place]).get(place)
-        ChunkWriter(self._session, project_id).insert([note_values(note, scene_id)])
+        scene_id = scene_ids_at(self._session, [place]).get(place)
+        ChunkWriter(self._session).insert([note_values(note, scene_id)])
         return note
 
-    def edit(self, project_id: str, chunk_id: str, edit: MemoryEdit) -> StoredMemory:
+    def edit(self, chunk_id: str, edit: MemoryEdit) -> StoredMemory:
         """Change a memory; from then on it is the author's and no re-ingest touches it.
 
         A new content without a new short form drops the old short form, which told of the old content.
@@ -110,8 +108,8 @@ class AuthorMemories:
             UnknownMemoryError: When there is none of that id.
             UserInputError: When it is a consolidated memory, as for all that follows.
         """
-        self._session.touch(project_id)
-        old = self._changeable(project_id, chunk_id)
+        self._session.touch()
+        old = self._changeable(chunk_id)
         changes = edit.model_dump(exclude_none=True)
         if "entities" in changes:
             changes["entities_mentioned"] = list(dict.fromkeys(changes.pop("entities")))
@@ -123,44 +121,44 @@ class AuthorMemories:
             "content_hash": text_hash(content, short),
             "term_count": len(index_tokens(searchable_text(content, short))),
         }
-        ChunkWriter(self._session, project_id).update(old, changes)
-        return self.require(project_id, chunk_id)
+        ChunkWriter(self._session).update(old, changes)
+        return self.require(chunk_id)
 
-    def pin(self, project_id: str, chunk_id: str) -> StoredMemory:
+    def pin(self, chunk_id: str) -> StoredMemory:
         """Pin a memory: it is read with the tier "pinned"."""
-        return self._set(project_id, chunk_id, {"pinned": True})
+        return self._set(chunk_id, {"pinned": True})
 
-    def unpin(self, project_id: str, chunk_id: str) -> StoredMemory:
+    def unpin(self, chunk_id: str) -> StoredMemory:
         """Unpin a memory."""
-        return self._set(project_id, chunk_id, {"pinned": False})
+        return self._set(chunk_id, {"pinned": False})
 
-    def ban(self, project_id: str, chunk_id: str) -> StoredMemory:
+    def ban(self, chunk_id: str) -> StoredMemory:
         """Ban a memory: it is kept and listed, but no search finds it."""
-        return self._set(project_id, chunk_id, {"status": "banned"})
+        return self._set(chunk_id, {"status": "banned"})
 
-    def unban(self, project_id: str, chunk_id: str) -> StoredMemory:
+    def unban(self, chunk_id: str) -> StoredMemory:
         """Lift a ban, or bring a deleted memory back."""
-        return self._set(project_id, chunk_id, {"status": "active"})
+        return self._set(chunk_id, {"status": "active"})
 
-    def delete(self, project_id: str, chunk_id: str) -> StoredMemory:
+    def delete(self, chunk_id: str) -> StoredMemory:
         """Delete a memory; a tombstone stays so that re-ingest does not bring it back."""
-        return self._set(project_id, chunk_id, {"status": "deleted"})
+        return self._set(chunk_id, {"status": "deleted"})
 
-    def _set(self, project_id: str, chunk_id: str, values: dict[str, Any]) -> StoredMemory:
-        self._session.touch(project_id)
-        ChunkWriter(self._session, project_id).update(self._changeable(project_id, chunk_id), values)
-        return self.require(project_id, chunk_id)
+    def _set(self, chunk_id: str, values: dict[str, Any]) -> StoredMemory:
+        self._session.touch()
+        ChunkWriter(self._session).update(self._changeable(chunk_id), values)
+        return self.require(chunk_id)
 
-    def _changeable(self, project_id: str, chunk_id: str) -> dict[str, Any]:
+    def _changeable(self, chunk_id: str) -> dict[str, Any]:
         row = (
             self._session.connection.execute(
-                select(CHUNKS).where(CHUNKS.c.project_id == project_id, CHUNKS.c.chunk_id == chunk_id)
+                select(CHUNKS).where(self._session.owns(CHUNKS), CHUNKS.c.chunk_id == chunk_id)
             )
             .mappings()
             .one_or_none()
         )
         if row is None:
-            raise _unknown(project_id, chunk_id)
+            raise _unknown(self._session.project_id, chunk_id)
         require_not_consolidated(self._session, row["row_id"], chunk_id)
         return dict(row)
 

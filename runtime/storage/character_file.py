@@ -23,45 +23,44 @@ class CharacterFileRepository:
     def __init__(self, session: StorageSession) -> None:
         self._session = session
 
-    def aliases(self, project_id: str) -> set[AliasPair]:
+    def aliases(self) -> set[AliasPair]:
         """Return the aliases that nobody but characters.json has brought."""
         table = CHARACTER_FILE_ALIASES
-        statement = select(table.c.entity_id, table.c.alias).where(table.c.project_id == project_id)
+        statement = select(table.c.entity_id, table.c.alias).where(self._session.owns(table))
         return {(row.entity_id, row.alias) for row in self._session.rows(statement)}
 
-    def withdraw(self, project_id: str, *, said: Iterable[AliasPair]) -> list[AliasPair]:
+    def withdraw(self, *, said: Iterable[AliasPair]) -> list[AliasPair]:
         """Take back what only an earlier characters.json had.
 
         Args:
-            project_id: The project.
             said: The aliases that it has now.
 
         Returns:
             The aliases that are gone, in order of id and alias.
         """
-        gone = sorted(self.aliases(project_id) - set(said))
+        gone = sorted(self.aliases() - set(said))
         if gone:
-            self._session.touch(project_id)
-            self._delete(ALIASES, project_id, gone)
-            self._delete(CHARACTER_FILE_ALIASES, project_id, gone)
+            self._session.touch()
+            self._delete(ALIASES, gone)
+            self._delete(CHARACTER_FILE_ALIASES, gone)
         return gone
 
-    def note(self, project_id: str, brought: Iterable[AliasPair]) -> None:
+    def note(self, brought: Iterable[AliasPair]) -> None:
         """Remember aliases of stored entities as brought by characters.json alone."""
         rows = [
-            {"project_id": project_id, "entity_id": entity_id, "alias": alias}
+            {"project_id": self._session.project_id, "entity_id": entity_id, "alias": alias}
             for entity_id, alias in sorted(set(brought))
         ]
         if rows:
             self._session.run(self._session.upsert(CHARACTER_FILE_ALIASES).on_conflict_do_nothing(), rows)
 
-    def release(self, project_id: str, pairs: Iterable[AliasPair]) -> None:
+    def release(self, pairs: Iterable[AliasPair]) -> None:
         """Forget aliases that somebody else brings, too: they stay when characters.json drops them."""
-        self._delete(CHARACTER_FILE_ALIASES, project_id, sorted(set(pairs) & self.aliases(project_id)))
+        self._delete(CHARACTER_FILE_ALIASES, sorted(set(pairs) & self.aliases()))
 
-    def _delete(self, table: Table, project_id: str, pairs: Sequence[AliasPair]) -> None:
+    def _delete(self, table: Table, pairs: Sequence[AliasPair]) -> None:
         statement = table.delete().where(
-            table.c.project_id == project_id,
+            self._session.owns(table),
             table.c.entity_id == bindparam("of_entity"),
             table.c.alias == bindparam("of_alias"),
         )

@@ -37,14 +37,12 @@ class ChunkWriter:
         UnknownProjectError: When no project of that id is stored.
     """
 
-    def __init__(self, session: StorageSession, project_id: str) -> None:
+    def __init__(self, session: StorageSession) -> None:
         self._session = session
-        self._project_id = project_id
-        number = session.connection.scalar(
-            select(PROJECTS.c.project_number).where(PROJECTS.c.project_id == project_id)
-        )
+        self._project_id = session.project_id
+        number = session.connection.scalar(select(PROJECTS.c.project_number).where(session.owns(PROJECTS)))
         if number is None:
-            raise UnknownProjectError(f"no project {project_id!r} is stored; create it first")
+            raise UnknownProjectError(f"no project {session.project_id!r} is stored; create it first")
         self._lexical = LexicalIndex(session, number)
         self._outbox = OutboxRepository(session)
 
@@ -56,7 +54,7 @@ class ChunkWriter:
         row_ids = self._row_ids([row["chunk_id"] for row in rows])
         self._link(row_ids, rows)
         self._lexical.add([(row_ids[row["chunk_id"]], _searchable(row)) for row in rows])
-        self._outbox.queue(self._project_id, list(row_ids), "upsert")
+        self._outbox.queue(list(row_ids), "upsert")
         self._withdraw_superseded(rows)
 
     def update(self, old: Mapping[str, Any], new: dict[str, Any]) -> None:
@@ -78,7 +76,7 @@ class ChunkWriter:
         self._session.run(CHUNK_TAGS.delete().where(CHUNK_TAGS.c.chunk_row_id == row_id))
         self._link({whole["chunk_id"]: row_id}, [whole])
         operation: OutboxOperation = "upsert" if whole["status"] == "active" else "delete"
-        self._outbox.queue(self._project_id, [whole["chunk_id"]], operation)
+        self._outbox.queue([whole["chunk_id"]], operation)
         self._withdraw_superseded([whole])
 
     def remove(self, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -88,7 +86,7 @@ class ChunkWriter:
         if rows:
             gone = [{"gone_row": row["row_id"]} for row in rows]
             self._session.run(CHUNKS.delete().where(CHUNKS.c.row_id == bindparam("gone_row")), gone)
-        self._outbox.queue(self._project_id, [row["chunk_id"] for row in rows], "delete")
+        self._outbox.queue([row["chunk_id"] for row in rows], "delete")
 
     def withdraw_consolidations(self, row_ids: Sequence[int]) -> None:
         """Take back the consolidated memories that stand for any of the memories."""
@@ -99,12 +97,12 @@ class ChunkWriter:
         self._take_back(standing_for_scenes(self._session, scene_ids))
         of_scenes = self._session.among(CHUNKS.c.scene_id, scene_ids)
         moved = select(CHUNKS.c.chunk_id).where(of_scenes, CHUNKS.c.status == "active")
-        self._outbox.queue(self._project_id, list(self._session.connection.scalars(moved)), "upsert")
+        self._outbox.queue(list(self._session.connection.scalars(moved)), "upsert")
 
     def _withdraw_superseded(self, rows: Sequence[Mapping[str, Any]]) -> None:
         ended = [row["supersedes"] for row in rows if row["supersedes"]]
         if ended:
-            self._take_back(standing_for_source_ids(self._session, self._project_id, ended))
+            self._take_back(standing_for_source_ids(self._session, ended))
 
     def _take_back(self, consolidated: Sequence[Mapping[str, Any]]) -> None:
         if consolidated:

@@ -27,12 +27,10 @@ def standing_for_scenes(session: StorageSession, scene_ids: Iterable[str]) -> li
     return list(_standing_for(session, session.among(_SOURCE.c.scene_id, scene_ids)).values())
 
 
-def standing_for_source_ids(
-    session: StorageSession, project_id: str, source_ids: Iterable[str]
-) -> list[dict[str, Any]]:
+def standing_for_source_ids(session: StorageSession, source_ids: Iterable[str]) -> list[dict[str, Any]]:
     """Return the whole rows of the consolidated memories that stand for memories of these `source_id`s."""
     named = session.among(_SOURCE.c.source_id, source_ids)
-    return list(_standing_for(session, (_SOURCE.c.project_id == project_id) & named).values())
+    return list(_standing_for(session, (session.owns(_SOURCE)) & named).values())
 
 
 def require_not_consolidated(session: StorageSession, row_id: int, chunk_id: str) -> None:

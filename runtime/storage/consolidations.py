@@ -17,7 +17,7 @@ from runtime.storage.chunk_rows import CHUNK_SELECT, chunk_of, chunk_values, tex
 from runtime.storage.chunk_writer import ChunkWriter
 from runtime.storage.cuts import story_order
 from runtime.storage.filters import linked_rows
-from runtime.storage.session import StorageSession, own_rows
+from runtime.storage.session import StorageSession
 from runtime.storage.supersession import superseded_by
 from runtime.storage.tables import CHUNKS, CONSOLIDATION_SOURCES
 
@@ -42,18 +42,18 @@ class ConsolidationRepository:
     def __init__(self, session: StorageSession) -> None:
         self._session = session
 
-    def live(self, project_id: str) -> list[LiveMemory]:
+    def live(self) -> list[LiveMemory]:
         """Return the distilled memories that a read at the end of the story sees, in story order."""
         conditions = (
-            CHUNKS.c.project_id == project_id,
+            self._session.owns(CHUNKS),
             CHUNKS.c.status == "active",
             CHUNKS.c.content_type == "memory",
-            CHUNKS.c.row_id.not_in(_source_rows(project_id)),
+            CHUNKS.c.row_id.not_in(_source_rows(self._session.project_id)),
         )
         statement = CHUNK_SELECT.add_columns(CHUNKS.c.from_scene).where(*conditions)
         ordered = statement.order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
-        rows = own_rows(self._session.rows(ordered), project_id)
-        replaced = superseded_by(self._session, project_id, rows, END_OF_STORY)
+        rows = self._session.own(self._session.rows(ordered))
+        replaced = superseded_by(self._session, rows, END_OF_STORY)
         return [
             LiveMemory(
                 chunk=chunk_of(row, replaced.get(row.chunk_id)), is_authors=_is_authors(dict(row._mapping))
@@ -61,11 +61,10 @@ class ConsolidationRepository:
             for row in rows
         ]
 
-    def add(self, project_id: str, chunk: StoryMemoryChunk, sources: Sequence[StoryMemoryChunk]) -> bool:
+    def add(self, chunk: StoryMemoryChunk, sources: Sequence[StoryMemoryChunk]) -> bool:
         """Store a consolidated memory at the position of its last source.
 
         Args:
-            project_id: The project.
             chunk: The memory; its position and event type are set here.
             sources: What it stands for, as it was read.
 
@@ -76,9 +75,9 @@ class ConsolidationRepository:
         Raises:
             UnknownProjectError: When no project of that id is stored.
         """
-        self._session.touch(project_id)
-        rows = self._unchanged(project_id, sources)
-        if rows is None or self._is_stored(project_id, chunk.chunk_id):
+        self._session.touch()
+        rows = self._unchanged(sources)
+        if rows is None or self._is_stored(chunk.chunk_id):
             return False
         last = rows[-1]
         values = chunk_values(chunk, chunk.entities_mentioned) | {
@@ -91,61 +90,63 @@ class ConsolidationRepository:
             "status": "active",
             "pinned": False,
         }
-        ChunkWriter(self._session, project_id).insert([values])
-        self._link(project_id, chunk.chunk_id, rows)
+        ChunkWriter(self._session).insert([values])
+        self._link(chunk.chunk_id, rows)
         return True
 
-    def list_all(self, project_id: str) -> list[StoredConsolidation]:
+    def list_all(self) -> list[StoredConsolidation]:
         """Return all consolidated memories in story order."""
-        sources = self._source_ids(project_id)
+        sources = self._source_ids()
         statement = CHUNK_SELECT.where(
-            CHUNKS.c.project_id == project_id, self._session.among(CHUNKS.c.chunk_id, sources)
+            self._session.owns(CHUNKS), self._session.among(CHUNKS.c.chunk_id, sources)
         ).order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
-        rows = own_rows(self._session.rows(statement), project_id)
+        rows = self._session.own(self._session.rows(statement))
         return [StoredConsolidation(chunk=chunk_of(row), source_ids=sources[row.chunk_id]) for row in rows]
 
-    def undo(self, project_id: str, chunk_id: str) -> None:
+    def undo(self, chunk_id: str) -> None:
         """Take a consolidated memory back; its sources are seen again.
 
         Raises:
             UnknownMemoryError: When no consolidated memory has that id.
         """
-        self._session.touch(project_id)
-        if not self._take_back(project_id, CHUNKS.c.chunk_id == chunk_id):
+        self._session.touch()
+        if not self._take_back(CHUNKS.c.chunk_id == chunk_id):
             raise UnknownMemoryError(
-                f"no consolidated memory {chunk_id!r} is stored in project {project_id!r}; list them with "
-                f"`novelgen consolidate {project_id} --list`"
+                f"no consolidated memory {chunk_id!r} is stored in project {self._session.project_id!r}; "
+                f"list them with `novelgen consolidate {self._session.project_id} --list`"
             )
 
-    def undo_all(self, project_id: str) -> list[str]:
+    def undo_all(self) -> list[str]:
         """Take all consolidated memories back and return their ids."""
-        self._session.touch(project_id)
-        return self._take_back(project_id, CHUNKS.c.project_id == project_id)
+        self._session.touch()
+        return self._take_back(self._session.owns(CHUNKS))
 
-    def withdraw_linked(self, project_id: str, entity_ids: Sequence[str]) -> list[str]:
+    def withdraw_linked(self, entity_ids: Sequence[str]) -> list[str]:
         """Take back what is linked to entities that are about to change; their sources are relinked alone."""
-        return self._take_back(project_id, CHUNKS.c.row_id.in_(linked_rows(project_id, list(entity_ids))))
+        return self._take_back(CHUNKS.c.row_id.in_(linked_rows(self._session.project_id, list(entity_ids))))
 
-    def _take_back(self, project_id: str, condition: Any) -> list[str]:
+    def _take_back(self, condition: Any) -> list[str]:
         statement = select(CHUNKS).where(
-            CHUNKS.c.project_id == project_id, CHUNKS.c.chunk_id.in_(_consolidated_ids(project_id)), condition
+            self._session.owns(CHUNKS),
+            CHUNKS.c.chunk_id.in_(_consolidated_ids(self._session.project_id)),
+            condition,
         )
         rows = self._session.connection.execute(statement.order_by(CHUNKS.c.row_id)).mappings().all()
-        ChunkWriter(self._session, project_id).remove([dict(row) for row in rows])
+        ChunkWriter(self._session).remove([dict(row) for row in rows])
         return [row["chunk_id"] for row in rows]
 
-    def _unchanged(self, project_id: str, sources: Sequence[StoryMemoryChunk]) -> list[dict[str, Any]] | None:
+    def _unchanged(self, sources: Sequence[StoryMemoryChunk]) -> list[dict[str, Any]] | None:
         """The rows of sources in story order, or None when they cannot be consolidated any more."""
         read = {source.chunk_id: text_hash(source.content, source.short) for source in sources}
         statement = (
             select(CHUNKS)
             .where(
-                CHUNKS.c.project_id == project_id,
+                self._session.owns(CHUNKS),
                 CHUNKS.c.status == "active",
                 CHUNKS.c.scene_id.is_not(None),
                 CHUNKS.c.scene_index.is_not(None),
                 self._session.among(CHUNKS.c.chunk_id, read),
-                CHUNKS.c.row_id.not_in(_source_rows(project_id)),
+                CHUNKS.c.row_id.not_in(_source_rows(self._session.project_id)),
             )
             .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
         )
@@ -159,23 +160,25 @@ class ConsolidationRepository:
         ]
         return fitting if fitting and len(fitting) == len(read) else None
 
-    def _is_stored(self, project_id: str, chunk_id: str) -> bool:
-        found = select(CHUNKS.c.row_id).where(
-            CHUNKS.c.project_id == project_id, CHUNKS.c.chunk_id == chunk_id
-        )
+    def _is_stored(self, chunk_id: str) -> bool:
+        found = select(CHUNKS.c.row_id).where(self._session.owns(CHUNKS), CHUNKS.c.chunk_id == chunk_id)
         return self._session.connection.scalar(found) is not None
 
-    def _link(self, project_id: str, chunk_id: str, rows: Sequence[dict[str, Any]]) -> None:
+    def _link(self, chunk_id: str, rows: Sequence[dict[str, Any]]) -> None:
         number = self._session.connection.scalar(
-            select(CHUNKS.c.row_id).where(CHUNKS.c.project_id == project_id, CHUNKS.c.chunk_id == chunk_id)
+            select(CHUNKS.c.row_id).where(self._session.owns(CHUNKS), CHUNKS.c.chunk_id == chunk_id)
         )
         links = [
-            {"source_row_id": row["row_id"], "consolidated_row_id": number, "project_id": project_id}
+            {
+                "source_row_id": row["row_id"],
+                "consolidated_row_id": number,
+                "project_id": self._session.project_id,
+            }
             for row in rows
         ]
         self._session.insert(CONSOLIDATION_SOURCES, links)
 
-    def _source_ids(self, project_id: str) -> dict[str, list[str]]:
+    def _source_ids(self) -> dict[str, list[str]]:
         consolidated = CHUNKS.alias("consolidated")
         links = CONSOLIDATION_SOURCES
         statement = (
@@ -183,7 +186,7 @@ class ConsolidationRepository:
             .select_from(links)
             .join(consolidated, consolidated.c.row_id == links.c.consolidated_row_id)
             .join(CHUNKS, CHUNKS.c.row_id == links.c.source_row_id)
-            .where(links.c.project_id == project_id)
+            .where(self._session.owns(links))
             .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
         )
         found: dict[str, list[str]] = defaultdict(list)

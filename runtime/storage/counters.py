@@ -29,11 +29,11 @@ class CounterRepository:
     def __init__(self, session: StorageSession) -> None:
         self._session = session
 
-    def take(self, project_id: str, kind: CounterKind) -> str:
+    def take(self, kind: CounterKind) -> str:
         """Return the next id of a kind, such as C0 or S001, that nobody was given before."""
         first = _FIRST_NUMBER.get(kind, 0)
         statement = self._session.upsert(COUNTERS).values(
-            project_id=project_id, kind=kind, next_number=first + 1
+            project_id=self._session.project_id, kind=kind, next_number=first + 1
         )
         statement = statement.on_conflict_do_update(
             index_elements=["project_id", "kind"], set_={"next_number": COUNTERS.c.next_number + 1}
@@ -43,11 +43,11 @@ class CounterRepository:
         )
         return f"{kind}{number:03d}" if kind == "S" else f"{kind}{number}"
 
-    def take_for(self, project_id: str, entity_type: EntityType) -> str:
+    def take_for(self, entity_type: EntityType) -> str:
         """Return the next id of an entity of that type."""
-        return self.take(project_id, ID_PREFIXES[entity_type])  # type: ignore[arg-type]
+        return self.take(ID_PREFIXES[entity_type])  # type: ignore[arg-type]
 
-    def jump_over(self, project_id: str, used_ids: Iterable[str]) -> None:
+    def jump_over(self, used_ids: Iterable[str]) -> None:
         """Let the counters go on after ids that came from elsewhere; ids of other shapes are ignored."""
         highest: dict[str, int] = {}
         for used_id in used_ids:
@@ -56,7 +56,7 @@ class CounterRepository:
                 highest[match[1]] = max(highest.get(match[1], 0), int(match[2]))
         for kind, number in highest.items():
             statement = self._session.upsert(COUNTERS).values(
-                project_id=project_id, kind=kind, next_number=number + 1
+                project_id=self._session.project_id, kind=kind, next_number=number + 1
             )
             greater = case(
                 (COUNTERS.c.next_number > statement.excluded.next_number, COUNTERS.c.next_number),

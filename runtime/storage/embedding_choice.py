@@ -33,10 +33,10 @@ class EmbeddingChoiceRepository:
     def __init__(self, session: StorageSession) -> None:
         self._session = session
 
-    def otherwise(self, project_id: str, choice: EmbeddingChoice) -> list[str]:
+    def otherwise(self, choice: EmbeddingChoice) -> list[str]:
         """Return the ids of memories that were stored under another choice, sorted; an author's are left alone."""
         tagged = select(CHUNK_TAGS.c.chunk_row_id).where(
-            CHUNK_TAGS.c.project_id == project_id, CHUNK_TAGS.c.tag == choice.key_event_tag
+            self._session.owns(CHUNK_TAGS), CHUNK_TAGS.c.tag == choice.key_event_tag
         )
         is_passage = CHUNKS.c.content_type == "scene"
         is_key_event = and_(CHUNKS.c.content_type == "summary", CHUNKS.c.row_id.in_(tagged))
@@ -44,7 +44,7 @@ class EmbeddingChoiceRepository:
             select(CHUNKS.c.chunk_id)
             .select_from(CHUNKS.join(SCENES, SCENES.c.scene_id == CHUNKS.c.scene_id))
             .where(
-                CHUNKS.c.project_id == project_id,
+                self._session.owns(CHUNKS),
                 CHUNKS.c.from_scene,
                 CHUNKS.c.origin != "author",
                 CHUNKS.c.status == "active",
@@ -57,18 +57,18 @@ class EmbeddingChoiceRepository:
         )
         return sorted(self._session.connection.scalars(statement))
 
-    def apply(self, project_id: str, choice: EmbeddingChoice) -> int:
+    def apply(self, choice: EmbeddingChoice) -> int:
         """Let a choice hold for what is stored and queue it for the index; return for how many memories it is new.
 
         The story does not count as changed.
         """
-        chunk_ids = self.otherwise(project_id, choice)
-        chosen = and_(CHUNKS.c.project_id == project_id, self._session.among(CHUNKS.c.chunk_id, chunk_ids))
+        chunk_ids = self.otherwise(choice)
+        chosen = and_(self._session.owns(CHUNKS), self._session.among(CHUNKS.c.chunk_id, chunk_ids))
         turned = case((CHUNKS.c.embedding_id == WORDS_ONLY, CHUNKS.c.chunk_id), else_=WORDS_ONLY)
         self._session.run(CHUNKS.update().where(chosen).values(embedding_id=turned))
         by_words_only = select(CHUNKS.c.row_id).where(chosen, CHUNKS.c.embedding_id == WORDS_ONLY)
         self._session.run(EMBEDDINGS.delete().where(EMBEDDINGS.c.chunk_row_id.in_(by_words_only)))
-        OutboxRepository(self._session).queue(project_id, chunk_ids, "upsert")
+        OutboxRepository(self._session).queue(chunk_ids, "upsert")
         return len(chunk_ids)
 
 

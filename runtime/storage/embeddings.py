@@ -30,11 +30,10 @@ class EmbeddingRepository:
     def __init__(self, session: StorageSession) -> None:
         self._session = session
 
-    def put(self, project_id: str, model: str, vectors: Mapping[str, Sequence[float] | FloatMatrix]) -> int:
+    def put(self, model: str, vectors: Mapping[str, Sequence[float] | FloatMatrix]) -> int:
         """Store vectors by chunk id, over what was stored for the model before.
 
         Args:
-            project_id: The project.
             model: Name of the embedding model.
             vectors: Chunk id to vector; all of one length. Ids that are not stored (any more) are passed over.
 
@@ -54,7 +53,7 @@ class EmbeddingRepository:
                 "content_hash": content_hash,
                 "vector": arrays[chunk_id].tobytes(),
             }
-            for chunk_id, row_id, content_hash in self._chunks(project_id, list(arrays))
+            for chunk_id, row_id, content_hash in self._chunks(list(arrays))
         ]
         statement = self._session.upsert(EMBEDDINGS)
         statement = statement.on_conflict_do_update(
@@ -67,7 +66,6 @@ class EmbeddingRepository:
 
     def matrix(
         self,
-        project_id: str,
         model: str,
         *,
         as_of: StoryPosition = END_OF_STORY,
@@ -77,7 +75,6 @@ class EmbeddingRepository:
         """Return the vectors of active memories before a position, in one array.
 
         Args:
-            project_id: The project.
             model: Name of the embedding model.
             as_of: Position of the read.
             ids: Only these chunks; None means all.
@@ -88,12 +85,12 @@ class EmbeddingRepository:
             (0, 0)) when nothing is stored.
         """
         joined = CHUNKS.join(EMBEDDINGS, EMBEDDINGS.c.chunk_row_id == CHUNKS.c.row_id)
-        cut = before(as_of, CHUNKS) if with_sources else seen(project_id, as_of)
+        cut = before(as_of, CHUNKS) if with_sources else seen(self._session.project_id, as_of)
         statement = (
             select(CHUNKS.c.chunk_id, EMBEDDINGS.c.vector)
             .select_from(joined)
             .where(
-                CHUNKS.c.project_id == project_id,
+                self._session.owns(CHUNKS),
                 CHUNKS.c.status == "active",
                 cut,
                 EMBEDDINGS.c.model == model,
@@ -108,14 +105,14 @@ class EmbeddingRepository:
         matrix = np.frombuffer(joined_bytes, dtype=_STORED_TYPE).reshape(len(rows), -1)
         return [row[0] for row in rows], matrix.astype(np.float32, copy=False)
 
-    def missing(self, project_id: str, model: str, *, limit: int = 1_000) -> list[tuple[str, str]]:
+    def missing(self, model: str, *, limit: int = 1_000) -> list[tuple[str, str]]:
         """Return (chunk_id, content) of active memories that lack a vector of the model, oldest first."""
         has_vector = and_(EMBEDDINGS.c.chunk_row_id == CHUNKS.c.row_id, EMBEDDINGS.c.model == model)
         statement = (
             select(CHUNKS.c.chunk_id, CHUNKS.c.content)
             .select_from(CHUNKS.outerjoin(EMBEDDINGS, has_vector))
             .where(
-                CHUNKS.c.project_id == project_id,
+                self._session.owns(CHUNKS),
                 CHUNKS.c.status == "active",
                 EMBEDDINGS.c.chunk_row_id.is_(None),
                 CHUNKS.c.embedding_id.is_distinct_from(WORDS_ONLY),
@@ -125,22 +122,22 @@ class EmbeddingRepository:
         )
         return [(row[0], row[1]) for row in self._session.rows(statement)]
 
-    def count(self, project_id: str, model: str) -> int:
+    def count(self, model: str) -> int:
         """Return how many active memories have a vector of the model."""
         statement = (
             select(func.count())
             .select_from(CHUNKS.join(EMBEDDINGS, EMBEDDINGS.c.chunk_row_id == CHUNKS.c.row_id))
             .where(
-                CHUNKS.c.project_id == project_id,
+                self._session.owns(CHUNKS),
                 CHUNKS.c.status == "active",
                 EMBEDDINGS.c.model == model,
             )
         )
         return self._session.connection.execute(statement).scalar_one()
 
-    def _chunks(self, project_id: str, chunk_ids: Sequence[str]) -> list[tuple[str, int, str]]:
+    def _chunks(self, chunk_ids: Sequence[str]) -> list[tuple[str, int, str]]:
         statement = select(CHUNKS.c.chunk_id, CHUNKS.c.row_id, CHUNKS.c.content_hash).where(
-            CHUNKS.c.project_id == project_id, self._session.among(CHUNKS.c.chunk_id, chunk_ids)
+            self._session.owns(CHUNKS), self._session.among(CHUNKS.c.chunk_id, chunk_ids)
         )
         return [(row[0], row[1], row[2]) for row in self._session.rows(statement)]
 

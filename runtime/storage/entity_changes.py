@@ -41,7 +41,6 @@ class EntityChangeJournal:
 
     def keep(
         self,
-        project_id: str,
         kind: Literal["merge", "split"],
         entity_id: str,
         other_id: str,
@@ -49,7 +48,7 @@ class EntityChangeJournal:
     ) -> EntityChange:
         """Write a change down and return it with its number."""
         values = {
-            "project_id": project_id,
+            "project_id": self._session.project_id,
             "kind": kind,
             "entity_id": entity_id,
             "other_id": other_id,
@@ -58,48 +57,46 @@ class EntityChangeJournal:
         }
         statement = ENTITY_CHANGES.insert().values(**values).returning(ENTITY_CHANGES.c.row_id)
         number = self._session.connection.execute(statement).scalar_one()
-        return self.require(project_id, number)
+        return self.require(number)
 
-    def list_all(self, project_id: str) -> list[EntityChange]:
+    def list_all(self) -> list[EntityChange]:
         """Return all changes, the oldest first, undone ones included."""
         statement = (
-            select(ENTITY_CHANGES)
-            .where(ENTITY_CHANGES.c.project_id == project_id)
-            .order_by(ENTITY_CHANGES.c.row_id)
+            select(ENTITY_CHANGES).where(self._session.owns(ENTITY_CHANGES)).order_by(ENTITY_CHANGES.c.row_id)
         )
         return [_change(row) for row in self._session.rows(statement)]
 
-    def require(self, project_id: str, change_id: int) -> EntityChange:
+    def require(self, change_id: int) -> EntityChange:
         """Return a change.
 
         Raises:
             UserInputError: When there is none of that number.
         """
-        return _change(self._row(project_id, change_id))
+        return _change(self._row(change_id))
 
-    def undo(self, project_id: str, change_id: int) -> EntityChange:
+    def undo(self, change_id: int) -> EntityChange:
         """Put everything back as it was before a change; what came since and has no part in it stays.
 
         Raises:
             UserInputError: When there is none of that number, it is undone already, or something that it
                 changed was changed again since; nothing is undone then.
         """
-        self._session.touch(project_id)
-        row = self._row(project_id, change_id)
+        self._session.touch()
+        row = self._row(change_id)
         if row.undone_at is not None:
             raise UserInputError(f"change {change_id!r} is undone already; list them to find another one")
-        ConsolidationRepository(self._session).withdraw_linked(project_id, [row.entity_id, row.other_id])
+        ConsolidationRepository(self._session).withdraw_linked([row.entity_id, row.other_id])
         changes = [RowChange.model_validate(each) for each in row.changed_rows]
-        restore_rows(self._session, project_id, changes)
-        self._queue_memories(project_id, changes)
+        restore_rows(self._session, changes)
+        self._queue_memories(changes)
         self._session.run(
             ENTITY_CHANGES.update()
             .where(ENTITY_CHANGES.c.row_id == change_id)
             .values(undone_at=self._session.now())
         )
-        return self.require(project_id, change_id)
+        return self.require(change_id)
 
-    def _queue_memories(self, project_id: str, changes: Sequence[RowChange]) -> None:
+    def _queue_memories(self, changes: Sequence[RowChange]) -> None:
         touched = [
             str(change.before["chunk_id"])
             for change in changes
@@ -107,14 +104,16 @@ class EntityChangeJournal:
         ]
         for batch in batches(touched):
             active = select(CHUNKS.c.chunk_id).where(
-                CHUNKS.c.project_id == project_id, CHUNKS.c.chunk_id.in_(batch), CHUNKS.c.status == "active"
+                self._session.owns(CHUNKS),
+                CHUNKS.c.chunk_id.in_(batch),
+                CHUNKS.c.status == "active",
             )
             chunk_ids = list(self._session.connection.scalars(active))
-            OutboxRepository(self._session).queue(project_id, chunk_ids, "upsert")
+            OutboxRepository(self._session).queue(chunk_ids, "upsert")
 
-    def _row(self, project_id: str, change_id: int) -> AnyRow:
+    def _row(self, change_id: int) -> AnyRow:
         statement = select(ENTITY_CHANGES).where(
-            ENTITY_CHANGES.c.project_id == project_id, ENTITY_CHANGES.c.row_id == change_id
+            self._session.owns(ENTITY_CHANGES), ENTITY_CHANGES.c.row_id == change_id
         )
         row = self._session.connection.execute(statement).one_or_none()
         if row is None:

@@ -30,14 +30,13 @@ class EntityMergeRepository(EntityChangeJournal):
         session: The transaction to work in.
     """
 
-    def merge(self, project_id: str, keep_id: str, gone_id: str) -> EntityChange:
+    def merge(self, keep_id: str, gone_id: str) -> EntityChange:
         """Make one entity part of another: all that is linked to it is linked to the other from now on.
 
         Its names become aliases. Card fields that the other lacks are taken over; an author's card wins over
         one that nobody wrote. Relationships between the two are dropped.
 
         Args:
-            project_id: The project.
             keep_id: Who stays.
             gone_id: Who becomes part of it; must be of the same type.
 
@@ -46,25 +45,22 @@ class EntityMergeRepository(EntityChangeJournal):
             UnknownEntityError: When one of them is not stored.
             UserInputError: When both are one, or of different types.
         """
-        self._session.touch(project_id)
-        keep, gone = self._stored(project_id, keep_id), self._stored(project_id, gone_id)
+        self._session.touch()
+        keep, gone = self._stored(keep_id), self._stored(gone_id)
         _require_mergeable(keep.entity, gone.entity)
-        ConsolidationRepository(self._session).withdraw_linked(project_id, [keep_id, gone_id])
-        with self._imaged(project_id) as changes:
-            self._take_names(project_id, keep, gone)
-            EntityRelinking(
-                self._session, project_id, gone_id, keep_id, new_type=keep.entity.entity_type
-            ).run()
-            self._session.run(ENTITIES.delete().where(*_is(project_id, gone_id)))
+        ConsolidationRepository(self._session).withdraw_linked([keep_id, gone_id])
+        with self._imaged() as changes:
+            self._take_names(keep, gone)
+            EntityRelinking(self._session, gone_id, keep_id, new_type=keep.entity.entity_type).run()
+            self._session.run(ENTITIES.delete().where(*_is(self._session.project_id, gone_id)))
             self._session.run(
-                ENTITIES.update().where(*_is(project_id, keep_id)).values(**_merged(keep, gone))
+                ENTITIES.update().where(*_is(self._session.project_id, keep_id)).values(**_merged(keep, gone))
             )
-            self._relink_profiles(project_id, gone_id, keep_id)
-        return self.keep(project_id, "merge", keep_id, gone_id, changes)
+            self._relink_profiles(gone_id, keep_id)
+        return self.keep("merge", keep_id, gone_id, changes)
 
     def split(
         self,
-        project_id: str,
         entity_id: str,
         *,
         name: str,
@@ -78,7 +74,6 @@ class EntityMergeRepository(EntityChangeJournal):
         What has no scene stays.
 
         Args:
-            project_id: The project.
             entity_id: Whom to split.
             name: Display name of the new entity.
             aliases: More names of the new entity.
@@ -89,28 +84,25 @@ class EntityMergeRepository(EntityChangeJournal):
             UnknownEntityError: When the entity is not stored.
             UserInputError: When neither a known name nor a scene is to move, or the display name would.
         """
-        self._session.touch(project_id)
-        stored = self._stored(project_id, entity_id)
+        self._session.touch()
+        stored = self._stored(entity_id)
         moved = _moved_names(stored.entity, [name, *aliases])
-        listed = scene_ids_at(self._session, project_id, scenes)
+        listed = scene_ids_at(self._session, scenes)
         if not moved and not listed:
             raise UserInputError(
                 f"neither a name of {entity_id!r} nor a scene is to be split off; give an alias or a scene"
             )
-        new_id = EntityRepository(self._session).next_id(project_id, stored.entity.entity_type)
-        ConsolidationRepository(self._session).withdraw_linked(project_id, [entity_id])
-        parts = split_scenes(self._session, project_id, entity_id, moved, set(listed.values()))
-        with self._imaged(project_id) as changes:
-            self._insert_split_off(project_id, stored, new_id, [name, *aliases], moved)
-            self._relink_split(project_id, stored.entity, new_id, moved, parts)
-        return self.keep(project_id, "split", entity_id, new_id, changes)
+        new_id = EntityRepository(self._session).next_id(stored.entity.entity_type)
+        ConsolidationRepository(self._session).withdraw_linked([entity_id])
+        parts = split_scenes(self._session, entity_id, moved, set(listed.values()))
+        with self._imaged() as changes:
+            self._insert_split_off(stored, new_id, [name, *aliases], moved)
+            self._relink_split(stored.entity, new_id, moved, parts)
+        return self.keep("split", entity_id, new_id, changes)
 
-    def _relink_split(
-        self, project_id: str, entity: Entity, new_id: str, moved: Sequence[str], parts: SplitScenes
-    ) -> None:
+    def _relink_split(self, entity: Entity, new_id: str, moved: Sequence[str], parts: SplitScenes) -> None:
         EntityRelinking(
             self._session,
-            project_id,
             entity.entity_id,
             new_id,
             new_type=entity.entity_type,
@@ -118,11 +110,11 @@ class EntityMergeRepository(EntityChangeJournal):
         ).run()
         staying = [each for each in entity.names() if each not in moved]
         relink_mixed_scenes(
-            self._session, project_id, entity.entity_id, new_id, parts.mixed, moved=moved, staying=staying
+            self._session, entity.entity_id, new_id, parts.mixed, moved=moved, staying=staying
         )
 
     def _insert_split_off(
-        self, project_id: str, stored: StoredEntity, new_id: str, names: Sequence[str], moved: Sequence[str]
+        self, stored: StoredEntity, new_id: str, names: Sequence[str], moved: Sequence[str]
     ) -> None:
         entity = stored.entity
         known = {alias.alias: alias for alias in entity.aliases}
@@ -139,20 +131,20 @@ class EntityMergeRepository(EntityChangeJournal):
             name_first_chapter=first.first_chapter if first else None,
             name_first_scene=first.first_scene if first else None,
         )
-        mine = and_(ALIASES.c.project_id == project_id, ALIASES.c.entity_id == entity.entity_id)
+        mine = and_(self._session.owns(ALIASES), ALIASES.c.entity_id == entity.entity_id)
         self._session.run(ALIASES.delete().where(mine, ALIASES.c.alias.in_(list(moved))))
-        EntityRepository(self._session).upsert(project_id, new, origin=stored.origin)
+        EntityRepository(self._session).upsert(new, origin=stored.origin)
 
-    def _take_names(self, project_id: str, keep: StoredEntity, gone: StoredEntity) -> None:
+    def _take_names(self, keep: StoredEntity, gone: StoredEntity) -> None:
         taken = set(keep.entity.names())
-        mine = and_(ALIASES.c.project_id == project_id, ALIASES.c.entity_id == gone.entity.entity_id)
+        mine = and_(self._session.owns(ALIASES), ALIASES.c.entity_id == gone.entity.entity_id)
         self._session.run(ALIASES.delete().where(mine, ALIASES.c.alias.in_(sorted(taken))))
         self._session.run(ALIASES.update().where(mine).values(entity_id=keep.entity.entity_id))
         old = gone.entity
         if old.name in taken or old.name in {alias.alias for alias in old.aliases}:
             return
         row = {
-            "project_id": project_id,
+            "project_id": self._session.project_id,
             "entity_id": keep.entity.entity_id,
             "alias": old.name,
             "alias_key": name_key(old.name),
@@ -162,30 +154,30 @@ class EntityMergeRepository(EntityChangeJournal):
         }
         self._session.insert(ALIASES, [row])
 
-    def _relink_profiles(self, project_id: str, old_id: str, new_id: str) -> None:
-        statement = select(ENTITIES.c.entity_id, ENTITIES.c.profile).where(
-            ENTITIES.c.project_id == project_id
-        )
+    def _relink_profiles(self, old_id: str, new_id: str) -> None:
+        statement = select(ENTITIES.c.entity_id, ENTITIES.c.profile).where(self._session.owns(ENTITIES))
         for row in self._session.rows(statement):
             profile = replaced_id(row.profile, old_id, new_id)
             if profile != row.profile:
                 self._session.run(
-                    ENTITIES.update().where(*_is(project_id, row.entity_id)).values(profile=profile)
+                    ENTITIES.update()
+                    .where(*_is(self._session.project_id, row.entity_id))
+                    .values(profile=profile)
                 )
 
-    def _stored(self, project_id: str, entity_id: str) -> StoredEntity:
-        stored = EntityRepository(self._session).get(project_id, entity_id)
+    def _stored(self, entity_id: str) -> StoredEntity:
+        stored = EntityRepository(self._session).get(entity_id)
         if stored is None:
             raise UnknownEntityError(f"no entity {entity_id!r} is stored; list them to find its id")
         return stored
 
     @contextmanager
-    def _imaged(self, project_id: str) -> Iterator[list[RowChange]]:
+    def _imaged(self) -> Iterator[list[RowChange]]:
         """Give a list that holds what the block changed once the block has ended."""
         changes: list[RowChange] = []
-        before = row_images(self._session, project_id)
+        before = row_images(self._session)
         yield changes
-        changes += row_changes(before, row_images(self._session, project_id))
+        changes += row_changes(before, row_images(self._session))
 
 
 def _require_mergeable(keep: Entity, gone: Entity) -> None:

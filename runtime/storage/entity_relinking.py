@@ -31,7 +31,6 @@ class EntityRelinking:
     def __init__(
         self,
         session: StorageSession,
-        project_id: str,
         old_id: str,
         new_id: str,
         *,
@@ -39,7 +38,7 @@ class EntityRelinking:
         scene_ids: Collection[str] | None = None,
     ) -> None:
         self._session = session
-        self._project_id = project_id
+        self._project_id = session.project_id
         self._old, self._new = old_id, new_id
         self._new_type = new_type
         self._scene_ids = scene_ids
@@ -51,7 +50,7 @@ class EntityRelinking:
         self._relink_memories()
         self._relink_states()
         self._relink_loops()
-        relink_relationships(self._session, self._project_id, self._old, self._new, self._scene_ids)
+        relink_relationships(self._session, self._old, self._new, self._scene_ids)
 
     def _relink_scenes(self) -> None:
         columns = (SCENES.c.participants, SCENES.c.location_id, SCENES.c.pov)
@@ -88,10 +87,10 @@ class EntityRelinking:
         for row in self._rows(CHUNKS, *columns):
             values = {name: self._replaced(getattr(row, name)) for name in names}
             if any(getattr(row, name) != value for name, value in values.items()):
-                relink_memory(self._session, self._project_id, row.row_id, self._old, [self._new])
+                relink_memory(self._session, row.row_id, self._old, [self._new])
                 self._session.run(CHUNKS.update().where(CHUNKS.c.row_id == row.row_id).values(**values))
                 touched += [row.chunk_id] if row.status == "active" else []
-        OutboxRepository(self._session).queue(self._project_id, touched, "upsert")
+        OutboxRepository(self._session).queue(touched, "upsert")
 
     def _relink_states(self) -> None:
         for row in self._rows(
@@ -122,9 +121,7 @@ class EntityRelinking:
         return and_(table.c.project_id == self._project_id, here)
 
 
-def relink_memory(
-    session: StorageSession, project_id: str, chunk_row_id: int, old_id: str, new_ids: Collection[str]
-) -> None:
+def relink_memory(session: StorageSession, chunk_row_id: int, old_id: str, new_ids: Collection[str]) -> None:
     """Replace a memory's link to one entity by links to others, keeping the kind of link.
 
     The memory's own list of entities is not touched.
@@ -137,7 +134,12 @@ def relink_memory(
     if old_id not in new_ids:
         session.run(CHUNK_ENTITIES.delete().where(this))
     added = [
-        {"chunk_row_id": chunk_row_id, "entity_id": each, "project_id": project_id, "kind": kinds[old_id]}
+        {
+            "chunk_row_id": chunk_row_id,
+            "entity_id": each,
+            "project_id": session.project_id,
+            "kind": kinds[old_id],
+        }
         for each in new_ids
         if each not in kinds
     ]

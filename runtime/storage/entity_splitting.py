@@ -25,19 +25,18 @@ class SplitScenes:
 
 
 def split_scenes(
-    session: StorageSession, project_id: str, entity_id: str, moved: Collection[str], listed: Collection[str]
+    session: StorageSession, entity_id: str, moved: Collection[str], listed: Collection[str]
 ) -> SplitScenes:
     """Judge the scenes that name an entity by which of its names they hold.
 
     Args:
         session: A session.
-        project_id: The project.
         entity_id: Who is split.
         moved: Names that go.
         listed: Ids of scenes that move whole in any case.
     """
     statement = select(MENTIONS.c.scene_id, MENTIONS.c.name).where(
-        MENTIONS.c.project_id == project_id, MENTIONS.c.entity_id == entity_id
+        session.owns(MENTIONS), MENTIONS.c.entity_id == entity_id
     )
     names: dict[str, set[str]] = defaultdict(set)
     for row in session.rows(statement):
@@ -49,7 +48,6 @@ def split_scenes(
 
 def relink_mixed_scenes(
     session: StorageSession,
-    project_id: str,
     old_id: str,
     new_id: str,
     scene_ids: Collection[str],
@@ -61,7 +59,6 @@ def relink_mixed_scenes(
 
     Args:
         session: A writing session.
-        project_id: The project.
         old_id: Who was split.
         new_id: Who came out of it.
         scene_ids: Scenes that name both.
@@ -70,11 +67,13 @@ def relink_mixed_scenes(
     """
     _add_participant(session, scene_ids, old_id, new_id)
     named = and_(
-        MENTIONS.c.project_id == project_id, MENTIONS.c.entity_id == old_id, MENTIONS.c.name.in_(list(moved))
+        session.owns(MENTIONS),
+        MENTIONS.c.entity_id == old_id,
+        MENTIONS.c.name.in_(list(moved)),
     )
     session.run(MENTIONS.update().where(named).values(entity_id=new_id))
     linked = select(CHUNK_ENTITIES.c.chunk_row_id).where(
-        CHUNK_ENTITIES.c.project_id == project_id, CHUNK_ENTITIES.c.entity_id == old_id
+        session.owns(CHUNK_ENTITIES), CHUNK_ENTITIES.c.entity_id == old_id
     )
     statement = select(CHUNKS).where(CHUNKS.c.row_id.in_(linked), CHUNKS.c.scene_id.in_(list(scene_ids)))
     touched = []
@@ -83,14 +82,14 @@ def relink_mixed_scenes(
             searchable_text(row.content, row.short), old_id, new_id, moved=moved, staying=staying
         )
         if new_ids != [old_id]:
-            relink_memory(session, project_id, row.row_id, old_id, new_ids)
+            relink_memory(session, row.row_id, old_id, new_ids)
             values = {
                 name: _with_replaced(getattr(row, name), old_id, new_ids)
                 for name in ("entities_mentioned", "attached", "detached")
             }
             session.run(CHUNKS.update().where(CHUNKS.c.row_id == row.row_id).values(**values))
             touched += [row.chunk_id] if row.status == "active" else []
-    OutboxRepository(session).queue(project_id, touched, "upsert")
+    OutboxRepository(session).queue(touched, "upsert")
 
 
 def _with_replaced(ids: Sequence[str], old_id: str, new_ids: Sequence[str]) -> list[str]:

@@ -68,25 +68,27 @@ class ExchangeRepository:
     def __init__(self, session: StorageSession) -> None:
         self._session = session
 
-    def contents(self, project_id: str) -> ProjectContents:
+    def contents(self) -> ProjectContents:
         """Return everything that a project holds; see `exchange_reading.read_contents`."""
-        return read_contents(self._session, project_id)
+        return read_contents(self._session)
 
-    def add_entity(self, project_id: str, given: ExchangedEntity) -> None:
+    def add_entity(self, given: ExchangedEntity) -> None:
         """Add an entity whose id is free."""
         entity = given.entity
-        self._session.touch(project_id)
+        self._session.touch()
         bare = entity.model_copy(update={"aliases": []})
-        EntityRepository(self._session).upsert(project_id, bare, origin=given.origin)
-        self._session.insert(ALIASES, _alias_rows(project_id, entity, set(given.author_aliases)))
+        EntityRepository(self._session).upsert(bare, origin=given.origin)
+        self._session.insert(
+            ALIASES, _alias_rows(self._session.project_id, entity, set(given.author_aliases))
+        )
 
-    def add_pairs(self, project_id: str, pairs: Sequence[ExchangedPair]) -> dict[str, str]:
+    def add_pairs(self, pairs: Sequence[ExchangedPair]) -> dict[str, str]:
         """Give pairs of characters their ids where these are free.
 
         Returns:
             The id in the contents to the id in the project, for every pair.
         """
-        known = {(pair.character_a, pair.character_b): pair for pair in read_pairs(self._session, project_id)}
+        known = {(pair.character_a, pair.character_b): pair for pair in read_pairs(self._session)}
         taken = {pair.relationship_id for pair in known.values()}
         ids: dict[str, str] = {}
         for pair in pairs:
@@ -94,29 +96,30 @@ class ExchangeRepository:
             if key not in known:
                 counters = CounterRepository(self._session)
                 is_free = pair.relationship_id not in taken
-                new_id = pair.relationship_id if is_free else counters.take(project_id, "R")
-                counters.jump_over(project_id, [new_id])
+                new_id = pair.relationship_id if is_free else counters.take("R")
+                counters.jump_over([new_id])
                 taken.add(new_id)
                 known[key] = pair.model_copy(update={"relationship_id": new_id})
-                self._session.insert(RELATIONSHIPS, [known[key].model_dump() | {"project_id": project_id}])
+                self._session.insert(
+                    RELATIONSHIPS, [known[key].model_dump() | {"project_id": self._session.project_id}]
+                )
             ids[pair.relationship_id] = known[key].relationship_id
         return ids
 
-    def add_scene(self, project_id: str, bundle: SceneBundle, relationship_ids: dict[str, str]) -> None:
+    def add_scene(self, bundle: SceneBundle, relationship_ids: dict[str, str]) -> None:
         """Add a scene with all that goes with it, at a place where none stands.
 
         Args:
-            project_id: The project.
             bundle: The scene; its id and label are kept where they are free.
             relationship_ids: As `add_pairs` returned them.
         """
-        self._session.touch(project_id)
+        self._session.touch()
         scene = bundle.scene.scene
         scene_id = scene.scene_id if self._is_free(SCENES, SCENES.c.scene_id, scene.scene_id) else uuid4().hex
-        label = self._label(project_id, scene.label)
+        label = self._label(scene.label)
         record = None if scene.record is None else scene.record.model_dump(mode="json")
         values = scene.model_dump(include=set(_SCENE_COLUMNS)) | {
-            "project_id": project_id,
+            "project_id": self._session.project_id,
             "scene_id": scene_id,
             "label": label,
             "text_hash": text_hash(scene.text or ""),
@@ -125,49 +128,47 @@ class ExchangeRepository:
         self._session.insert(SCENES, [values])
         place = {"chapter_index": scene.chapter_index, "scene_index": scene.scene_index}
         names = [{"entity_id": entity_id, "name": name} for entity_id, name in bundle.scene.mentions]
-        common = {"project_id": project_id, "scene_id": scene_id} | place
+        common = {"project_id": self._session.project_id, "scene_id": scene_id} | place
         self._session.insert(MENTIONS, [common | name for name in names])
-        self._add_memories(project_id, bundle.memories, {label: scene_id, scene.label: scene_id})
+        self._add_memories(bundle.memories, {label: scene_id, scene.label: scene_id})
         by_place: dict[Place, str] = {(scene.chapter_index, scene.scene_index): scene_id}
-        self._insert_events(project_id, bundle, relationship_ids, by_place)
+        self._insert_events(bundle, relationship_ids, by_place)
 
-    def add_rest(self, project_id: str, contents: ProjectContents, relationship_ids: dict[str, str]) -> None:
+    def add_rest(self, contents: ProjectContents, relationship_ids: dict[str, str]) -> None:
         """Add what goes with no scene of the contents, tied to the scene that stands at its place, if any."""
-        self._session.touch(project_id)
+        self._session.touch()
         places = {(each.chapter_index, each.scene_index) for each in _positioned(contents)} | {
             (each.chunk.chapter_index, each.chunk.scene_index) for each in contents.memories
         }
-        by_place = scene_ids_at(self._session, project_id, places)
+        by_place = scene_ids_at(self._session, places)
         rows = [
             _chunk_row(
-                project_id, memory, by_place.get((memory.chunk.chapter_index, memory.chunk.scene_index))
+                self._session.project_id,
+                memory,
+                by_place.get((memory.chunk.chapter_index, memory.chunk.scene_index)),
             )
             for memory in contents.memories
         ]
-        ChunkWriter(self._session, project_id).insert(rows)
-        self._insert_events(project_id, contents, relationship_ids, by_place)
+        ChunkWriter(self._session).insert(rows)
+        self._insert_events(contents, relationship_ids, by_place)
 
-    def add_summaries(
-        self, project_id: str, summaries: Sequence[StoredSummary], parts: Sequence[StoryPart]
-    ) -> None:
+    def add_summaries(self, summaries: Sequence[StoredSummary], parts: Sequence[StoryPart]) -> None:
         """Add written summaries, and the author's parts where the project has none."""
         projects = ProjectRepository(self._session)
-        settings = projects.require(project_id).settings
+        settings = projects.require().settings
         if parts and not settings.get("parts"):
             told = [part.model_dump(exclude={"extra"}) for part in parts]
-            projects.update(project_id, settings={**settings, "parts": told})
-        SummaryRepository(self._session).add(project_id, summaries)
+            projects.update(settings={**settings, "parts": told})
+        SummaryRepository(self._session).add(summaries)
 
     def add_consolidations(
         self,
-        project_id: str,
         consolidations: Sequence[StoredConsolidation],
         memories: Sequence[ExchangedMemory],
     ) -> list[str]:
         """Add memories that stand for others, where these are stored just as they are in the contents.
 
         Args:
-            project_id: The project.
             consolidations: What stands for others.
             memories: The contents' memories, their sources among them.
 
@@ -179,22 +180,19 @@ class ExchangeRepository:
         left_out = []
         for each in consolidations:
             sources = [given[name] for name in each.source_ids if name in given]
-            chunk = each.chunk.model_copy(update={"project_id": project_id})
+            chunk = each.chunk.model_copy(update={"project_id": self._session.project_id})
             is_whole = len(sources) == len(each.source_ids)
-            if not is_whole or not repository.add(project_id, chunk, sources):
+            if not is_whole or not repository.add(chunk, sources):
                 left_out.append(chunk.chunk_id)
         return left_out
 
-    def raise_counters(self, project_id: str, counters: dict[str, int]) -> None:
+    def raise_counters(self, counters: dict[str, int]) -> None:
         """Let the counters go on at least where those of the contents were."""
         kinds = {kind: number for kind, number in counters.items() if number > 0}
-        CounterRepository(self._session).jump_over(
-            project_id, [f"{kind}{number - 1}" for kind, number in kinds.items()]
-        )
+        CounterRepository(self._session).jump_over([f"{kind}{number - 1}" for kind, number in kinds.items()])
 
     def _insert_events(
         self,
-        project_id: str,
         source: SceneBundle | ProjectContents,
         relationship_ids: dict[str, str],
         scene_ids: dict[Place, str],
@@ -205,27 +203,28 @@ class ExchangeRepository:
             (RELATIONSHIP_CHANGES, source.relationship_changes),
         )
         for table, events in tables:
-            rows = [_event_row(project_id, event, relationship_ids, scene_ids) for event in events]
+            rows = [
+                _event_row(self._session.project_id, event, relationship_ids, scene_ids) for event in events
+            ]
             self._session.insert(table, rows)
         loops = {event.loop_id for event in source.loop_events}
-        CounterRepository(self._session).jump_over(project_id, loops)
+        CounterRepository(self._session).jump_over(loops)
 
-    def _add_memories(
-        self, project_id: str, memories: Sequence[ExchangedMemory], scene_ids: dict[str, str]
-    ) -> None:
+    def _add_memories(self, memories: Sequence[ExchangedMemory], scene_ids: dict[str, str]) -> None:
         rows = [
-            _chunk_row(project_id, memory, scene_ids.get(memory.scene_label or "")) for memory in memories
+            _chunk_row(self._session.project_id, memory, scene_ids.get(memory.scene_label or ""))
+            for memory in memories
         ]
-        ChunkWriter(self._session, project_id).insert(rows)
+        ChunkWriter(self._session).insert(rows)
 
-    def _label(self, project_id: str, label: str) -> str:
+    def _label(self, label: str) -> str:
         taken = self._session.connection.scalar(
-            select(SCENES.c.label).where(SCENES.c.project_id == project_id, SCENES.c.label == label)
+            select(SCENES.c.label).where(self._session.owns(SCENES), SCENES.c.label == label)
         )
         counters = CounterRepository(self._session)
         if taken is not None:
-            return counters.take(project_id, "S")
-        counters.jump_over(project_id, [label])
+            return counters.take("S")
+        counters.jump_over([label])
         return label
 
     def _is_free(self, table: Table, column: Any, value: str) -> bool:

@@ -24,7 +24,7 @@ from runtime.storage.exchange_records import (
 )
 from runtime.storage.projects import ProjectRepository
 from runtime.storage.scenes import SceneRepository
-from runtime.storage.session import AnyRow, StorageSession, own_rows
+from runtime.storage.session import AnyRow, StorageSession
 from runtime.storage.states import span_of
 from runtime.storage.summaries import stored_summaries
 from runtime.storage.tables import (
@@ -40,27 +40,25 @@ from runtime.storage.tables import (
 )
 
 
-def read_contents(session: StorageSession, project_id: str) -> ProjectContents:
+def read_contents(session: StorageSession) -> ProjectContents:
     """Return everything that a project holds, but for vectors and the journal of merges.
 
     Raises:
         UnknownProjectError: When no project of that id is stored.
     """
-    project = ProjectRepository(session).require(project_id)
+    project = ProjectRepository(session).require()
     labels = {
         row[0]: row[1]
-        for row in session.rows(
-            select(SCENES.c.scene_id, SCENES.c.label).where(SCENES.c.project_id == project_id)
-        )
+        for row in session.rows(select(SCENES.c.scene_id, SCENES.c.label).where(session.owns(SCENES)))
     }
-    events = _EventReader(session, project_id, labels)
-    consolidations = ConsolidationRepository(session).list_all(project_id)
+    events = _EventReader(session, labels)
+    consolidations = ConsolidationRepository(session).list_all()
     derived = {each.chunk.chunk_id for each in consolidations}
     return ProjectContents(
         name=project.name,
         language=project.language,
-        entities=_entities(session, project_id),
-        scenes=_scenes(session, project_id),
+        entities=_entities(session),
+        scenes=_scenes(session),
         memories=[_memory(row, labels) for row in events.rows(CHUNKS) if row.chunk_id not in derived],
         states=[
             ExchangedState(
@@ -71,24 +69,24 @@ def read_contents(session: StorageSession, project_id: str) -> ProjectContents:
         loop_events=[
             ExchangedLoopEvent(**events.values(row, ExchangedLoopEvent)) for row in events.rows(LOOP_EVENTS)
         ],
-        pairs=read_pairs(session, project_id),
+        pairs=read_pairs(session),
         relationship_changes=[
             ExchangedRelationshipChange(**events.values(row, ExchangedRelationshipChange))
             for row in events.rows(RELATIONSHIP_CHANGES)
         ],
         parts=project.settings.get("parts", []),
-        summaries=stored_summaries(session, project_id),
+        summaries=stored_summaries(session),
         consolidations=consolidations,
-        counters=_counters(session, project_id),
+        counters=_counters(session),
     )
 
 
 class _EventReader:
     """Reads tables whose rows have a position and may belong to a scene."""
 
-    def __init__(self, session: StorageSession, project_id: str, labels: dict[str, str]) -> None:
+    def __init__(self, session: StorageSession, labels: dict[str, str]) -> None:
         self._session = session
-        self._project_id = project_id
+        self._project_id = session.project_id
         self._labels = labels
 
     def rows(self, table: Table) -> list[AnyRow]:
@@ -97,7 +95,7 @@ class _EventReader:
             .where(table.c.project_id == self._project_id)
             .order_by(*story_order(table), table.c.row_id)
         )
-        return list(own_rows(self._session.rows(statement), self._project_id))
+        return list(self._session.own(self._session.rows(statement)))
 
     def values(self, row: AnyRow, model: type[Any], *, derived: Collection[str] = ()) -> dict[str, Any]:
         given_apart = {"scene_label", *derived}
@@ -105,11 +103,9 @@ class _EventReader:
         return copied | {"scene_label": self._labels.get(row.scene_id)}
 
 
-def _entities(session: StorageSession, project_id: str) -> list[ExchangedEntity]:
+def _entities(session: StorageSession) -> list[ExchangedEntity]:
     by_author: dict[str, list[str]] = defaultdict(list)
-    statement = select(ALIASES.c.entity_id, ALIASES.c.alias).where(
-        ALIASES.c.project_id == project_id, ALIASES.c.by_author
-    )
+    statement = select(ALIASES.c.entity_id, ALIASES.c.alias).where(session.owns(ALIASES), ALIASES.c.by_author)
     for row in session.rows(statement.order_by(ALIASES.c.row_id)):
         by_author[row.entity_id].append(row.alias)
     return [
@@ -118,16 +114,16 @@ def _entities(session: StorageSession, project_id: str) -> list[ExchangedEntity]
             origin=stored.origin,
             author_aliases=by_author.get(stored.entity.entity_id, []),
         )
-        for stored in EntityRepository(session).list_all(project_id)
+        for stored in EntityRepository(session).list_all()
     ]
 
 
-def _scenes(session: StorageSession, project_id: str) -> list[ExchangedScene]:
-    statement = select(MENTIONS).where(MENTIONS.c.project_id == project_id)
+def _scenes(session: StorageSession) -> list[ExchangedScene]:
+    statement = select(MENTIONS).where(session.owns(MENTIONS))
     mentions: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for row in session.rows(statement.order_by(MENTIONS.c.entity_id, MENTIONS.c.name)):
         mentions[row.scene_id].append((row.entity_id, row.name))
-    scenes = SceneRepository(session).list_as_of(project_id, with_text=True)
+    scenes = SceneRepository(session).list_as_of(with_text=True)
     return [ExchangedScene(scene=scene, mentions=mentions[scene.scene_id]) for scene in scenes]
 
 
@@ -146,13 +142,13 @@ def _memory(row: AnyRow, labels: dict[str, str]) -> ExchangedMemory:
     )
 
 
-def read_pairs(session: StorageSession, project_id: str) -> list[ExchangedPair]:
+def read_pairs(session: StorageSession) -> list[ExchangedPair]:
     """Return the pairs of characters that have a relationship's id, in order of id."""
-    statement = select(RELATIONSHIPS).where(RELATIONSHIPS.c.project_id == project_id)
+    statement = select(RELATIONSHIPS).where(session.owns(RELATIONSHIPS))
     pairs = [ExchangedPair.model_validate(row, from_attributes=True) for row in session.rows(statement)]
     return sorted(pairs, key=lambda pair: (len(pair.relationship_id), pair.relationship_id))
 
 
-def _counters(session: StorageSession, project_id: str) -> dict[str, int]:
-    statement = select(COUNTERS.c.kind, COUNTERS.c.next_number).where(COUNTERS.c.project_id == project_id)
+def _counters(session: StorageSession) -> dict[str, int]:
+    statement = select(COUNTERS.c.kind, COUNTERS.c.next_number).where(session.owns(COUNTERS))
     return {row.kind: row.next_number for row in session.rows(statement.order_by(COUNTERS.c.kind))}

@@ -13,7 +13,7 @@ from runtime.storage.lexical_index import scope_token
 from runtime.storage.lexical_scores import LexicalMatches, RowIds, score_matches
 from runtime.storage.lexical_terms import lexical_terms, term_tokens
 from runtime.storage.records import LexicalHit, MemoryFilter
-from runtime.storage.session import StorageSession, own_rows, parsed_integers
+from runtime.storage.session import StorageSession, parsed_integers
 from runtime.storage.tables import CHUNKS, PROJECTS
 
 TERMS_PER_QUERY = 200
@@ -47,7 +47,6 @@ class LexicalRepository:
 
     def search(
         self,
-        project_id: str,
         query: str | Sequence[str],
         *,
         memory_filter: MemoryFilter | None = None,
@@ -55,15 +54,12 @@ class LexicalRepository:
     ) -> list[LexicalHit]:
         """Search for one query with one filter; see `match` and `best`."""
         wanted = memory_filter or MemoryFilter()
-        return self.best(project_id, self.match(project_id, [query], wanted), wanted, limit=limit)[0]
+        return self.best(self.match([query], wanted), wanted, limit=limit)[0]
 
-    def match(
-        self, project_id: str, queries: Sequence[str | Sequence[str]], memory_filter: MemoryFilter
-    ) -> LexicalMatches:
+    def match(self, queries: Sequence[str | Sequence[str]], memory_filter: MemoryFilter) -> LexicalMatches:
         """Score all memories before a position for several queries at once, which shares most of the work.
 
         Args:
-            project_id: The project.
             queries: Texts of any kind, or lists of terms as `lexical_terms` gives them. Of each, the first
                 `TERMS_PER_QUERY` distinct terms count.
             memory_filter: Its position and statuses count; the rest narrows `best`.
@@ -73,20 +69,20 @@ class LexicalRepository:
         """
         wanted = [_terms(query) for query in queries]
         terms = list(dict.fromkeys(term for query in wanted for term in query))
-        found = self._matches(project_id, terms) if terms else {}
+        found = self._matches(terms) if terms else {}
         cut_only = MemoryFilter(as_of=memory_filter.as_of, statuses=memory_filter.statuses)
         row_ids, kinds, lengths = self._session.integers(
-            (CHUNKS.c.row_id, _KIND, CHUNKS.c.term_count), *filter_conditions(project_id, cut_only)
+            (CHUNKS.c.row_id, _KIND, CHUNKS.c.term_count),
+            *filter_conditions(self._session.project_id, cut_only),
         )
         return score_matches(wanted, found, row_ids=row_ids, kinds=kinds, lengths=lengths)
 
     def best(
-        self, project_id: str, matches: LexicalMatches, memory_filter: MemoryFilter, *, limit: int = 50
+        self, matches: LexicalMatches, memory_filter: MemoryFilter, *, limit: int = 50
     ) -> list[list[LexicalHit]]:
         """Return for each query the best of its matches that a filter admits.
 
         Args:
-            project_id: The project.
             matches: What `match` found at the same position.
             memory_filter: Which memories may be found.
             limit: At most so many per query.
@@ -95,36 +91,34 @@ class LexicalRepository:
             Hits per query, best first, equal scores in order of chunk id; none for a query without words
             that are stored.
         """
-        best = self._admitted(project_id, matches, memory_filter).best(limit)
-        chunk_ids = self._chunk_ids(project_id, {row_id for hits in best for row_id, _ in hits})
+        best = self._admitted(matches, memory_filter).best(limit)
+        chunk_ids = self._chunk_ids({row_id for hits in best for row_id, _ in hits})
         ranked = (sorted((-score, chunk_ids[row_id]) for row_id, score in hits) for hits in best)
         return [
             [LexicalHit(chunk_id=chunk_id, score=-negative) for negative, chunk_id in hits[:limit]]
             for hits in ranked
         ]
 
-    def _admitted(
-        self, project_id: str, matches: LexicalMatches, memory_filter: MemoryFilter
-    ) -> LexicalMatches:
+    def _admitted(self, matches: LexicalMatches, memory_filter: MemoryFilter) -> LexicalMatches:
         """Return the matches that a filter admits; kinds are at hand, the rest is asked of the database."""
         if not matches.has_any:
             return matches
         kinds = memory_filter.content_types
         cut_only = MemoryFilter(as_of=memory_filter.as_of, statuses=memory_filter.statuses)
         if memory_filter.model_copy(update={"content_types": []}) != cut_only:
-            conditions = filter_conditions(project_id, memory_filter)
+            conditions = filter_conditions(self._session.project_id, memory_filter)
             return matches.among(self._session.integers((CHUNKS.c.row_id,), *conditions)[0])
         return matches.of_kinds([CONTENT_TYPES.index(kind) for kind in kinds]) if kinds else matches
 
-    def _chunk_ids(self, project_id: str, row_ids: set[int]) -> dict[int, str]:
+    def _chunk_ids(self, row_ids: set[int]) -> dict[int, str]:
         statement = select(CHUNKS.c.row_id, CHUNKS.c.chunk_id, CHUNKS.c.project_id).where(
             self._session.among(CHUNKS.c.row_id, row_ids)
         )
-        return {row.row_id: row.chunk_id for row in own_rows(self._session.rows(statement), project_id)}
+        return {row.row_id: row.chunk_id for row in self._session.own(self._session.rows(statement))}
 
-    def _matches(self, project_id: str, terms: Sequence[str]) -> dict[str, RowIds]:
+    def _matches(self, terms: Sequence[str]) -> dict[str, RowIds]:
         """Return the row ids of all memories of the project that hold a term, later ones too."""
-        scope = self._scope(project_id)
+        scope = self._scope()
         if self._session.is_sqlite:
             phrases = json.dumps([_sqlite_phrase(term, scope) for term in terms])
             rows = self._session.rows(_SQLITE_MATCHES, {"terms": phrases})
@@ -133,12 +127,14 @@ class LexicalRepository:
             rows = self._session.rows(_POSTGRES_MATCHES, {"terms": listed})
         return {terms[row[0]]: parsed_integers(row[1]) for row in rows}
 
-    def _scope(self, project_id: str) -> str | None:
+    def _scope(self) -> str | None:
         """Return the project's word in the index; None where it is the only project, which saves half the work."""
         others = self._session.connection.scalar(
-            select(func.count()).select_from(PROJECTS).where(PROJECTS.c.project_id != project_id)
+            select(func.count())
+            .select_from(PROJECTS)
+            .where(PROJECTS.c.project_id != self._session.project_id)
         )
-        statement = select(PROJECTS.c.project_number).where(PROJECTS.c.project_id == project_id)
+        statement = select(PROJECTS.c.project_number).where(self._session.owns(PROJECTS))
         return scope_token(self._session.connection.execute(statement).scalar_one()) if others else None
 
 

@@ -16,7 +16,7 @@ from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, RecordedLo
 from runtime.storage.counters import CounterRepository
 from runtime.storage.cuts import before, story_order
 from runtime.storage.positions import scene_ids_at
-from runtime.storage.session import AnyRow, Integers, StorageSession, own_rows
+from runtime.storage.session import AnyRow, Integers, StorageSession
 from runtime.storage.tables import LOOP_EVENTS, SCENES
 
 LoopEvent = RecordedLoop | RecordedLoopAdvance | RecordedLoopResolution
@@ -41,15 +41,14 @@ class LoopRepository:
     def __init__(self, session: StorageSession) -> None:
         self._session = session
 
-    def next_id(self, project_id: str) -> str:
+    def next_id(self) -> str:
         """Return an id that no loop has yet."""
-        return CounterRepository(self._session).take(project_id, "OL")
+        return CounterRepository(self._session).take("OL")
 
-    def append(self, project_id: str, event: LoopEvent, *, at: StoryPosition) -> None:
+    def append(self, event: LoopEvent, *, at: StoryPosition) -> None:
         """Append what the author says of a loop at a position; it survives re-ingest of the scene there.
 
         Args:
-            project_id: The project.
             event: A `RecordedLoop` plants it, the others advance, resolve or abandon it.
             at: The scene in which it happens; the end of the story means without a position.
 
@@ -57,42 +56,41 @@ class LoopRepository:
             UnknownProjectError: When no project of that id is stored.
             UserInputError: When a loop is to be moved that nobody planted.
         """
-        self._session.touch(project_id)
-        if not isinstance(event, RecordedLoop) and self.get(project_id, event.id) is None:
+        self._session.touch()
+        if not isinstance(event, RecordedLoop) and self.get(event.id) is None:
             raise UserInputError(f"no open loop {event.id!r} is stored; plant it first")
         place = (at.chapter_index, at.scene_index)
-        scene_id = scene_ids_at(self._session, project_id, [place]).get(place)
-        values = loop_event_values(project_id, event) | {
+        scene_id = scene_ids_at(self._session, [place]).get(place)
+        values = loop_event_values(self._session.project_id, event) | {
             "scene_id": scene_id,
             "chapter_index": at.chapter_index,
             "scene_index": at.scene_index,
             "origin": "author",
         }
         self._session.insert(LOOP_EVENTS, [values])
-        CounterRepository(self._session).jump_over(project_id, [event.id])
+        CounterRepository(self._session).jump_over([event.id])
 
-    def get(self, project_id: str, loop_id: str, *, as_of: StoryPosition = END_OF_STORY) -> OpenLoop | None:
+    def get(self, loop_id: str, *, as_of: StoryPosition = END_OF_STORY) -> OpenLoop | None:
         """Return a loop as it stands at a position, or None when it is not planted by then."""
-        return next(iter(self._folded(project_id, as_of, loop_id)), None)
+        return next(iter(self._folded(as_of, loop_id)), None)
 
     def list_as_of(
         self,
-        project_id: str,
         *,
         as_of: StoryPosition = END_OF_STORY,
         statuses: Sequence[LoopStatus] = ("open", "advanced"),
     ) -> list[OpenLoop]:
         """Return the loops of these statuses at a position, in the order in which they were planted."""
-        return [loop for loop in self._folded(project_id, as_of) if loop.status in statuses]
+        return [loop for loop in self._folded(as_of) if loop.status in statuses]
 
-    def due(self, project_id: str, *, as_of: StoryPosition = END_OF_STORY, limit: int = 10) -> list[OpenLoop]:
+    def due(self, *, as_of: StoryPosition = END_OF_STORY, limit: int = 10) -> list[OpenLoop]:
         """Return the unresolved loops that are most due (see `most_due`)."""
-        return most_due(self.list_as_of(project_id, as_of=as_of), limit)
+        return most_due(self.list_as_of(as_of=as_of), limit)
 
-    def _folded(self, project_id: str, as_of: StoryPosition, loop_id: str | None = None) -> list[OpenLoop]:
+    def _folded(self, as_of: StoryPosition, loop_id: str | None = None) -> list[OpenLoop]:
         statement = (
             select(LOOP_EVENTS)
-            .where(LOOP_EVENTS.c.project_id == project_id, before(as_of, LOOP_EVENTS))
+            .where(self._session.owns(LOOP_EVENTS), before(as_of, LOOP_EVENTS))
             .order_by(
                 *story_order(LOOP_EVENTS),
                 case((LOOP_EVENTS.c.origin == "author", 1), else_=0),
@@ -102,17 +100,17 @@ class LoopRepository:
         if loop_id is not None:
             statement = statement.where(LOOP_EVENTS.c.loop_id == loop_id)
         by_loop: dict[str, list[AnyRow]] = defaultdict(list)
-        for row in own_rows(self._session.rows(statement), project_id):
+        for row in self._session.own(self._session.rows(statement)):
             by_loop[row.loop_id].append(row)
-        places = self._scene_places(project_id, as_of) if by_loop else np.zeros(0, dtype=np.int64)
+        places = self._scene_places(as_of) if by_loop else np.zeros(0, dtype=np.int64)
         loops = [_fold(events, places) for events in by_loop.values()]
         return [loop for loop in loops if loop is not None]
 
-    def _scene_places(self, project_id: str, as_of: StoryPosition) -> Integers:
+    def _scene_places(self, as_of: StoryPosition) -> Integers:
         """Return a number per stored scene before a position, ascending as the story goes."""
         chapters, scenes = self._session.integers(
             (SCENES.c.chapter_index, SCENES.c.scene_index),
-            SCENES.c.project_id == project_id,
+            self._session.owns(SCENES),
             before(as_of, SCENES),
         )
         return np.sort(_place(chapters, scenes))

@@ -15,7 +15,7 @@ from runtime.storage.cuts import before, story_order
 from runtime.storage.filters import filter_conditions, linked_rows
 from runtime.storage.memory_cuts import seen
 from runtime.storage.records import MemoryFilter, MemoryStatus, StoredMemory
-from runtime.storage.session import AnyRow, batches, own_rows
+from runtime.storage.session import AnyRow, batches
 from runtime.storage.supersession import superseded_by
 from runtime.storage.tables import CHUNKS
 
@@ -30,7 +30,6 @@ class MemoryRepository(AuthorMemories):
 
     def list_matching(
         self,
-        project_id: str,
         memory_filter: MemoryFilter | None = None,
         *,
         limit: int | None = None,
@@ -39,29 +38,27 @@ class MemoryRepository(AuthorMemories):
         """Return memories in story order with what the author decided about them.
 
         Args:
-            project_id: The project.
             memory_filter: Which; None means all active ones.
             limit: At most so many; None means all.
             offset: Leave out so many at the start.
         """
         statement = (
-            STORED_SELECT.where(*filter_conditions(project_id, memory_filter or MemoryFilter()))
+            STORED_SELECT.where(*filter_conditions(self._session.project_id, memory_filter or MemoryFilter()))
             .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
             .limit(limit)
             .offset(offset)
         )
-        return [stored_memory_of(row) for row in own_rows(self._session.rows(statement), project_id)]
+        return [stored_memory_of(row) for row in self._session.own(self._session.rows(statement))]
 
-    def count(self, project_id: str, memory_filter: MemoryFilter | None = None) -> int:
+    def count(self, memory_filter: MemoryFilter | None = None) -> int:
         """Return how many memories fit a filter."""
-        conditions = filter_conditions(project_id, memory_filter or MemoryFilter())
+        conditions = filter_conditions(self._session.project_id, memory_filter or MemoryFilter())
         return self._session.connection.execute(
             select(func.count()).select_from(CHUNKS).where(*conditions)
         ).scalar_one()
 
     def by_ids(
         self,
-        project_id: str,
         chunk_ids: Sequence[str],
         *,
         as_of: StoryPosition = END_OF_STORY,
@@ -70,26 +67,25 @@ class MemoryRepository(AuthorMemories):
         """Return the active memories before a position in the order asked; the others are left out.
 
         Args:
-            project_id: The project.
             chunk_ids: Which.
             as_of: Position of the read.
             with_sources: Also those that a consolidated memory stands for: the index holds all.
         """
-        cut = before(as_of, CHUNKS) if with_sources else seen(project_id, as_of)
+        cut = before(as_of, CHUNKS) if with_sources else seen(self._session.project_id, as_of)
         wanted = self._session.among(CHUNKS.c.chunk_id, chunk_ids)
-        found = self._session.rows(self._active(project_id).where(cut, wanted))
+        found = self._session.rows(self._active().where(cut, wanted))
         rows = {row.chunk_id: row for row in found}
         ordered = [rows[chunk_id] for chunk_id in dict.fromkeys(chunk_ids) if chunk_id in rows]
-        return self._chunks(project_id, ordered, as_of)
+        return self._chunks(ordered, as_of)
 
     def filtered_ids(
-        self, project_id: str, memory_filter: MemoryFilter | None = None, *, limit: int | None = None
+        self, memory_filter: MemoryFilter | None = None, *, limit: int | None = None
     ) -> list[str]:
         """Return the chunk ids that fit a filter, newest in the story first."""
         chapter, scene = CHUNKS.c.chapter_index, CHUNKS.c.scene_index
         statement = (
             select(CHUNKS.c.chunk_id)
-            .where(*filter_conditions(project_id, memory_filter or MemoryFilter()))
+            .where(*filter_conditions(self._session.project_id, memory_filter or MemoryFilter()))
             .order_by(chapter.desc().nulls_last(), scene.desc().nulls_last(), CHUNKS.c.row_id)
             .limit(limit)
         )
@@ -97,7 +93,6 @@ class MemoryRepository(AuthorMemories):
 
     def by_entities(
         self,
-        project_id: str,
         entity_ids: Sequence[str],
         *,
         as_of: StoryPosition = END_OF_STORY,
@@ -107,14 +102,13 @@ class MemoryRepository(AuthorMemories):
         """Return memories linked to any of the entities, the most important first, then the newest."""
         if not entity_ids:
             return []
-        statement = self._visible(project_id, as_of).where(
-            CHUNKS.c.row_id.in_(linked_rows(project_id, list(entity_ids)))
+        statement = self._visible(as_of).where(
+            CHUNKS.c.row_id.in_(linked_rows(self._session.project_id, list(entity_ids)))
         )
-        return self._weighty(project_id, statement, as_of, content_types, limit)
+        return self._weighty(statement, as_of, content_types, limit)
 
     def recent_high_signal(
         self,
-        project_id: str,
         *,
         as_of: StoryPosition = END_OF_STORY,
         min_importance: int = 7,
@@ -124,7 +118,7 @@ class MemoryRepository(AuthorMemories):
         """Return important memories, the newest in the story first."""
         chapter, scene = CHUNKS.c.chapter_index, CHUNKS.c.scene_index
         statement = (
-            self._visible(project_id, as_of)
+            self._visible(as_of)
             # + 0 keeps SQLite from reading all that is important by its index: the newest few are wanted.
             .where(CHUNKS.c.importance + 0 >= min_importance, CHUNKS.c.content_type.in_(content_types))
             .order_by(
@@ -135,11 +129,10 @@ class MemoryRepository(AuthorMemories):
             )
             .limit(limit)
         )
-        return self._chunks(project_id, self._session.rows(statement), as_of)
+        return self._chunks(self._session.rows(statement), as_of)
 
     def of_scenes(
         self,
-        project_id: str,
         places: Sequence[tuple[int, int]],
         *,
         as_of: StoryPosition = END_OF_STORY,
@@ -151,7 +144,7 @@ class MemoryRepository(AuthorMemories):
             # SQLite finds no pair by its index, but chapters.
             chapters = sorted({chapter for chapter, _ in batch})
             statement = (
-                self._visible(project_id, as_of)
+                self._visible(as_of)
                 .where(
                     CHUNKS.c.chapter_index.in_(chapters),
                     tuple_(CHUNKS.c.chapter_index, CHUNKS.c.scene_index).in_(batch),
@@ -161,28 +154,30 @@ class MemoryRepository(AuthorMemories):
             if content_types:
                 statement = statement.where(CHUNKS.c.content_type.in_(content_types))
             rows += self._session.rows(statement)
-        return self._chunks(project_id, rows, as_of)
+        return self._chunks(rows, as_of)
 
-    def index_ids(self, project_id: str, *, status: MemoryStatus = "active") -> set[str]:
+    def index_ids(self, *, status: MemoryStatus = "active") -> set[str]:
         """Return the ids of all memories of a status that the vector index must hold, no more, no less."""
         statement = select(CHUNKS.c.chunk_id).where(
-            CHUNKS.c.project_id == project_id,
+            self._session.owns(CHUNKS),
             CHUNKS.c.status == status,
             CHUNKS.c.embedding_id.is_distinct_from(WORDS_ONLY),
         )
         return set(self._session.connection.scalars(statement))
 
-    def mark_read(self, project_id: str, chunk_ids: Sequence[str]) -> None:
+    def mark_read(self, chunk_ids: Sequence[str]) -> None:
         """Note that memories were read now; the story does not count as changed."""
         self._session.run(
             CHUNKS.update()
-            .where(CHUNKS.c.project_id == project_id, self._session.among(CHUNKS.c.chunk_id, chunk_ids))
+            .where(
+                self._session.owns(CHUNKS),
+                self._session.among(CHUNKS.c.chunk_id, chunk_ids),
+            )
             .values(last_accessed_at=self._session.now())
         )
 
     def _weighty(
         self,
-        project_id: str,
         statement: Select[Any],
         as_of: StoryPosition,
         content_types: Sequence[ContentType],
@@ -197,17 +192,15 @@ class MemoryRepository(AuthorMemories):
             scene.desc().nulls_last(),
             CHUNKS.c.row_id,
         )
-        return self._chunks(project_id, self._session.rows(ordered.limit(limit)), as_of)
+        return self._chunks(self._session.rows(ordered.limit(limit)), as_of)
 
-    def _visible(self, project_id: str, as_of: StoryPosition) -> Select[Any]:
-        return self._active(project_id).where(seen(project_id, as_of))
+    def _visible(self, as_of: StoryPosition) -> Select[Any]:
+        return self._active().where(seen(self._session.project_id, as_of))
 
-    def _active(self, project_id: str) -> Select[Any]:
-        return CHUNK_SELECT.where(CHUNKS.c.project_id == project_id, CHUNKS.c.status == "active")
+    def _active(self) -> Select[Any]:
+        return CHUNK_SELECT.where(self._session.owns(CHUNKS), CHUNKS.c.status == "active")
 
-    def _chunks(
-        self, project_id: str, rows: Sequence[AnyRow], as_of: StoryPosition
-    ) -> list[StoryMemoryChunk]:
-        own_rows(rows, project_id)
-        replaced = superseded_by(self._session, project_id, rows, as_of)
+    def _chunks(self, rows: Sequence[AnyRow], as_of: StoryPosition) -> list[StoryMemoryChunk]:
+        self._session.own(rows)
+        replaced = superseded_by(self._session, rows, as_of)
         return [chunk_of(row, replaced.get(row[0])) for row in rows]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlalchemy import and_, bindparam, func, or_, select
 
 from runtime.storage.records import OutboxEntry, OutboxOperation, OutboxState
-from runtime.storage.session import StorageSession, own_rows
+from runtime.storage.session import StorageSession
 from runtime.storage.tables import CHUNKS, OUTBOX
 
 _BATCH = 1_000
@@ -30,7 +30,7 @@ class OutboxRepository:
     def __init__(self, session: StorageSession) -> None:
         self._session = session
 
-    def queue(self, project_id: str, chunk_ids: Sequence[str], operation: OutboxOperation) -> None:
+    def queue(self, chunk_ids: Sequence[str], operation: OutboxOperation) -> None:
         """Ask for a change of chunks in the index; it replaces whatever was asked for them before."""
         statement = self._session.upsert(OUTBOX)
         statement = statement.on_conflict_do_update(
@@ -45,7 +45,7 @@ class OutboxRepository:
         )
         rows = [
             {
-                "project_id": project_id,
+                "project_id": self._session.project_id,
                 "chunk_id": chunk_id,
                 "operation": operation,
                 "state": "pending",
@@ -57,29 +57,24 @@ class OutboxRepository:
         if rows:
             self._session.run(statement, rows)
 
-    def queue_all(self, project_id: str) -> int:
+    def queue_all(self) -> int:
         """Ask for every active chunk anew, for a rebuild of the index.
 
         Returns:
             How many chunks were queued.
         """
-        active = select(CHUNKS.c.chunk_id).where(
-            CHUNKS.c.project_id == project_id, CHUNKS.c.status == "active"
-        )
+        active = select(CHUNKS.c.chunk_id).where(self._session.owns(CHUNKS), CHUNKS.c.status == "active")
         chunk_ids = list(self._session.connection.scalars(active))
-        self.queue(project_id, chunk_ids, "upsert")
+        self.queue(chunk_ids, "upsert")
         return len(chunk_ids)
 
-    def claim(
-        self, project_id: str, *, limit: int = _BATCH, max_attempts: int | None = None
-    ) -> list[OutboxEntry]:
+    def claim(self, *, limit: int = _BATCH, max_attempts: int | None = None) -> list[OutboxEntry]:
         """Return what is to be done, oldest first, failed entries included.
 
         Claiming takes nothing away: an entry stays until it is marked, so that a worker that dies loses
         nothing, and doing one twice is harmless.
 
         Args:
-            project_id: The project.
             limit: At most so many.
             max_attempts: Leave out what failed so often; None leaves nothing out.
         """
@@ -88,11 +83,11 @@ class OutboxRepository:
             retry = and_(retry, OUTBOX.c.attempts < max_attempts)
         statement = (
             select(OUTBOX)
-            .where(OUTBOX.c.project_id == project_id, or_(OUTBOX.c.state == "pending", retry))
+            .where(self._session.owns(OUTBOX), or_(OUTBOX.c.state == "pending", retry))
             .order_by(OUTBOX.c.state.desc(), OUTBOX.c.row_id)
             .limit(limit)
         )
-        rows = own_rows(self._session.rows(statement), project_id)
+        rows = self._session.own(self._session.rows(statement))
         return [OutboxEntry.model_validate(row, from_attributes=True) for row in rows]
 
     def mark_done(self, entries: Sequence[OutboxEntry]) -> None:
@@ -111,12 +106,10 @@ class OutboxRepository:
             statement = OUTBOX.update().where(_CLAIMED).values(**failed)
             self._session.run(statement, [_key(entry) for entry in entries])
 
-    def counts(self, project_id: str) -> dict[OutboxState, int]:
+    def counts(self) -> dict[OutboxState, int]:
         """Return the number of entries per state; a state without any is 0."""
         statement = (
-            select(OUTBOX.c.state, func.count())
-            .where(OUTBOX.c.project_id == project_id)
-            .group_by(OUTBOX.c.state)
+            select(OUTBOX.c.state, func.count()).where(self._session.owns(OUTBOX)).group_by(OUTBOX.c.state)
         )
         found = {row[0]: row[1] for row in self._session.rows(statement)}
         return {
@@ -125,11 +118,11 @@ class OutboxRepository:
             "failed": found.get("failed", 0),
         }
 
-    def entries(self, project_id: str, chunk_ids: Sequence[str]) -> list[OutboxEntry]:
+    def entries(self, chunk_ids: Sequence[str]) -> list[OutboxEntry]:
         """Return the entries of these chunks, in order of chunk id; a chunk without one is left out."""
         wanted = self._session.among(OUTBOX.c.chunk_id, chunk_ids)
-        statement = select(OUTBOX).where(OUTBOX.c.project_id == project_id, wanted)
-        rows = own_rows(self._session.rows(statement), project_id)
+        statement = select(OUTBOX).where(self._session.owns(OUTBOX), wanted)
+        rows = self._session.own(self._session.rows(statement))
         found = [OutboxEntry.model_validate(row, from_attributes=True) for row in rows]
         return sorted(found, key=lambda entry: entry.chunk_id)
 

@@ -26,34 +26,31 @@ RECENT_RECORDS = 3
 
 def read_outline(
     session: StorageSession,
-    project_id: str,
     as_of: StoryPosition,
     *,
     chapters_per_part: int = CHAPTERS_PER_PART,
 ) -> StoryOutline:
     """Return entities, scenes, threads, relationships, summaries and holders strictly before a position."""
-    summaries = read_summaries(session, project_id, as_of, chapters_per_part=chapters_per_part)
-    language = session.connection.scalar(
-        select(PROJECTS.c.language).where(PROJECTS.c.project_id == project_id)
-    )
-    entities = EntityRepository(session).list_as_of(project_id, as_of=as_of)
+    summaries = read_summaries(session, as_of, chapters_per_part=chapters_per_part)
+    language = session.connection.scalar(select(PROJECTS.c.language).where(session.owns(PROJECTS)))
+    entities = EntityRepository(session).list_as_of(as_of=as_of)
     return StoryOutline(
-        project_id=project_id,
+        project_id=session.project_id,
         language=language or "",
         entities=entities,
-        scenes=_scenes(session, project_id, as_of),
-        open_loops=LoopRepository(session).list_as_of(project_id, as_of=as_of),
-        relationships=RelationshipRepository(session).list_as_of(project_id, as_of=as_of),
+        scenes=_scenes(session, as_of),
+        open_loops=LoopRepository(session).list_as_of(as_of=as_of),
+        relationships=RelationshipRepository(session).list_as_of(as_of=as_of),
         part_summaries=summaries.parts,
         chapter_summaries=summaries.chapters,
-        holders=_holders(session, project_id, as_of),
-        stated_ids=_stated_ids(session, project_id, as_of),
-        story_version=story_version(session, project_id, as_of, entities=entities),
+        holders=_holders(session, as_of),
+        stated_ids=_stated_ids(session, as_of),
+        story_version=story_version(session, as_of, entities=entities),
     )
 
 
-def _scenes(session: StorageSession, project_id: str, as_of: StoryPosition) -> list[OutlineScene]:
-    here = (SCENES.c.project_id == project_id, before(as_of, SCENES))
+def _scenes(session: StorageSession, as_of: StoryPosition) -> list[OutlineScene]:
+    here = (session.owns(SCENES), before(as_of, SCENES))
     columns = (SCENES.c.chapter_index, SCENES.c.scene_index)
     latest = (columns[0].desc(), columns[1].desc())
     told = {
@@ -82,12 +79,12 @@ def _outline_scene(row: Any, participants: Sequence[str], record: dict[str, Any]
     return OutlineScene(row[0], row[1], row[2], row[3], participants, tuple(events), tuple(bullets))
 
 
-def _holders(session: StorageSession, project_id: str, as_of: StoryPosition) -> dict[str, list[str]]:
+def _holders(session: StorageSession, as_of: StoryPosition) -> dict[str, list[str]]:
     """Who holds what: the last stated `holder` of each item."""
     rows = session.rows(
         select(STATES.c.entity_id, STATES.c.value)
         .where(
-            STATES.c.project_id == project_id,
+            session.owns(STATES),
             STATES.c.attribute == "holder",
             STATES.c.kind == "explicit",
             before(as_of, STATES),
@@ -102,10 +99,10 @@ def _holders(session: StorageSession, project_id: str, as_of: StoryPosition) -> 
     return holders
 
 
-def _stated_ids(session: StorageSession, project_id: str, as_of: StoryPosition) -> list[str]:
+def _stated_ids(session: StorageSession, as_of: StoryPosition) -> list[str]:
     rows = session.rows(
         select(STATES.c.entity_id)
-        .where(STATES.c.project_id == project_id, STATES.c.kind == "explicit", before(as_of, STATES))
+        .where(session.owns(STATES), STATES.c.kind == "explicit", before(as_of, STATES))
         .order_by(*story_order(STATES), STATES.c.row_id)
     )
     return list(dict.fromkeys(row[0] for row in reversed(rows)))

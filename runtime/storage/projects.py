@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from novelgen.errors import UnknownProjectError, UserInputError
 from novelgen.models.project_id import require_project_id
@@ -26,7 +26,6 @@ class ProjectRepository:
 
     def create(
         self,
-        project_id: str,
         *,
         name: str = "",
         language: str = "",
@@ -38,9 +37,8 @@ class ProjectRepository:
             InvalidProjectIdError: When the id is not a plain, path-free string.
             UserInputError: When a project of that id is stored already.
         """
-        project_id = require_project_id(project_id)
         statement = self._session.upsert(PROJECTS).values(
-            project_id=project_id,
+            project_id=require_project_id(self._session.project_id),
             name=name,
             language=language,
             created_at=self._session.now(),
@@ -52,35 +50,29 @@ class ProjectRepository:
             PROJECTS.c.project_id
         )
         if not self._session.rows(created):
-            raise UserInputError(f"a project {project_id!r} exists already; choose another id")
-        return self.require(project_id)
+            raise UserInputError(f"a project {self._session.project_id!r} exists already; choose another id")
+        return self.require()
 
-    def get(self, project_id: str) -> StoredProject | None:
+    def get(self) -> StoredProject | None:
         """Return a project, or None when there is none of that id."""
         row = self._session.connection.execute(
-            select(PROJECTS).where(PROJECTS.c.project_id == project_id)
+            select(PROJECTS).where(self._session.owns(PROJECTS))
         ).one_or_none()
         return None if row is None else _project(row)
 
-    def require(self, project_id: str) -> StoredProject:
+    def require(self) -> StoredProject:
         """Return a project.
 
         Raises:
             UnknownProjectError: When no project of that id is stored.
         """
-        project = self.get(project_id)
+        project = self.get()
         if project is None:
-            raise UnknownProjectError(f"no project {project_id!r} is stored; create it first")
+            raise UnknownProjectError(f"no project {self._session.project_id!r} is stored; create it first")
         return project
-
-    def list_all(self) -> list[StoredProject]:
-        """Return all projects of this database in order of id."""
-        projects = [_project(row) for row in self._session.rows(select(PROJECTS))]
-        return sorted(projects, key=lambda project: project.project_id)
 
     def update(
         self,
-        project_id: str,
         *,
         name: str | None = None,
         language: str | None = None,
@@ -91,32 +83,38 @@ class ProjectRepository:
         Raises:
             UnknownProjectError: When no project of that id is stored.
         """
-        self._session.touch(project_id)
+        self._session.touch()
         changes = {"name": name, "language": language, "settings": settings}
         given = {key: value for key, value in changes.items() if value is not None}
         if given:
-            self._set(project_id, given)
-        return self.require(project_id)
+            self._set(given)
+        return self.require()
 
-    def set_embedding_model(self, project_id: str, model: str, dimension: int) -> None:
+    def set_embedding_model(self, model: str, dimension: int) -> None:
         """Record the model and dimension that the vector index is built with.
 
         Raises:
             UnknownProjectError: When no project of that id is stored.
         """
-        self.require(project_id)
-        self._set(project_id, {"embedding_model": model, "embedding_dimension": dimension})
+        self.require()
+        self._set({"embedding_model": model, "embedding_dimension": dimension})
 
-    def count_index_removals(self, project_id: str, rows: int) -> None:
+    def count_index_removals(self, rows: int) -> None:
         """Add rows that were removed from the vector index."""
-        self._set(project_id, {"index_removals": PROJECTS.c.index_removals + rows})
+        self._set({"index_removals": PROJECTS.c.index_removals + rows})
 
-    def forget_index_removals(self, project_id: str) -> None:
+    def forget_index_removals(self) -> None:
         """Count from 0 again: the vector index was built anew."""
-        self._set(project_id, {"index_removals": 0})
+        self._set({"index_removals": 0})
 
-    def _set(self, project_id: str, values: dict[str, Any]) -> None:
-        self._session.run(PROJECTS.update().where(PROJECTS.c.project_id == project_id).values(**values))
+    def _set(self, values: dict[str, Any]) -> None:
+        self._session.run(PROJECTS.update().where(self._session.owns(PROJECTS)).values(**values))
+
+
+def list_projects(connection: Connection) -> list[StoredProject]:
+    """Return all projects of a database in order of id."""
+    projects = [_project(row) for row in connection.execute(select(PROJECTS))]
+    return sorted(projects, key=lambda project: project.project_id)
 
 
 def _project(row: AnyRow) -> StoredProject:

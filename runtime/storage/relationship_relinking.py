@@ -13,7 +13,7 @@ from runtime.storage.tables import RELATIONSHIP_CHANGES, RELATIONSHIPS
 
 
 def relink_relationships(
-    session: StorageSession, project_id: str, old_id: str, new_id: str, scene_ids: Collection[str] | None
+    session: StorageSession, old_id: str, new_id: str, scene_ids: Collection[str] | None
 ) -> None:
     """Move the changes of all of one's relationships to the other's, and drop those between the two.
 
@@ -21,15 +21,14 @@ def relink_relationships(
 
     Args:
         session: A writing session.
-        project_id: The project.
         old_id: Whose relationships they were.
         new_id: Whose they become.
         scene_ids: Only changes in these scenes; None means all.
     """
     involved = or_(RELATIONSHIPS.c.character_a == old_id, RELATIONSHIPS.c.character_b == old_id)
-    pairs = session.rows(select(RELATIONSHIPS).where(RELATIONSHIPS.c.project_id == project_id, involved))
+    pairs = session.rows(select(RELATIONSHIPS).where(session.owns(RELATIONSHIPS), involved))
     for pair in pairs:
-        changes = _changes_within(session, project_id, pair.relationship_id, scene_ids)
+        changes = _changes_within(session, pair.relationship_id, scene_ids)
         if changes or scene_ids is None:
             _move_pair(session, pair, changes, old_id, new_id)
 
@@ -43,7 +42,7 @@ def _move_pair(
         session.run(RELATIONSHIP_CHANGES.delete().where(RELATIONSHIP_CHANGES.c.row_id.in_(rows)))
     else:
         first, second = sorted((new_id, other))
-        target = _pair_id(session, pair.project_id, first, second)
+        target = _pair_id(session, first, second)
         turned = (pair.character_a == old_id) != (first == new_id)
         for row in changes:
             values: dict[str, Any] = {"relationship_id": target}
@@ -55,10 +54,10 @@ def _move_pair(
 
 
 def _changes_within(
-    session: StorageSession, project_id: str, relationship_id: str, scene_ids: Collection[str] | None
+    session: StorageSession, relationship_id: str, scene_ids: Collection[str] | None
 ) -> list[AnyRow]:
     statement = select(RELATIONSHIP_CHANGES).where(
-        RELATIONSHIP_CHANGES.c.project_id == project_id,
+        session.owns(RELATIONSHIP_CHANGES),
         RELATIONSHIP_CHANGES.c.relationship_id == relationship_id,
     )
     if scene_ids is not None:
@@ -66,18 +65,18 @@ def _changes_within(
     return list(session.rows(statement))
 
 
-def _pair_id(session: StorageSession, project_id: str, first: str, second: str) -> str:
+def _pair_id(session: StorageSession, first: str, second: str) -> str:
     known = session.connection.scalar(
         select(RELATIONSHIPS.c.relationship_id).where(
-            RELATIONSHIPS.c.project_id == project_id,
+            session.owns(RELATIONSHIPS),
             RELATIONSHIPS.c.character_a == first,
             RELATIONSHIPS.c.character_b == second,
         )
     )
     if known is not None:
         return str(known)
-    relationship_id = CounterRepository(session).take(project_id, "R")
-    row = {"project_id": project_id, "relationship_id": relationship_id}
+    relationship_id = CounterRepository(session).take("R")
+    row = {"project_id": session.project_id, "relationship_id": relationship_id}
     session.insert(RELATIONSHIPS, [row | {"character_a": first, "character_b": second}])
     return relationship_id
 

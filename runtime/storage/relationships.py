@@ -15,7 +15,7 @@ from novelgen.models.relationship import Relationship, RelationshipEvent
 from runtime.storage.counters import CounterRepository
 from runtime.storage.cuts import before, story_order
 from runtime.storage.positions import scene_ids_at
-from runtime.storage.session import AnyRow, StorageSession, own_rows
+from runtime.storage.session import AnyRow, StorageSession
 from runtime.storage.tables import RELATIONSHIP_CHANGES, RELATIONSHIPS
 
 _FOLDED = ("relationship_type", "status", "perspective_a", "perspective_b", "intensity")
@@ -31,11 +31,10 @@ class RelationshipRepository:
     def __init__(self, session: StorageSession) -> None:
         self._session = session
 
-    def append(self, project_id: str, change: RecordedRelationshipChange, *, at: StoryPosition) -> str:
+    def append(self, change: RecordedRelationshipChange, *, at: StoryPosition) -> str:
         """Append what the author says of a pair at a position; it survives re-ingest of the scene there.
 
         Args:
-            project_id: The project.
             change: The pair in either order; fields that were not set leave the earlier value.
             at: The scene in which it happens; the end of the story means without a position.
 
@@ -46,23 +45,25 @@ class RelationshipRepository:
             UnknownProjectError: When no project of that id is stored.
             UserInputError: When both sides are one character.
         """
-        self._session.touch(project_id)
+        self._session.touch()
         place = (at.chapter_index, at.scene_index)
         position = {
-            "scene_id": scene_ids_at(self._session, project_id, [place]).get(place),
+            "scene_id": scene_ids_at(self._session, [place]).get(place),
             "chapter_index": at.chapter_index,
             "scene_index": at.scene_index,
             "origin": "author",
         }
-        return self.insert_changes(project_id, [change], position)[0]
+        return self.insert_changes([change], position)[0]
 
     def insert_changes(
-        self, project_id: str, changes: Sequence[RecordedRelationshipChange], position: dict[str, Any]
+        self, changes: Sequence[RecordedRelationshipChange], position: dict[str, Any]
     ) -> list[str]:
         """Insert changes of one scene, whose position, id and origin are given as columns; return the ids."""
-        relationship_ids = [self._id_of(project_id, change) for change in changes]
+        relationship_ids = [self._id_of(change) for change in changes]
         rows = [
-            change_values(change) | position | {"project_id": project_id, "relationship_id": relationship_id}
+            change_values(change)
+            | position
+            | {"project_id": self._session.project_id, "relationship_id": relationship_id}
             for change, relationship_id in zip(changes, relationship_ids, strict=True)
         ]
         self._session.insert(RELATIONSHIP_CHANGES, rows)
@@ -70,7 +71,6 @@ class RelationshipRepository:
 
     def list_as_of(
         self,
-        project_id: str,
         *,
         as_of: StoryPosition = END_OF_STORY,
         character_id: str | None = None,
@@ -79,42 +79,41 @@ class RelationshipRepository:
         """Return how pairs stand at a position, in order of relationship id.
 
         Args:
-            project_id: The project.
             as_of: Position of the read.
             character_id: Only pairs of this character.
             status: Only pairs of this status at the position.
         """
         condition = None if character_id is None else _involves(character_id)
-        found = self._folded(project_id, as_of, condition)
+        found = self._folded(as_of, condition)
         return [relation for relation in found if status is None or relation.status == status]
 
     def between(
-        self, project_id: str, character: str, other: str, *, as_of: StoryPosition = END_OF_STORY
+        self, character: str, other: str, *, as_of: StoryPosition = END_OF_STORY
     ) -> Relationship | None:
         """Return how two characters stand at a position, asked in either order, or None when nothing is known."""
         first, second = sorted((character, other))
         pair = (RELATIONSHIPS.c.character_a == first) & (RELATIONSHIPS.c.character_b == second)
-        return next(iter(self._folded(project_id, as_of, pair)), None)
+        return next(iter(self._folded(as_of, pair)), None)
 
-    def _id_of(self, project_id: str, change: RecordedRelationshipChange) -> str:
+    def _id_of(self, change: RecordedRelationshipChange) -> str:
         first, second = sorted((change.character_a, change.character_b))
         if first == second:
             raise UserInputError(f"a relationship needs two characters, but both are {first!r}")
         known = self._session.connection.scalar(
             select(RELATIONSHIPS.c.relationship_id).where(
-                RELATIONSHIPS.c.project_id == project_id,
+                self._session.owns(RELATIONSHIPS),
                 RELATIONSHIPS.c.character_a == first,
                 RELATIONSHIPS.c.character_b == second,
             )
         )
         if known is not None:
             return str(known)
-        relationship_id = CounterRepository(self._session).take(project_id, "R")
-        row = {"project_id": project_id, "relationship_id": relationship_id}
+        relationship_id = CounterRepository(self._session).take("R")
+        row = {"project_id": self._session.project_id, "relationship_id": relationship_id}
         self._session.insert(RELATIONSHIPS, [row | {"character_a": first, "character_b": second}])
         return relationship_id
 
-    def _folded(self, project_id: str, as_of: StoryPosition, condition: Any) -> list[Relationship]:
+    def _folded(self, as_of: StoryPosition, condition: Any) -> list[Relationship]:
         changes = RELATIONSHIP_CHANGES
         joined = changes.join(
             RELATIONSHIPS,
@@ -124,7 +123,7 @@ class RelationshipRepository:
         statement = (
             select(changes, RELATIONSHIPS.c.character_a, RELATIONSHIPS.c.character_b)
             .select_from(joined)
-            .where(changes.c.project_id == project_id, before(as_of, changes))
+            .where(self._session.owns(changes), before(as_of, changes))
             .order_by(
                 *story_order(changes), case((changes.c.origin == "author", 1), else_=0), changes.c.row_id
             )
@@ -132,7 +131,7 @@ class RelationshipRepository:
         if condition is not None:
             statement = statement.where(condition)
         by_pair: dict[str, list[AnyRow]] = defaultdict(list)
-        for row in own_rows(self._session.rows(statement), project_id):
+        for row in self._session.own(self._session.rows(statement)):
             by_pair[row.relationship_id].append(row)
         relations = [_fold(rows) for rows in by_pair.values()]
         return sorted(

@@ -79,9 +79,9 @@ _BY_NAME = {imaged.table.name: imaged for imaged in _IMAGED}
 _PARENTS = (ENTITIES.name, RELATIONSHIPS.name)
 
 
-def row_images(session: StorageSession, project_id: str) -> Images:
+def row_images(session: StorageSession) -> Images:
     """Return the images of all rows of a project that a merge or split can touch."""
-    return {imaged.table.name: _images(session, project_id, imaged) for imaged in _IMAGED}
+    return {imaged.table.name: _images(session, imaged) for imaged in _IMAGED}
 
 
 def row_changes(before: Images, after: Images) -> list[RowChange]:
@@ -96,26 +96,25 @@ def row_changes(before: Images, after: Images) -> list[RowChange]:
     return changes
 
 
-def restore_rows(session: StorageSession, project_id: str, changes: Sequence[RowChange]) -> None:
+def restore_rows(session: StorageSession, changes: Sequence[RowChange]) -> None:
     """Put rows back as they were before a change.
 
     Args:
         session: A writing session.
-        project_id: The project.
         changes: What the change did.
 
     Raises:
         UserInputError: When one of the rows is no longer as the change left it; nothing is restored then.
     """
-    _require_unchanged(row_images(session, project_id), changes)
+    _require_unchanged(row_images(session), changes)
     order = list(_BY_NAME)
     forward = sorted(changes, key=lambda each: order.index(each.table))
     returning = [change for change in forward if change.after is None]
     # Parents come first, for what is to hang on them again; what was added goes before the rest comes, which
     # may need its numbers.
     _insert(session, [change for change in returning if change.table in _PARENTS])
-    _update(session, project_id, [change for change in forward if change.before and change.after])
-    _delete(session, project_id, [change for change in reversed(forward) if change.before is None])
+    _update(session, [change for change in forward if change.before and change.after])
+    _delete(session, [change for change in reversed(forward) if change.before is None])
     _insert(session, [change for change in returning if change.table not in _PARENTS])
 
 
@@ -125,17 +124,17 @@ def _insert(session: StorageSession, changes: Sequence[RowChange]) -> None:
         session.insert(table, [_with_free_row_id(session, table, change.image)])
 
 
-def _update(session: StorageSession, project_id: str, changes: Sequence[RowChange]) -> None:
+def _update(session: StorageSession, changes: Sequence[RowChange]) -> None:
     for change in changes:
         imaged, before = _BY_NAME[change.table], change.before or {}
         values = {name: value for name, value in before.items() if name not in imaged.key}
-        session.run(imaged.table.update().where(_is_row(imaged, project_id, before)).values(**values))
+        session.run(imaged.table.update().where(_is_row(imaged, session.project_id, before)).values(**values))
 
 
-def _delete(session: StorageSession, project_id: str, changes: Sequence[RowChange]) -> None:
+def _delete(session: StorageSession, changes: Sequence[RowChange]) -> None:
     for change in changes:
         imaged = _BY_NAME[change.table]
-        session.run(imaged.table.delete().where(_is_row(imaged, project_id, change.image)))
+        session.run(imaged.table.delete().where(_is_row(imaged, session.project_id, change.image)))
 
 
 def _with_free_row_id(session: StorageSession, table: Table, row: Image) -> Image:
@@ -159,9 +158,9 @@ def _require_unchanged(now: Images, changes: Sequence[RowChange]) -> None:
             )
 
 
-def _images(session: StorageSession, project_id: str, imaged: _Imaged) -> dict[str, Image]:
+def _images(session: StorageSession, imaged: _Imaged) -> dict[str, Image]:
     columns = [imaged.table.c[name] for name in imaged.columns]
-    rows = session.rows(select(*columns).where(imaged.table.c.project_id == project_id))
+    rows = session.rows(select(*columns).where(session.owns(imaged.table)))
     images = (dict(row._mapping) for row in rows)
     return {_key(imaged, image): image for image in images}
 

@@ -40,15 +40,15 @@ _FREE_PLACES: tuple[tuple[Table, str, str], ...] = (
 _BULLET = re.compile(r"(\d+):(\d+):(summary|key_events):(\d+)")
 
 
-def scene_places(session: StorageSession, project_id: str) -> dict[ScenePlace, str]:
+def scene_places(session: StorageSession) -> dict[ScenePlace, str]:
     """Return the places of all scenes with their ids."""
     statement = select(SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.scene_id).where(
-        SCENES.c.project_id == project_id
+        session.owns(SCENES)
     )
     return {(row[0], row[1]): row[2] for row in session.rows(statement)}
 
 
-def relocate(session: StorageSession, project_id: str, relocation: Relocation) -> int:
+def relocate(session: StorageSession, relocation: Relocation) -> int:
     """Move scenes and whatever has their positions; the index is told of the chunks that moved.
 
     The source_ids of summary bullets name their scene's position, so they are renamed with it, and so are
@@ -56,23 +56,22 @@ def relocate(session: StorageSession, project_id: str, relocation: Relocation) -
 
     Args:
         session: A writing session.
-        project_id: The project.
         relocation: Old places to new ones; the new ones are distinct and free once all have moved.
 
     Returns:
         How many scenes moved.
     """
-    scene_ids = scene_places(session, project_id)
-    _move_free_places(session, project_id, relocation)
+    scene_ids = scene_places(session)
+    _move_free_places(session, relocation)
     if not relocation.places:
         return 0
-    move_summaries(session, project_id, relocation.places)
+    move_summaries(session, relocation.places)
     moves = [(scene_ids[old], new) for old, new in relocation.places.items()]
     _move_rows(session, SCENES, moves, aside=_ASIDE)
     for table in (SCENES, *POSITIONED_TABLES):
         _move_rows(session, table, moves, aside=0)
-    _rename_bullets(session, project_id, relocation.places)
-    ChunkWriter(session, project_id).reposition([scene_id for scene_id, _ in moves])
+    _rename_bullets(session, relocation.places)
+    ChunkWriter(session).reposition([scene_id for scene_id, _ in moves])
     return len(moves)
 
 
@@ -91,12 +90,10 @@ def _move_rows(
     session.run(statement, rows)
 
 
-def _move_free_places(session: StorageSession, project_id: str, relocation: Relocation) -> None:
+def _move_free_places(session: StorageSession, relocation: Relocation) -> None:
     for table, chapter_name, scene_name in _FREE_PLACES:
         chapter, scene = table.c[chapter_name], table.c[scene_name]
-        placed = select(table.c.row_id, chapter, scene).where(
-            table.c.project_id == project_id, chapter.is_not(None)
-        )
+        placed = select(table.c.row_id, chapter, scene).where(session.owns(table), chapter.is_not(None))
         if "scene_id" in table.c:
             placed = placed.where(table.c.scene_id.is_(None))
         moved = [
@@ -116,11 +113,9 @@ def _place_update(table: Table, chapter: Column[Any], scene: Column[Any]) -> Any
     )
 
 
-def _rename_bullets(
-    session: StorageSession, project_id: str, places: Mapping[ScenePlace, ScenePlace]
-) -> None:
+def _rename_bullets(session: StorageSession, places: Mapping[ScenePlace, ScenePlace]) -> None:
     named = select(CHUNKS.c.row_id, CHUNKS.c.source_id, CHUNKS.c.supersedes).where(
-        CHUNKS.c.project_id == project_id,
+        session.owns(CHUNKS),
         or_(CHUNKS.c.source_id.contains(":"), CHUNKS.c.supersedes.contains(":")),
     )
     renamed = [

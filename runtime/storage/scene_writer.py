@@ -45,18 +45,18 @@ class SceneWriter:
         UnknownProjectError: When no project of that id is stored.
     """
 
-    def __init__(self, session: StorageSession, project_id: str) -> None:
-        session.touch(project_id)
+    def __init__(self, session: StorageSession) -> None:
+        session.touch()
         self._session = session
-        self._project_id = project_id
-        self._chunks = ChunkWriter(session, project_id)
+        self._project_id = session.project_id
+        self._chunks = ChunkWriter(session)
         self._counters = CounterRepository(session)
 
     def replace(self, write: SceneWrite) -> SceneWriteResult:
         """Store a scene; see `SceneRepository.replace_scene`."""
         _check(write)
         place = (write.chapter_index, write.scene_index)
-        known_id = scene_ids_at(self._session, self._project_id, [place]).get(place)
+        known_id = scene_ids_at(self._session, [place]).get(place)
         scene_id = known_id or write.scene_id or uuid4().hex
         label = self._write_scene(write, scene_id, known_id is None)
         chunk_changes = self._replace_chunks(write, scene_id)
@@ -84,7 +84,7 @@ class SceneWriter:
                 self._session.connection.scalar(select(SCENES.c.label).where(SCENES.c.scene_id == scene_id))
                 or ""
             )
-        label = self._counters.take(self._project_id, "S")
+        label = self._counters.take("S")
         key = {"scene_id": scene_id, "project_id": self._project_id, "label": label}
         place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
         self._session.insert(SCENES, [values | key | place | {"created_at": values["updated_at"]}])
@@ -148,9 +148,9 @@ class SceneWriter:
             events = recorded_loop_events(write.record)
             rows = [loop_event_values(self._project_id, event) | position for event in events]
             self._session.insert(LOOP_EVENTS, rows)
-            self._counters.jump_over(self._project_id, [event.id for event in events])
+            self._counters.jump_over([event.id for event in events])
             relationships = RelationshipRepository(self._session)
-            relationships.insert_changes(self._project_id, write.record.relationship_changes, position)
+            relationships.insert_changes(write.record.relationship_changes, position)
         self._session.insert(MENTIONS, _mention_rows(write, scene_id))
 
     def _stored_chunks(self, scene_id: str) -> dict[str, dict[str, Any]]:

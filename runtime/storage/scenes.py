@@ -24,7 +24,7 @@ from runtime.storage.scene_order import (
     scene_move,
 )
 from runtime.storage.scene_writer import SceneWriter
-from runtime.storage.session import AnyRow, StorageSession, own_rows
+from runtime.storage.session import AnyRow, StorageSession
 from runtime.storage.tables import SCENES
 
 
@@ -52,9 +52,9 @@ class SceneRepository:
             UnknownProjectError: When no project of that id is stored.
             UserInputError: When a memory's id is taken by another scene or comes twice.
         """
-        return SceneWriter(self._session, write.project_id).replace(write)
+        return SceneWriter(self._session).replace(write)
 
-    def delete_scene(self, project_id: str, at: StoryPosition) -> list[str]:
+    def delete_scene(self, at: StoryPosition) -> list[str]:
         """Delete a scene with everything that came from it; notes of an author at its position stay.
 
         Returns:
@@ -63,17 +63,17 @@ class SceneRepository:
         Raises:
             UnknownSceneError: When no scene stands there.
         """
-        scene = self.require(project_id, at)
-        writer = SceneWriter(self._session, project_id)
+        scene = self.require(at)
+        writer = SceneWriter(self._session)
         removed = writer.withdraw_chunks(scene.scene_id)
         writer.withdraw_events(scene.scene_id)
         self._session.run(SCENES.delete().where(SCENES.c.scene_id == scene.scene_id))
         return removed
 
-    def get(self, project_id: str, at: StoryPosition) -> StoredScene | None:
+    def get(self, at: StoryPosition) -> StoredScene | None:
         """Return the scene at a position with its text, or None when none stands there."""
         statement = self._select(with_text=True).where(
-            SCENES.c.project_id == project_id,
+            self._session.owns(SCENES),
             SCENES.c.chapter_index == at.chapter_index,
             SCENES.c.scene_index == at.scene_index,
         )
@@ -85,22 +85,22 @@ class SceneRepository:
         found = select(SCENES.c.scene_id).where(SCENES.c.scene_id == scene_id)
         return self._session.connection.scalar(found) is not None
 
-    def require(self, project_id: str, at: StoryPosition) -> StoredScene:
+    def require(self, at: StoryPosition) -> StoredScene:
         """Return the scene at a position with its text.
 
         Raises:
             UnknownSceneError: When none stands there.
         """
-        scene = self.get(project_id, at)
+        scene = self.get(at)
         if scene is None:
             raise UnknownSceneError(
-                f"no scene stands at {str(at)!r} in project {project_id!r}; list them with `novelgen scene list`"
+                f"no scene stands at {str(at)!r} in project {self._session.project_id!r}; "
+                "list them with `novelgen scene list`"
             )
         return scene
 
     def list_as_of(
         self,
-        project_id: str,
         *,
         as_of: StoryPosition = END_OF_STORY,
         with_text: bool = False,
@@ -110,7 +110,6 @@ class SceneRepository:
         """Return the scenes before a position in story order.
 
         Args:
-            project_id: The project.
             as_of: Position of the read.
             with_text: Whether to read the texts, too.
             statuses: Only scenes of these extraction statuses; none means all.
@@ -118,23 +117,23 @@ class SceneRepository:
         """
         statement = (
             self._select(with_text=with_text)
-            .where(SCENES.c.project_id == project_id, before(as_of, SCENES))
+            .where(self._session.owns(SCENES), before(as_of, SCENES))
             .order_by(SCENES.c.chapter_index.desc(), SCENES.c.scene_index.desc())
             .limit(last)
         )
         if statuses:
             statement = statement.where(SCENES.c.extraction_status.in_(statuses))
-        rows = own_rows(self._session.rows(statement), project_id)
+        rows = self._session.own(self._session.rows(statement))
         return [_scene(row) for row in reversed(rows)]
 
-    def insert_gap(self, project_id: str, at: StoryPosition) -> int:
+    def insert_gap(self, at: StoryPosition) -> int:
         """Make room for a new scene, or with a chapter alone for a new chapter, and return how many moved."""
-        places = self._places(project_id)
+        places = self._places()
         if at.scene_index is None:
-            return self._relocate(project_id, chapter_gap(places, _chapter(at)))
-        return self._relocate(project_id, scene_gap(places, _place(at)))
+            return self._relocate(chapter_gap(places, _chapter(at)))
+        return self._relocate(scene_gap(places, _place(at)))
 
-    def move_scene(self, project_id: str, source: StoryPosition, target: StoryPosition) -> int:
+    def move_scene(self, source: StoryPosition, target: StoryPosition) -> int:
         """Move a scene so that it stands at the target; the others close up and make room.
 
         Returns:
@@ -143,11 +142,9 @@ class SceneRepository:
         Raises:
             UnknownSceneError: When no scene stands at the source.
         """
-        return self._relocate(
-            project_id, scene_move(self._places(project_id), _place(source), _place(target))
-        )
+        return self._relocate(scene_move(self._places(), _place(source), _place(target)))
 
-    def move_chapter(self, project_id: str, source: int, target: int) -> int:
+    def move_chapter(self, source: int, target: int) -> int:
         """Move a chapter so that it becomes the target; the chapters between move by one.
 
         Returns:
@@ -157,18 +154,18 @@ class SceneRepository:
             UnknownSceneError: When the source chapter has no scene.
         """
         require_place((target, 0))
-        return self._relocate(project_id, chapter_move(self._places(project_id), source, target))
+        return self._relocate(chapter_move(self._places(), source, target))
 
-    def renumber(self, project_id: str) -> int:
+    def renumber(self) -> int:
         """Number the scenes of each chapter without gaps and return how many moved."""
-        return self._relocate(project_id, renumbering(self._places(project_id)))
+        return self._relocate(renumbering(self._places()))
 
-    def _places(self, project_id: str) -> list[ScenePlace]:
-        return list(scene_places(self._session, project_id))
+    def _places(self) -> list[ScenePlace]:
+        return list(scene_places(self._session))
 
-    def _relocate(self, project_id: str, relocation: Relocation) -> int:
-        self._session.touch(project_id)
-        return relocate(self._session, project_id, relocation)
+    def _relocate(self, relocation: Relocation) -> int:
+        self._session.touch()
+        return relocate(self._session, relocation)
 
     def _select(self, *, with_text: bool) -> Select[Any]:
         return select(*(column for column in SCENES.c if with_text or column.name != "text"))

@@ -14,7 +14,7 @@ from novelgen.models.state import EntityStateSnapshot, StateChange, snapshot_of
 from runtime.storage.cuts import before, story_order
 from runtime.storage.positions import scene_ids_at
 from runtime.storage.records import EventOrigin
-from runtime.storage.session import AnyRow, StorageSession, own_rows
+from runtime.storage.session import AnyRow, StorageSession
 from runtime.storage.tables import STATES
 
 
@@ -33,24 +33,21 @@ class StateRepository:
     def __init__(self, session: StorageSession) -> None:
         self._session = session
 
-    def append(
-        self, project_id: str, changes: Sequence[StateChange], *, origin: EventOrigin = "author"
-    ) -> None:
+    def append(self, changes: Sequence[StateChange], *, origin: EventOrigin = "author") -> None:
         """Append changes that no scene brings: they survive the re-ingest of the scene at their position.
 
         Args:
-            project_id: The project.
             changes: In order; at one position later ones win, and the author's win over a record's.
             origin: Who says so.
 
         Raises:
             UnknownProjectError: When no project of that id is stored.
         """
-        self._session.touch(project_id)
+        self._session.touch()
         places = {(change.chapter_index, change.scene_index) for change in changes}
-        scene_ids = scene_ids_at(self._session, project_id, places)
+        scene_ids = scene_ids_at(self._session, places)
         rows = [
-            state_values(project_id, change, origin, self._session.now())
+            state_values(self._session.project_id, change, origin, self._session.now())
             | {"scene_id": scene_ids.get((change.chapter_index, change.scene_index))}
             for change in changes
         ]
@@ -58,39 +55,37 @@ class StateRepository:
 
     def changes_of(
         self,
-        project_id: str,
         entity_ids: Sequence[str] | None = None,
         *,
         as_of: StoryPosition = END_OF_STORY,
     ) -> list[StateChange]:
         """Return the changes before a position in the order in which they apply; None means all entities."""
-        return [dated.change for dated in self._dated(project_id, entity_ids, as_of)]
+        return [dated.change for dated in self._dated(entity_ids, as_of)]
 
-    def unverified(self, project_id: str, *, scene_id: str | None = None) -> list[StateChange]:
+    def unverified(self, *, scene_id: str | None = None) -> list[StateChange]:
         """Return the changes that no quote of their scene proves, of one scene or of all, in story order."""
-        statement = select(STATES).where(STATES.c.project_id == project_id, STATES.c.verified.is_(False))
+        statement = select(STATES).where(self._session.owns(STATES), STATES.c.verified.is_(False))
         if scene_id is not None:
             statement = statement.where(STATES.c.scene_id == scene_id)
         rows = self._session.rows(statement.order_by(*story_order(STATES), STATES.c.row_id))
-        return [_change(row) for row in own_rows(rows, project_id)]
+        return [_change(row) for row in self._session.own(rows)]
 
     def snapshots(
-        self, project_id: str, entity_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY
+        self, entity_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY
     ) -> list[EntityStateSnapshot]:
         """Return the states at a position in the order asked; entities without one are left out.
 
         A snapshot's timestamp is that of the last write that went into it.
         """
-        by_entity = _by_entity(self._dated(project_id, list(dict.fromkeys(entity_ids)), as_of))
+        by_entity = _by_entity(self._dated(list(dict.fromkeys(entity_ids)), as_of))
         snapshots = [
-            _snapshot(project_id, by_entity.get(entity_id, []), as_of)
+            _snapshot(self._session.project_id, by_entity.get(entity_id, []), as_of)
             for entity_id in dict.fromkeys(entity_ids)
         ]
         return [snapshot for snapshot in snapshots if snapshot is not None]
 
     def timeline(
         self,
-        project_id: str,
         from_chapter: int,
         to_chapter: int,
         *,
@@ -99,7 +94,6 @@ class StateRepository:
         """Return how entities stood at the end of each chapter in which they changed.
 
         Args:
-            project_id: The project.
             from_chapter: First chapter.
             to_chapter: Last chapter, included.
             as_of: Position of the read; a chapter that it cuts is folded up to it.
@@ -111,39 +105,40 @@ class StateRepository:
             select(STATES.c.entity_id)
             .distinct()
             .where(
-                STATES.c.project_id == project_id,
+                self._session.owns(STATES),
                 STATES.c.chapter_index.between(from_chapter, to_chapter),
                 before(as_of, STATES),
             )
         )
         changed = list(self._session.connection.scalars(in_range))
-        by_entity = _by_entity(self._dated(project_id, changed, as_of)) if changed else {}
+        by_entity = _by_entity(self._dated(changed, as_of)) if changed else {}
         snapshots = [
             snapshot
             for dated in by_entity.values()
             for chapter in _chapters(dated, from_chapter, to_chapter)
-            if (snapshot := _snapshot(project_id, dated, min(StoryPosition(chapter + 1), as_of))) is not None
+            if (
+                snapshot := _snapshot(self._session.project_id, dated, min(StoryPosition(chapter + 1), as_of))
+            )
+            is not None
         ]
         return sorted(snapshots, key=_story_place)
 
-    def entities_with_state(self, project_id: str, *, as_of: StoryPosition = END_OF_STORY) -> list[str]:
+    def entities_with_state(self, *, as_of: StoryPosition = END_OF_STORY) -> list[str]:
         """Return the ids of the entities that have a state before a position, in order of id."""
         statement = (
-            select(STATES.c.entity_id)
-            .distinct()
-            .where(STATES.c.project_id == project_id, before(as_of, STATES))
+            select(STATES.c.entity_id).distinct().where(self._session.owns(STATES), before(as_of, STATES))
         )
         return sorted(self._session.connection.scalars(statement))
 
-    def _dated(self, project_id: str, entity_ids: Sequence[str] | None, as_of: StoryPosition) -> list[_Dated]:
+    def _dated(self, entity_ids: Sequence[str] | None, as_of: StoryPosition) -> list[_Dated]:
         statement = (
             select(STATES)
-            .where(STATES.c.project_id == project_id, before(as_of, STATES))
+            .where(self._session.owns(STATES), before(as_of, STATES))
             .order_by(*story_order(STATES), case((STATES.c.origin == "author", 1), else_=0), STATES.c.row_id)
         )
         if entity_ids is not None:
             statement = statement.where(STATES.c.entity_id.in_(entity_ids))
-        rows = own_rows(self._session.rows(statement), project_id)
+        rows = self._session.own(self._session.rows(statement))
         return [_Dated(_change(row), row.created_at) for row in rows]
 
 

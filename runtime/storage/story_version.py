@@ -19,9 +19,7 @@ from runtime.storage.tables import CHUNKS, LOOP_EVENTS, PROJECTS, RELATIONSHIP_C
 from runtime.storage.tables_memory import TOUCHED_BY_HAND
 
 
-def story_version(
-    session: StorageSession, project_id: str, as_of: StoryPosition, *, entities: Sequence[Entity]
-) -> str:
+def story_version(session: StorageSession, as_of: StoryPosition, *, entities: Sequence[Entity]) -> str:
     """Return a mark that changes exactly when what is stored before the position changes.
 
     It covers the scenes by their content hashes, what authors noted, edited, attached, pinned, banned and
@@ -30,22 +28,21 @@ def story_version(
 
     Args:
         session: A session.
-        project_id: The project.
         as_of: Position of the read.
         entities: The entities as of the position.
 
     Returns:
         32 hexadecimal digits.
     """
-    digest = sha256(_scenes_as_json(session, project_id, as_of).encode())
+    digest = sha256(_scenes_as_json(session, as_of).encode())
     digest.update(b"\x00")
     for section in (
-        _author_memories(session, project_id, as_of),
-        *(_author_events(session, project_id, as_of)),
+        _author_memories(session, as_of),
+        *(_author_events(session, as_of)),
         [entity.model_dump(mode="json") for entity in entities],
-        *_summaries(session, project_id, as_of),
+        *_summaries(session, as_of),
         # Nothing where nothing is consolidated, so that marks of before stay true.
-        *_consolidated(session, project_id, as_of),
+        *_consolidated(session, as_of),
     ):
         digest.update(
             json.dumps(section, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
@@ -54,14 +51,14 @@ def story_version(
     return digest.hexdigest()[:32]
 
 
-def _scenes_as_json(session: StorageSession, project_id: str, as_of: StoryPosition) -> str:
+def _scenes_as_json(session: StorageSession, as_of: StoryPosition) -> str:
     """Return [chapter, scene, content hash] of all scenes, as `json.dumps` writes them in story order.
 
     A long story has ten thousand of them: the database writes the text, hashes need no escaping.
     """
     wanted = (
         select(SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.content_hash)
-        .where(SCENES.c.project_id == project_id, before(as_of, SCENES))
+        .where(session.owns(SCENES), before(as_of, SCENES))
         .order_by(*story_order(SCENES))
         .subquery()
     )
@@ -71,19 +68,17 @@ def _scenes_as_json(session: StorageSession, project_id: str, as_of: StoryPositi
     return f"[{joined or ''}]"
 
 
-def _summaries(session: StorageSession, project_id: str, as_of: StoryPosition) -> list[list[Any]]:
+def _summaries(session: StorageSession, as_of: StoryPosition) -> list[list[Any]]:
     """What was written of chapters and parts that are over; no section where there is nothing."""
-    stored = stored_summaries(session, project_id, as_of)
+    stored = stored_summaries(session, as_of)
     said = [each.model_dump(mode="json", exclude={"written_at"}) for each in stored]
-    settings = session.connection.scalar(
-        select(PROJECTS.c.settings).where(PROJECTS.c.project_id == project_id)
-    )
+    settings = session.connection.scalar(select(PROJECTS.c.settings).where(session.owns(PROJECTS)))
     told = (settings or {}).get("parts", ())
     parts = [part for part in told if as_of.admits(part["last_chapter"], None)]
     return [section for section in (said, parts) if section]
 
 
-def _author_memories(session: StorageSession, project_id: str, as_of: StoryPosition) -> list[list[Any]]:
+def _author_memories(session: StorageSession, as_of: StoryPosition) -> list[list[Any]]:
     columns = (
         CHUNKS.c.chunk_id,
         CHUNKS.c.chapter_index,
@@ -99,14 +94,14 @@ def _author_memories(session: StorageSession, project_id: str, as_of: StoryPosit
     )
     statement = (
         select(*columns)
-        .where(CHUNKS.c.project_id == project_id, text(f"({TOUCHED_BY_HAND})"), before(as_of, CHUNKS))
+        .where(session.owns(CHUNKS), text(f"({TOUCHED_BY_HAND})"), before(as_of, CHUNKS))
         .order_by(CHUNKS.c.chunk_id)
     )
     return [list(row) for row in session.rows(statement)]
 
 
-def _consolidated(session: StorageSession, project_id: str, as_of: StoryPosition) -> list[list[Any]]:
-    found = ConsolidationRepository(session).list_all(project_id)
+def _consolidated(session: StorageSession, as_of: StoryPosition) -> list[list[Any]]:
+    found = ConsolidationRepository(session).list_all()
     listed = [
         [each.chunk.chunk_id, each.chunk.chapter_index, each.chunk.scene_index, each.chunk.content]
         for each in found
@@ -115,16 +110,14 @@ def _consolidated(session: StorageSession, project_id: str, as_of: StoryPosition
     return [listed] if listed else []
 
 
-def _author_events(
-    session: StorageSession, project_id: str, as_of: StoryPosition
-) -> list[list[dict[str, Any]]]:
+def _author_events(session: StorageSession, as_of: StoryPosition) -> list[list[dict[str, Any]]]:
     # An author's event has no quote: where quotes stand says nothing about it.
     left_out = ("row_id", "scene_id", "created_at", "verified", "span_start", "span_end")
     sections = []
     for table in (STATES, LOOP_EVENTS, RELATIONSHIP_CHANGES):
         statement = (
             select(*(column for column in table.c if column.name not in left_out))
-            .where(table.c.project_id == project_id, table.c.origin == "author", before(as_of, table))
+            .where(session.owns(table), table.c.origin == "author", before(as_of, table))
             .order_by(*story_order(table), table.c.row_id)
         )
         sections.append([dict(row._mapping) for row in session.rows(statement)])

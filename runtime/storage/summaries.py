@@ -15,7 +15,7 @@ from novelgen.records.parts import NumberedPart
 from novelgen.records.summaries import WrittenSummary
 from runtime.storage.cuts import before, story_order
 from runtime.storage.scene_order import ScenePlace
-from runtime.storage.session import StorageSession, own_rows
+from runtime.storage.session import StorageSession
 from runtime.storage.tables import SCENES, SUMMARIES
 
 SummaryLevel = Literal["chapter", "part"]
@@ -64,7 +64,6 @@ class SummaryRepository:
 
     def write(
         self,
-        project_id: str,
         level: SummaryLevel,
         number: int,
         text: str,
@@ -77,7 +76,6 @@ class SummaryRepository:
         A model's takes the place of a model's only: a person's stays, and is told while it is not withheld.
 
         Args:
-            project_id: The project.
             level: chapter or part.
             number: The chapter, or the number of the part.
             text: The summary.
@@ -87,9 +85,9 @@ class SummaryRepository:
         Raises:
             UnknownProjectError: When no project of that id is stored.
         """
-        self._session.touch(project_id)
+        self._session.touch()
         replaced = SUMMARIES.delete().where(
-            SUMMARIES.c.project_id == project_id,
+            self._session.owns(SUMMARIES),
             SUMMARIES.c.level == level,
             SUMMARIES.c.number == number,
         )
@@ -102,27 +100,28 @@ class SummaryRepository:
                 last_chapter=chapters[1],
                 text=" ".join(text.split()),
                 origin=origin,
-                source_hash=self.source_hash(project_id, *chapters),
+                source_hash=self.source_hash(*chapters),
                 written_at=self._session.now(),
             )
-            self.add(project_id, [summary])
+            self.add([summary])
 
-    def add(self, project_id: str, summaries: Sequence[StoredSummary]) -> None:
+    def add(self, summaries: Sequence[StoredSummary]) -> None:
         """Store summaries as they are, beside what is there."""
         self._session.insert(
-            SUMMARIES, [each.model_dump() | {"project_id": project_id} for each in summaries]
+            SUMMARIES, [each.model_dump() | {"project_id": self._session.project_id} for each in summaries]
         )
 
-    def source_hash(self, project_id: str, first_chapter: int, last_chapter: int) -> str:
+    def source_hash(self, first_chapter: int, last_chapter: int) -> str:
         """Return one hash of what the scenes of chapters hold."""
-        return source_hash(scene_hashes(self._session, project_id), first_chapter, last_chapter)
+        return source_hash(scene_hashes(self._session), first_chapter, last_chapter)
 
-    def events(self, project_id: str, first_chapter: int, last_chapter: int) -> list[str]:
+    def events(self, first_chapter: int, last_chapter: int) -> list[str]:
         """Return what the records of chapters tell, in story order: key events, else the summary's bullets."""
         statement = (
             select(SCENES.c.record)
             .where(
-                SCENES.c.project_id == project_id, SCENES.c.chapter_index.between(first_chapter, last_chapter)
+                self._session.owns(SCENES),
+                SCENES.c.chapter_index.between(first_chapter, last_chapter),
             )
             .order_by(*story_order(SCENES))
         )
@@ -134,14 +133,14 @@ class SummaryRepository:
             if bullet.strip()
         ]
 
-    def list_as_of(self, project_id: str, *, as_of: StoryPosition = END_OF_STORY) -> list[StandingSummary]:
+    def list_as_of(self, *, as_of: StoryPosition = END_OF_STORY) -> list[StandingSummary]:
         """Return the written summaries of what is over at a position, chapters first, each level in order."""
-        stored = stored_summaries(self._session, project_id, as_of)
-        hashes = scene_hashes(self._session, project_id) if stored else {}
+        stored = stored_summaries(self._session, as_of)
+        hashes = scene_hashes(self._session) if stored else {}
         return [StandingSummary(summary=each, standing=_standing(each, hashes)) for each in stored]
 
     def used(
-        self, project_id: str, parts: Sequence[NumberedPart], *, as_of: StoryPosition
+        self, parts: Sequence[NumberedPart], *, as_of: StoryPosition
     ) -> dict[SummaryLevel, dict[int, WrittenSummary]]:
         """Return the written summaries that stand at a position, by level and number.
 
@@ -149,7 +148,7 @@ class SummaryRepository:
         """
         chapters_of = {part.number: (part.first_chapter, part.last_chapter) for part in parts}
         used: dict[SummaryLevel, dict[int, WrittenSummary]] = {"chapter": {}, "part": {}}
-        for each in self.list_as_of(project_id, as_of=as_of):
+        for each in self.list_as_of(as_of=as_of):
             summary = each.summary
             is_whole = summary.level == "chapter" or chapters_of.get(summary.number) == (
                 summary.first_chapter,
@@ -162,26 +161,24 @@ class SummaryRepository:
         return used
 
 
-def stored_summaries(
-    session: StorageSession, project_id: str, as_of: StoryPosition = END_OF_STORY
-) -> list[StoredSummary]:
+def stored_summaries(session: StorageSession, as_of: StoryPosition = END_OF_STORY) -> list[StoredSummary]:
     """Return the written summaries whose last chapter is over at a position, chapters first, in order."""
     statement = (
         select(SUMMARIES)
-        .where(SUMMARIES.c.project_id == project_id)
+        .where(session.owns(SUMMARIES))
         .order_by(SUMMARIES.c.level, SUMMARIES.c.number, SUMMARIES.c.row_id)
     )
     if as_of.chapter_index is not None:
         statement = statement.where(SUMMARIES.c.last_chapter < as_of.chapter_index)
-    rows = own_rows(session.rows(statement), project_id)
+    rows = session.own(session.rows(statement))
     return [StoredSummary.model_validate(row, from_attributes=True) for row in rows]
 
 
-def scene_hashes(session: StorageSession, project_id: str) -> dict[ScenePlace, str]:
+def scene_hashes(session: StorageSession) -> dict[ScenePlace, str]:
     """Return what each scene of a project holds, as a hash, in story order."""
     statement = (
         select(SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.text_hash, SCENES.c.content_hash)
-        .where(SCENES.c.project_id == project_id, before(END_OF_STORY, SCENES))
+        .where(session.owns(SCENES), before(END_OF_STORY, SCENES))
         .order_by(*story_order(SCENES))
     )
     return {(row[0], row[1]): f"{row[2]} {row[3]}" for row in session.rows(statement)}
@@ -196,7 +193,7 @@ def source_hash(hashes: Mapping[ScenePlace, str], first_chapter: int, last_chapt
     return digest.hexdigest()[:32]
 
 
-def move_summaries(session: StorageSession, project_id: str, places: Mapping[ScenePlace, ScenePlace]) -> None:
+def move_summaries(session: StorageSession, places: Mapping[ScenePlace, ScenePlace]) -> None:
     """Let written summaries follow scenes that move: before they do.
 
     That of a chapter goes with the chapter when it moves as one. Where scenes leave what was summed up, the
@@ -205,11 +202,10 @@ def move_summaries(session: StorageSession, project_id: str, places: Mapping[Sce
 
     Args:
         session: A writing session.
-        project_id: The project.
         places: Old places to new ones, of the scenes that move.
     """
-    all_places = {place: places.get(place, place) for place in scene_hashes(session, project_id)}
-    statement = select(SUMMARIES).where(SUMMARIES.c.project_id == project_id, ~SUMMARIES.c.is_withheld)
+    all_places = {place: places.get(place, place) for place in scene_hashes(session)}
+    statement = select(SUMMARIES).where(session.owns(SUMMARIES), ~SUMMARIES.c.is_withheld)
     moved = [
         {"moved_row": row.row_id} | change
         for row in session.rows(statement)

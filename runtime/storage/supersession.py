@@ -26,9 +26,7 @@ _COLUMNS = (
 )
 
 
-def superseded_by(
-    session: StorageSession, project_id: str, rows: Sequence[AnyRow], as_of: StoryPosition
-) -> dict[str, str]:
+def superseded_by(session: StorageSession, rows: Sequence[AnyRow], as_of: StoryPosition) -> dict[str, str]:
     """Tell which of the given memories have been replaced strictly before a position.
 
     A memory is replaced by an active one that names its source_id in `supersedes`, or, where it holds a slot,
@@ -37,7 +35,6 @@ def superseded_by(
 
     Args:
         session: A session.
-        project_id: The project.
         rows: Rows of memories with chunk_id, source_id, slot_type, event_type and position.
         as_of: Position of the read: what replaces must lie before it, too.
 
@@ -45,8 +42,8 @@ def superseded_by(
         Chunk id to the source_id (or chunk id, where it has none) of what replaced it.
     """
     result: dict[str, str] = {}
-    holders = _slot_holders(session, project_id, {row.slot_type for row in rows if row.slot_type}, as_of)
-    named = _named(session, project_id, {row.source_id for row in rows if row.source_id}, as_of)
+    holders = _slot_holders(session, {row.slot_type for row in rows if row.slot_type}, as_of)
+    named = _named(session, {row.source_id for row in rows if row.source_id}, as_of)
     for row in rows:
         closer = closed_by(holders.get(row.slot_type, []), _place(row)) if row.slot_type else None
         if closer is not None:
@@ -54,11 +51,11 @@ def superseded_by(
         if row.source_id in named:
             result[row.chunk_id] = named[row.source_id]
     consolidated = [row.chunk_id for row in rows if row.event_type == CONSOLIDATED]
-    return result | (_of_consolidated(session, project_id, consolidated, as_of) if consolidated else {})
+    return result | (_of_consolidated(session, consolidated, as_of) if consolidated else {})
 
 
 def _of_consolidated(
-    session: StorageSession, project_id: str, chunk_ids: Sequence[str], as_of: StoryPosition
+    session: StorageSession, chunk_ids: Sequence[str], as_of: StoryPosition
 ) -> dict[str, str]:
     sources: dict[str, list[AnyRow]] = defaultdict(list)
     statement = (
@@ -67,14 +64,14 @@ def _of_consolidated(
         .join(_CONSOLIDATED, _CONSOLIDATED.c.row_id == CONSOLIDATION_SOURCES.c.consolidated_row_id)
         .join(CHUNKS, CHUNKS.c.row_id == CONSOLIDATION_SOURCES.c.source_row_id)
         .where(
-            CONSOLIDATION_SOURCES.c.project_id == project_id,
+            session.owns(CONSOLIDATION_SOURCES),
             session.among(_CONSOLIDATED.c.chunk_id, chunk_ids),
         )
     )
     rows = session.rows(statement)
     for row in sorted(rows, key=_place):
         sources[row.consolidated_id].append(row)
-    replaced = superseded_by(session, project_id, rows, as_of)
+    replaced = superseded_by(session, rows, as_of)
     return {
         chunk_id: replaced[found[-1].chunk_id]
         for chunk_id, found in sources.items()
@@ -83,21 +80,19 @@ def _of_consolidated(
 
 
 def _slot_holders(
-    session: StorageSession, project_id: str, slots: Set[str], as_of: StoryPosition
+    session: StorageSession, slots: Set[str], as_of: StoryPosition
 ) -> dict[str, list[SlotHolder]]:
     holders: dict[str, list[SlotHolder]] = defaultdict(list)
     in_slots = session.among(CHUNKS.c.slot_type, slots)
-    for row in session.rows(_visible(project_id, as_of).where(in_slots)) if slots else ():
+    for row in session.rows(_visible(session.project_id, as_of).where(in_slots)) if slots else ():
         holders[row.slot_type].append(SlotHolder(_place(row), row.source_id or row.chunk_id))
     return {slot: sorted(found) for slot, found in holders.items()}
 
 
-def _named(
-    session: StorageSession, project_id: str, source_ids: Set[str], as_of: StoryPosition
-) -> dict[str, str]:
+def _named(session: StorageSession, source_ids: Set[str], as_of: StoryPosition) -> dict[str, str]:
     named: dict[str, str] = {}
     successors = session.among(CHUNKS.c.supersedes, source_ids)
-    rows = session.rows(_visible(project_id, as_of).where(successors)) if source_ids else ()
+    rows = session.rows(_visible(session.project_id, as_of).where(successors)) if source_ids else ()
     for row in sorted(rows, key=_place):
         if row.supersedes != row.source_id:
             named.setdefault(row.supersedes, row.source_id or row.chunk_id)

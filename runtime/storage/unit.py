@@ -36,19 +36,20 @@ from runtime.storage.summaries import SummaryRepository
 
 
 class UnitOfWork:
-    """The repositories over one transaction; use it only inside its `with` block.
+    """The repositories over one transaction, bound to one project; use it only inside its `with` block.
 
     Args:
         connection: A connection inside a transaction.
+        project_id: The project of everything that is read and written.
         clock: Tells the moment that is written into rows.
     """
 
-    def __init__(self, connection: Connection, *, clock: Callable[[], datetime]) -> None:
-        self._session = StorageSession(connection, clock)
+    def __init__(self, connection: Connection, *, project_id: str, clock: Callable[[], datetime]) -> None:
+        self._session = StorageSession(connection, clock, project_id=project_id)
 
     @cached_property
     def projects(self) -> ProjectRepository:
-        """Projects."""
+        """The project itself."""
         return ProjectRepository(self._session)
 
     @cached_property
@@ -131,34 +132,27 @@ class UnitOfWork:
         """Summaries that a person or a model wrote."""
         return SummaryRepository(self._session)
 
-    def outline(
-        self, project_id: str, *, as_of: StoryPosition, chapters_per_part: int = CHAPTERS_PER_PART
-    ) -> StoryOutline:
+    def outline(self, *, as_of: StoryPosition, chapters_per_part: int = CHAPTERS_PER_PART) -> StoryOutline:
         """Return what the story has shown before the position, apart from its memories."""
-        return read_outline(self._session, project_id, as_of, chapters_per_part=chapters_per_part)
+        return read_outline(self._session, as_of, chapters_per_part=chapters_per_part)
 
-    def story_summaries(self, project_id: str, *, chapters_per_part: int) -> StorySummaries:
+    def story_summaries(self, *, chapters_per_part: int) -> StorySummaries:
         """Return what is told of every chapter and of every part that is over."""
         return read_summaries(
             self._session,
-            project_id,
             END_OF_STORY,
             chapters_per_part=chapters_per_part,
             is_whole_story=True,
         )
 
-    def story_parts(
-        self, project_id: str, *, last_chapter: int, chapters_per_part: int
-    ) -> list[NumberedPart]:
+    def story_parts(self, *, last_chapter: int, chapters_per_part: int) -> list[NumberedPart]:
         """Return the parts that begin up to a chapter."""
-        return read_parts(
-            self._session, project_id, last_chapter=last_chapter, chapters_per_part=chapters_per_part
-        )
+        return read_parts(self._session, last_chapter=last_chapter, chapters_per_part=chapters_per_part)
 
-    def story_version(self, project_id: str, as_of: StoryPosition) -> str:
+    def story_version(self, as_of: StoryPosition) -> str:
         """Return a mark that changes exactly when what is stored before the position changes."""
-        entities = self.entities.list_as_of(project_id, as_of=as_of)
-        return story_version(self._session, project_id, as_of, entities=entities)
+        entities = self.entities.list_as_of(as_of=as_of)
+        return story_version(self._session, as_of, entities=entities)
 
     @cached_property
     def embedding_choices(self) -> EmbeddingChoiceRepository:
