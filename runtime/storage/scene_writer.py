@@ -48,13 +48,12 @@ class SceneWriter:
     def __init__(self, session: StorageSession) -> None:
         session.touch()
         self._session = session
-        self._project_id = session.project_id
         self._chunks = ChunkWriter(session)
         self._counters = CounterRepository(session)
 
     def replace(self, write: SceneWrite) -> SceneWriteResult:
         """Store a scene; see `SceneRepository.replace_scene`."""
-        _check(write)
+        _check(write, self._session.project_id)
         place = (write.chapter_index, write.scene_index)
         known_id = scene_ids_at(self._session, [place]).get(place)
         scene_id = known_id or write.scene_id or uuid4().hex
@@ -85,7 +84,7 @@ class SceneWriter:
                 or ""
             )
         label = self._counters.take("S")
-        key = {"scene_id": scene_id, "project_id": self._project_id, "label": label}
+        key = {"scene_id": scene_id, "project_id": self._session.project_id, "label": label}
         place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
         self._session.insert(SCENES, [values | key | place | {"created_at": values["updated_at"]}])
         self._adopt(scene_id, write)
@@ -97,7 +96,7 @@ class SceneWriter:
             self._session.run(
                 table.update()
                 .where(
-                    table.c.project_id == self._project_id,
+                    self._session.owns(table),
                     table.c.chapter_index == write.chapter_index,
                     table.c.scene_index == write.scene_index,
                     table.c.scene_id.is_(None),
@@ -142,11 +141,14 @@ class SceneWriter:
         now = self._session.now()
         self._session.insert(
             STATES,
-            [state_values(self._project_id, change, "record", now) | position for change in write.states],
+            [
+                state_values(self._session.project_id, change, "record", now) | position
+                for change in write.states
+            ],
         )
         if write.record is not None:
             events = recorded_loop_events(write.record)
-            rows = [loop_event_values(self._project_id, event) | position for event in events]
+            rows = [loop_event_values(self._session.project_id, event) | position for event in events]
             self._session.insert(LOOP_EVENTS, rows)
             self._counters.jump_over([event.id for event in events])
             relationships = RelationshipRepository(self._session)
@@ -162,7 +164,7 @@ class SceneWriter:
         new_ids = [chunk.chunk_id for chunk in write.chunks if chunk.chunk_id not in stored]
         taken = self._session.connection.scalar(
             select(CHUNKS.c.chunk_id)
-            .where(CHUNKS.c.project_id == self._project_id, self._session.among(CHUNKS.c.chunk_id, new_ids))
+            .where(self._session.owns(CHUNKS), self._session.among(CHUNKS.c.chunk_id, new_ids))
             .limit(1)
         )
         if taken is not None:
@@ -172,7 +174,12 @@ class SceneWriter:
             )
 
 
-def _check(write: SceneWrite) -> None:
+def _check(write: SceneWrite, project_id: str) -> None:
+    if write.project_id != project_id:
+        raise UserInputError(
+            f"scene {write.chapter_index}:{write.scene_index} carries project_id {write.project_id!r},"
+            f" not {project_id!r}; write it in a unit of work of its own project"
+        )
     foreign = next((one for one in write.chunks if one.project_id != write.project_id), None)
     if foreign is not None:
         raise UserInputError(

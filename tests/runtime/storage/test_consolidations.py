@@ -173,12 +173,10 @@ def test_undo_brings_the_sources_back(story: DatabaseManager) -> None:
 
 def test_undo_of_an_unknown_one_is_refused(story: DatabaseManager) -> None:
     """A plain memory cannot be undone, nor one of another project."""
-    with story.project("demo").write() as unit:
-        with pytest.raises(UnknownMemoryError, match=r"no consolidated memory 'M4'.*--list"):
-            unit.consolidations.undo("M4")
-    with story.project("demo2").write() as unit:
-        with pytest.raises(UnknownMemoryError, match=f"no consolidated memory '{ONE}'"):
-            unit.consolidations.undo(ONE)
+    for project_id, chunk_id in (("demo", "M4"), ("demo2", ONE)):
+        refusal = pytest.raises(UnknownMemoryError, match=f"no consolidated memory '{chunk_id}'.*--list")
+        with story.project(project_id).write() as unit, refusal:
+            unit.consolidations.undo(chunk_id)
     with story.project("demo").read() as unit:
         assert is_consolidated(unit)
 
@@ -282,8 +280,9 @@ def test_projects_do_not_see_each_others(story: DatabaseManager) -> None:
         assert unit.consolidations.list_all() == []
         unit.memories.ban("M1")
         unit.scenes.delete_scene(at(2, 1))
-        assert is_consolidated(unit)
         assert unit.consolidations.undo_all() == []
+    with story.project("demo").read() as unit:
+        assert is_consolidated(unit)
 
 
 def test_it_is_superseded_once_all_of_its_sources_are(story: DatabaseManager) -> None:

@@ -107,7 +107,10 @@ def test_another_process_that_keeps_writing_is_named(sqlite_database: DatabaseMa
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
 
-    with pytest.raises(DatabaseBusyError, match="another process or thread is writing"), impatient.write():
+    with (
+        pytest.raises(DatabaseBusyError, match="another process or thread is writing"),
+        impatient.project("demo").write(),
+    ):
         pass
     with impatient.project("demo").read() as unit:
         assert unit.projects.get() is not None
@@ -122,9 +125,9 @@ def test_another_thread_that_keeps_writing_is_named(sqlite_database: DatabaseMan
     """Writers of one process queue up; one that waits too long is told."""
     impatient = DatabaseManager(str(sqlite_database.path), busy_timeout_s=0.1)
     with (
-        impatient.write(),
+        impatient.project("demo").write(),
         pytest.raises(DatabaseBusyError, match="another thread kept writing"),
-        impatient.write(),
+        impatient.project("demo").write(),
     ):
         pass
     impatient.close()

@@ -33,13 +33,14 @@ def test_the_matrix_is_cut_by_position_model_ids_and_status(told: DatabaseManage
     """Nothing left gives an empty matrix."""
     with told.project("demo").write() as unit:
         matrix = unit.embeddings.matrix
-        assert matrix("demo", "m", as_of=at(2))[0] == ["M1"]
-        assert matrix("demo", "m", ids=["M3", "M2", "nope"])[0] == ["M3"]
+        assert matrix("m", as_of=at(2))[0] == ["M1"]
+        assert matrix("m", ids=["M3", "M2", "nope"])[0] == ["M3"]
         unit.memories.ban("M1")
-        assert matrix("demo", "m")[0] == ["M3"]
-        ids, empty = matrix("demo", "other")
+        assert matrix("m")[0] == ["M3"]
+        ids, empty = matrix("other")
         assert (ids, empty.shape) == ([], (0, 0))
-        assert matrix("demo2", "m")[0] == []
+    with told.project("demo2").read() as unit:
+        assert unit.embeddings.matrix("m")[0] == []
 
 
 def test_models_have_their_own_vectors(told: DatabaseManager) -> None:

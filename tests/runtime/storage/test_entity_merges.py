@@ -412,10 +412,9 @@ def test_whatever_the_story_undo_restores_every_row(
     project_id = _tell(shared_database, story)
     before = _rows(shared_database, project_id)
     with shared_database.project(project_id).write() as unit:
-        if is_merge:
-            done = unit.merges.merge(keep, gone)
-        else:
-            done = unit.merges.split(keep, name="Mary", scenes=[(1, 1)])
+        merges = unit.merges
+        scenes = [(1, 1)]
+        done = merges.merge(keep, gone) if is_merge else merges.split(keep, name="Mary", scenes=scenes)
     changed = _rows(shared_database, project_id)
     assert changed != before
     if is_merge:

@@ -8,7 +8,6 @@ from novelgen.errors import DatabaseError, UnknownMemoryError
 from novelgen.models.position import END_OF_STORY
 from runtime.storage.database import DatabaseManager
 from runtime.storage.records import MemoryEdit, MemoryFilter
-from runtime.storage.session import own_rows
 from runtime.storage.tables import CHUNKS
 from tests.runtime.storage.stories import at, memory, scene, store
 
@@ -71,13 +70,14 @@ def test_ids_are_filtered_in_sql(told: DatabaseManager) -> None:
     """Entities, types, tags and the cut; newest first; limited."""
     with told.project("demo").read() as unit:
         ids = unit.memories.filtered_ids
-        assert ids("demo", MemoryFilter(entities=["C0"])) == ["B1", "A1"]
-        assert ids("demo", MemoryFilter(entities=["C0", "C1"], as_of=at(2, 2))) == ["B1", "A1"]
-        assert ids("demo", MemoryFilter(tags=["oath"])) == ["A2"]
-        assert ids("demo", MemoryFilter(content_types=["note", "scene"])) == ["D2", "note-N0"]
-        assert ids("demo", MemoryFilter(as_of=at(1, 1))) == ["note-N0"]
-        assert ids("demo", limit=2) == ["D1", "D2"]
-        assert ids("demo2") == []
+        assert ids(MemoryFilter(entities=["C0"])) == ["B1", "A1"]
+        assert ids(MemoryFilter(entities=["C0", "C1"], as_of=at(2, 2))) == ["B1", "A1"]
+        assert ids(MemoryFilter(tags=["oath"])) == ["A2"]
+        assert ids(MemoryFilter(content_types=["note", "scene"])) == ["D2", "note-N0"]
+        assert ids(MemoryFilter(as_of=at(1, 1))) == ["note-N0"]
+        assert ids(limit=2) == ["D1", "D2"]
+    with told.project("demo2").read() as unit:
+        assert unit.memories.filtered_ids() == []
 
 
 def test_memories_of_entities_come_by_weight(told: DatabaseManager) -> None:
@@ -198,12 +198,13 @@ def test_an_unknown_memory_is_named(told: DatabaseManager) -> None:
         assert unit.memories.get("nope") is None
         for method in (unit.memories.pin, unit.memories.ban, unit.memories.delete, unit.memories.require):
             with pytest.raises(UnknownMemoryError, match=r"'nope'.*'demo'.*memory list"):
-                method("demo", "nope")
+                method("nope")
 
 
 def test_a_row_of_another_project_never_leaves(told: DatabaseManager) -> None:
     """Should an index ever bring a foreign row, the read fails instead of handing it out."""
     with told.project("demo").read() as unit:
         rows = unit.memories._session.rows(CHUNKS.select())
-        with pytest.raises(DatabaseError, match="'demo' was read for 'other'"):
-            own_rows(rows, "other")
+    refusal = pytest.raises(DatabaseError, match="'demo' was read for 'other'")
+    with told.project("other").read() as unit, refusal:
+        unit.memories._session.own(rows)

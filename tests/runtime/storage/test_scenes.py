@@ -186,8 +186,10 @@ def test_unknown_places_are_named(database: DatabaseManager) -> None:
             unit.scenes.move_scene(at(7), at(1, 1))
         with pytest.raises(InvalidPositionError, match="-1"):
             unit.scenes.move_chapter(1, -1)
-        with pytest.raises(UnknownProjectError, match="'nobody'"):
-            unit.scenes.replace_scene(scene(1, 1, project_id="nobody"))
+    with database.project("nobody").write() as unit, pytest.raises(UnknownProjectError, match="'nobody'"):
+        unit.scenes.replace_scene(scene(1, 1, project_id="nobody"))
+    with database.project("demo").write() as unit, pytest.raises(UserInputError, match="'demo2', not 'demo'"):
+        unit.scenes.replace_scene(scene(1, 1, project_id="demo2"))
 
 
 def test_ids_that_would_mix_scenes_up_are_refused(database: DatabaseManager) -> None:
