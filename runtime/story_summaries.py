@@ -12,8 +12,7 @@ from novelgen.chains.summary_chain import SummaryChain, SummaryRequest
 from novelgen.errors import UserInputError
 from novelgen.memory.outline import SummaryOrigin
 from novelgen.models.context import ReportIssue
-from runtime.storage.outline_summaries import StorySummaries
-from runtime.storage.summaries import StandingSummary, SummaryLevel
+from runtime.storage.story.summaries import StandingSummary, StorySummaries, SummaryLevel
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 

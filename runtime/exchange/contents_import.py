@@ -14,9 +14,9 @@ from novelgen.models.context import ReportIssue
 from runtime.exchange.memory_folder_reading import IncomingStory
 from runtime.ingest.indexing import drain_outbox
 from runtime.ingest.ingest import ingest_scenes
-from runtime.storage.consolidations import StoredConsolidation
-from runtime.storage.exchange_records import ExchangedEntity, ExchangedScene, ProjectContents, SceneBundle
-from runtime.storage.summaries import StoredSummary
+from runtime.storage.memory.consolidations import StoredConsolidation
+from runtime.storage.story.summaries import StoredSummary
+from runtime.storage.transfer.records import ExchangedEntity, ExchangedScene, ProjectContents, SceneBundle
 from runtime.stores import MemoryStores
 
 

@@ -13,7 +13,7 @@ from novelgen.errors import UserInputError
 from novelgen.models.entity import EntityType
 from runtime.atomic_files import write_text_atomically
 from runtime.exchange.memory_documents import MemoryDocuments
-from runtime.storage.exchange_records import ProjectContents
+from runtime.storage.transfer.records import ProjectContents
 from runtime.stores import MemoryStores
 
 MEMORY_FOLDER = "memory"

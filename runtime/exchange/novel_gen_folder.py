@@ -27,7 +27,7 @@ from runtime.projects.files import (
     load_characters,
     load_settings_file,
 )
-from runtime.storage.exchange_records import (
+from runtime.storage.transfer.records import (
     ExchangedEntity,
     ExchangedLoopEvent,
     ExchangedMemory,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from runtime.ingest.scene_chunks import KEY_EVENT_TAG
 from runtime.settings import IngestSettings
-from runtime.storage.embedding_choice import EmbeddingChoice
+from runtime.storage.memory.outbox import EmbeddingChoice
 from runtime.stores import MemoryStores
 
 

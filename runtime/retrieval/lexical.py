@@ -9,7 +9,7 @@ from novelgen.memory.search import SearchRequest
 from novelgen.models.memory import ContentType
 from runtime.retrieval.answers import ArmAnswer, merged, ranked_answer
 from runtime.retrieval.filters import same_filters
-from runtime.storage.lexical_scores import LexicalMatches
+from runtime.storage.memory.lexical import LexicalMatches
 from runtime.storage.records import MemoryFilter
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores

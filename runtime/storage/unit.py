@@ -11,28 +11,23 @@ from sqlalchemy import Connection
 from novelgen.memory.outline import StoryOutline
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.records.parts import CHAPTERS_PER_PART, NumberedPart
-from runtime.storage.attachments import AttachmentRepository
-from runtime.storage.character_file import CharacterFileRepository
-from runtime.storage.consolidations import ConsolidationRepository
-from runtime.storage.counters import CounterRepository
-from runtime.storage.embedding_choice import EmbeddingChoiceRepository
-from runtime.storage.embeddings import EmbeddingRepository
-from runtime.storage.entities import EntityRepository
-from runtime.storage.entity_merges import EntityMergeRepository
-from runtime.storage.exchange import ExchangeRepository
-from runtime.storage.lexical import LexicalRepository
-from runtime.storage.loops import LoopRepository
-from runtime.storage.memories import MemoryRepository
-from runtime.storage.outbox import OutboxRepository
-from runtime.storage.outline import read_outline
-from runtime.storage.outline_summaries import StorySummaries, read_parts, read_summaries
-from runtime.storage.projects import ProjectRepository
-from runtime.storage.relationships import RelationshipRepository
-from runtime.storage.scenes import SceneRepository
+from runtime.storage.entity.entities import CharacterFileRepository, EntityRepository
+from runtime.storage.entity.merges import EntityMergeRepository
+from runtime.storage.memory.attachments import AttachmentRepository
+from runtime.storage.memory.consolidations import ConsolidationRepository
+from runtime.storage.memory.embeddings import EmbeddingRepository
+from runtime.storage.memory.lexical import LexicalRepository
+from runtime.storage.memory.memories import MemoryRepository
+from runtime.storage.memory.outbox import EmbeddingChoiceRepository, OutboxRepository
+from runtime.storage.projects import CounterRepository, ProjectRepository
 from runtime.storage.session import StorageSession
-from runtime.storage.states import StateRepository
-from runtime.storage.story_version import story_version
-from runtime.storage.summaries import SummaryRepository
+from runtime.storage.story.outline import read_outline, story_version
+from runtime.storage.story.relationships import RelationshipRepository
+from runtime.storage.story.scenes import SceneRepository
+from runtime.storage.story.states import StateRepository
+from runtime.storage.story.summaries import StorySummaries, SummaryRepository, read_parts, read_summaries
+from runtime.storage.story.threads import LoopRepository
+from runtime.storage.transfer.repository import ExchangeRepository
 
 
 class UnitOfWork:

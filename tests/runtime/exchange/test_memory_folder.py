@@ -23,7 +23,7 @@ from runtime.ingest.entity_writes import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.settings import load_settings
-from runtime.storage.exchange_records import ProjectContents
+from runtime.storage.transfer.records import ProjectContents
 from runtime.stores import MemoryStores
 from tests.runtime.exchange.exchanged_story import STORIES, tell
 from tests.runtime.ingest.made_up_story import ENTITIES, recorded_scenes, scene
