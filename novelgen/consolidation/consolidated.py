@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from novelgen.consolidation.rules import DEFAULT_RULES, ConsolidationRules, score
 from novelgen.memory.search import Vector
-from novelgen.models.memory import CONSOLIDATED, StoryMemoryChunk
+from novelgen.models.memory import StoryMemoryChunk
 from novelgen.selection.forms import is_cut, short_form_defect
 from novelgen.text.sentences import as_sentence, join_sentences, split_sentences
 from novelgen.text.tokens import estimate_tokens
@@ -88,7 +88,7 @@ def consolidated_memory(
         created_at=created_at,
         importance=max(source.importance for source in sources),
         source_id=chunk_id,
-        event_type=CONSOLIDATED,
+        is_consolidated=True,
         verified=all(source.verified for source in sources),
         origin="extracted" if is_extracted else "record",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from novelgen.models.memory import CONSOLIDATED, StoryMemoryChunk
+from novelgen.models.memory import StoryMemoryChunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class LiveMemory:
     @property
     def is_consolidated(self) -> bool:
         """Whether it stands for others already."""
-        return self.chunk.event_type == CONSOLIDATED
+        return self.chunk.is_consolidated
 
     @property
     def place(self) -> tuple[int, int] | None:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from novelgen.models.loop import LOOP_WEIGHTS
-from novelgen.models.memory import CONSOLIDATED
 from novelgen.selection.candidates import LEXICAL_ARM, SceneFacts, SelectionScene
 from novelgen.selection.fusion import Column, arm_scores, pool_best, semantic_scores, standardise
 from novelgen.selection.neighbours import similar_scenes, spread_evidence, surroundings
@@ -200,9 +199,7 @@ def _fixed_points(
         "at_hand": np.where(at_hand, weights.at_hand_points, 0.0),
         "superseded": np.array([weights.superseded_points if c.superseded_by else 0.0 for c in chunks]),
         "unverified": np.array([0.0 if c.verified else weights.unverified_points for c in chunks]),
-        "consolidated": np.array(
-            [weights.consolidated_points if c.event_type == CONSOLIDATED else 0.0 for c in chunks]
-        ),
+        "consolidated": np.array([weights.consolidated_points if c.is_consolidated else 0.0 for c in chunks]),
         "pinned": np.array([weights.pinned_points if c.tier == "pinned" else 0.0 for c in chunks]),
         "kind": np.array(kind_points, dtype=float),
     }

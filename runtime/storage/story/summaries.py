@@ -16,8 +16,8 @@ from novelgen.models.timestamps import UtcDatetime
 from novelgen.records.parts import CHAPTERS_PER_PART, NumberedPart, finished_parts, story_parts
 from novelgen.records.summaries import RECENT_CHAPTERS, WrittenSummary, chapter_summaries, part_summaries
 from runtime.storage.cuts import before, brought, story_order
+from runtime.storage.records import ScenePlace
 from runtime.storage.session import StorageSession
-from runtime.storage.story.scenes import ScenePlace
 from runtime.storage.tables import CHUNKS, PROJECTS, SCENES, SUMMARIES
 
 SummaryLevel = Literal["chapter", "part"]

@@ -9,7 +9,6 @@ import pytest
 from novelgen.consolidation.live_memory import LiveMemory
 from novelgen.consolidation.rules import DEFAULT_RULES, protection, score
 from novelgen.models.loop import OpenLoop
-from novelgen.models.memory import CONSOLIDATED
 from tests.novelgen.consolidation.live_stories import chunk, live
 
 LOOP = OpenLoop(
@@ -27,7 +26,7 @@ LOOP = OpenLoop(
         ({"tier": "pinned"}, "tier"),
         ({"tier": "important"}, "tier"),
         ({"origin": "author"}, "author"),
-        ({"event_type": CONSOLIDATED}, "consolidated"),
+        ({"is_consolidated": True}, "consolidated"),
         ({"slot_type": "I1.holder"}, "slot"),
         ({"slot_type": "I1.holder", "superseded_by": "M9"}, ""),
         ({"event_type": "promise_made"}, "unresolved"),

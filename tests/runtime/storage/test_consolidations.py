@@ -12,7 +12,7 @@ import pytest
 from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.models.attachment import BOOK
 from novelgen.models.entity import Entity
-from novelgen.models.memory import CONSOLIDATED, StoryMemoryChunk
+from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.database import DatabaseManager
 from runtime.storage.records import MemoryEdit, MemoryFilter
@@ -144,7 +144,7 @@ def test_it_stands_where_its_last_source_stands(story: DatabaseManager) -> None:
         assert consolidate(unit, told(chapter_index=1, scene_index=0, event_type="other"))
         (stored,) = unit.consolidations.list_all()
     assert (stored.chunk.chapter_index, stored.chunk.scene_index) == LAST
-    assert stored.chunk.event_type == CONSOLIDATED
+    assert stored.chunk.is_consolidated
     assert stored.source_ids == SOURCES
 
 
