@@ -11,7 +11,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from novelgen.errors import DatabaseError, InvalidProjectIdError, UnknownProjectError, VectorIndexError
+from novelgen.errors import (
+    DatabaseError,
+    InvalidProjectIdError,
+    ProjectExistsError,
+    UnknownProjectError,
+    VectorIndexError,
+)
 from novelgen.models.project_id import require_project_id
 from novelgen.models.timestamps import utc_now
 from runtime.projects.paths import ProjectPaths
@@ -105,7 +111,7 @@ class MemoryStores:
 
         Raises:
             InvalidProjectIdError: When the id is not a plain, path-free string.
-            UserInputError: When the project exists already.
+            ProjectExistsError: When the project exists already.
         """
         paths = self.paths(project_id)
         with self._database_lock:
@@ -129,11 +135,12 @@ class MemoryStores:
         )
 
     def ensure_project(self, project_id: str, *, name: str = "", language: str = "") -> None:
-        """Create a project where there is none; one that exists is left as it is."""
+        """Create a project where there is none; one that exists, or that somebody creates meanwhile, stays as it is."""
         try:
             self.database(project_id)
         except UnknownProjectError:
-            self.create_project(project_id, name=name, language=language)
+            with contextlib.suppress(ProjectExistsError):
+                self.create_project(project_id, name=name, language=language)
 
     def vectors(self, project_id: str) -> VectorStoreManager:
         """Return the vector index of a project, made for the configured embedding model.

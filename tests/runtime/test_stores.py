@@ -52,7 +52,7 @@ def test_a_database_is_opened_once(stores: MemoryStores) -> None:
     stores.close()
     with ThreadPoolExecutor(8) as pool:
         managers = list(pool.map(lambda _: stores.database("a"), range(32)))
-    assert len({id(manager) for manager in managers}) == 1
+    assert len({id(manager.database) for manager in managers}) == 1
 
 
 def test_an_unknown_project_creates_nothing(stores: MemoryStores, tmp_path: Path) -> None:
