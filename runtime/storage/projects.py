@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 from sqlalchemy import Connection, case, select
 
-from novelgen.errors import UnknownProjectError, ProjectExistsError
+from novelgen.errors import ProjectExistsError, UnknownProjectError
 from novelgen.models.entity import ID_PREFIXES, EntityType
 from novelgen.models.project_id import require_project_id
 from runtime.storage.records import StoredProject
@@ -53,7 +53,9 @@ class ProjectRepository:
             PROJECTS.c.project_id
         )
         if not self._session.rows(created):
-            raise ProjectExistsError(f"a project {self._session.project_id!r} exists already; choose another id")
+            raise ProjectExistsError(
+                f"a project {self._session.project_id!r} exists already; choose another id"
+            )
         return self.require()
 
     def get(self) -> StoredProject | None:
