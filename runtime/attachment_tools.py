@@ -15,9 +15,8 @@ from novelgen.errors import UserInputError
 from novelgen.models.attachment import Attachment
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.project_id import require_project_id
-from runtime.lent_stores import lent_stores
 from runtime.storage.unit import UnitOfWork
-from runtime.stores import MemoryStores
+from runtime.stores import MemoryStores, stores_or_default
 
 
 class AttachmentChange(BaseModel):
@@ -63,7 +62,7 @@ def memory_attach(
         UnknownProjectError: When no such project is stored.
     """
     _require_given(memory_ids, attached_to)
-    with lent_stores(stores) as lent, lent.database(require_project_id(project_id)).write() as unit:
+    with stores_or_default(stores) as lent, lent.database(require_project_id(project_id)).write() as unit:
         changed = unit.attachments.attach(memory_ids, attached_to)
         return _change(unit, project_id, memory_ids, changed)
 
@@ -81,7 +80,7 @@ def memory_detach(
     Arguments and errors are those of `memory_attach`.
     """
     _require_given(memory_ids, attached_to)
-    with lent_stores(stores) as lent, lent.database(require_project_id(project_id)).write() as unit:
+    with stores_or_default(stores) as lent, lent.database(require_project_id(project_id)).write() as unit:
         changed = unit.attachments.detach(memory_ids, attached_to)
         return _change(unit, project_id, memory_ids, changed)
 
@@ -104,7 +103,7 @@ def memory_attach_by_mention(
         UnknownEntityError: When the entity is not stored, with the nearest names.
         UnknownProjectError: When no such project is stored.
     """
-    with lent_stores(stores) as lent:
+    with stores_or_default(stores) as lent:
         database = lent.database(require_project_id(project_id))
         with database.read() if preview else database.write() as unit:
             found = unit.attachments.mentioning(entity)
