@@ -20,8 +20,7 @@ from novelgen.errors import (
     UnknownProjectError,
     VectorIndexError,
 )
-from novelgen.models.project_id import require_project_id
-from novelgen.models.timestamps import utc_now
+from novelgen.models.position import require_project_id, utc_now
 from runtime.projects.paths import ProjectPaths
 from runtime.providers.embeddings import (
     CheckedEmbeddings,

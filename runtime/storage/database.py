@@ -21,7 +21,7 @@ from tenacity import (
 )
 
 from novelgen.errors import DatabaseBusyError, DatabaseError, UnknownProjectError
-from novelgen.models.timestamps import utc_now
+from novelgen.models.position import utc_now
 from runtime.storage.connection import (
     WRITING,
     backup_sqlite,

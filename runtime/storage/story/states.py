@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from novelgen.models.folds import snapshot_of
 from sqlalchemy import case, select
 
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.state import EntityStateSnapshot, StateChange, snapshot_of
+from novelgen.models.state import EntityStateSnapshot, StateChange
 from runtime.storage.cuts import before, scene_ids_at, story_order
 from runtime.storage.records import EventOrigin
 from runtime.storage.session import AnyRow, StorageSession

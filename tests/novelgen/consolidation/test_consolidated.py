@@ -15,7 +15,7 @@ from novelgen.consolidation.consolidated import (
     extractive_text,
 )
 from novelgen.consolidation.rules import ConsolidationRules
-from novelgen.text.tokens import estimate_tokens
+from novelgen.text.language import estimate_tokens
 from tests.novelgen.consolidation.live_stories import chunk
 
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
