@@ -13,6 +13,8 @@ __all__ += ["SceneQuery", "SelectionScene", "Vector"]
 
 SceneKey = tuple[int, int]
 QueryKind = Literal["plan", "purpose", "action", "place", "character", "pair", "model", "other"]
+NAME_KINDS: frozenset[QueryKind] = frozenset({"character", "pair"})
+"""Of queries that are nothing but names."""
 
 SEMANTIC_ARM = "semantic"
 LEXICAL_ARM = "lexical"

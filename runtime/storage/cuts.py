@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import ColumnElement, FromClause, Select, and_, or_, select, true, tuple_
+from sqlalchemy import ColumnElement, FromClause, Select, and_, case, or_, select, true, tuple_
 
 from novelgen.models.position import StoryPosition
 from runtime.storage.records import MemoryFilter
@@ -118,3 +118,12 @@ def linked_rows(project_id: str, entity_ids: list[str]) -> Select[tuple[int]]:
     return select(CHUNK_ENTITIES.c.chunk_row_id).where(
         CHUNK_ENTITIES.c.project_id == project_id, CHUNK_ENTITIES.c.entity_id.in_(entity_ids)
     )
+
+
+def order_in_force(table: FromClause) -> tuple[ColumnElement[Any], ...]:
+    """Return the sort keys of events in the order in which they count: at one place the author's last.
+
+    The same order as `novelgen.models.folds.in_force`; what was stored later comes later.
+    """
+    by_author = case((table.c.origin == "author", 1), else_=0)
+    return (*story_order(table), by_author, table.c.row_id)
