@@ -163,7 +163,7 @@ def test_an_import_changes_nothing_that_is_there(
     there.create_project(project_id)
     with there.database(project_id).write() as unit:
         other = Entity(entity_id="C0", entity_type="character", name="Mary Grey", description="mine")
-        unit.entities.upsert()
+        unit.entities.upsert(other)
     ingest_scenes(there, project_id, [scene(1, 2, text="Another text.")], index=False)
     preview = _import(there, project_id, tmp_path).preview
     assert (preview.kept_entities, preview.kept_scenes) == (["C0"], ["1:2"])

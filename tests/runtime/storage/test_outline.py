@@ -45,11 +45,11 @@ def test_the_author_says_who_holds_a_thing_whatever_is_read_anew(database: Datab
     """A correction outlives the re-ingest of its scene, in the outline as in the item's state."""
     key = scene(1, 1, states=[change("I0", "holder", "C9", entity_type="item")])
     store(database, key)
-    with database.project('demo').write() as unit:
+    with database.project("demo").write() as unit:
         corrected = change("I0", "holder", "C0", entity_type="item", chapter_index=1, scene_index=1)
         unit.states.append([corrected])
     store(database, key.model_copy(update={"text": "Told anew."}))
-    with database.project('demo').read() as unit:
+    with database.project("demo").read() as unit:
         (state,) = unit.states.snapshots(["I0"])
         assert state.state_data == {"holder": "C0"}
         assert unit.outline(as_of=at(2)).holders == {"C0": ["I0"]}
