@@ -231,7 +231,7 @@ def _timeless(dumped: dict[str, Any]) -> dict[str, Any]:
         name: value
         for name, value in dumped.items()
         if name not in ("project_id", "created_at", "chapter_index", "scene_index", "source_id")
-        and _DEFAULT_FLAGS.get(name) is not value
+        and not (name in _DEFAULT_FLAGS and _DEFAULT_FLAGS[name] is value)
     }
 
 
