@@ -140,6 +140,11 @@ def load_bench_book(folder: Path) -> BenchBook:
     )
 
 
+def whole_plan(plan: ScenePlan) -> str:
+    """Return a plan as one query."""
+    return "\n".join([plan.location, " ".join(plan.characters), plan.purpose, *plan.key_actions])
+
+
 def _require_scenes(plans: tuple[BenchPlan, ...], places: set[Place], folder: Path) -> None:
     """Distances are counted in scenes, so every place of the key must be one."""
     for plan in plans:

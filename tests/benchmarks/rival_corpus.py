@@ -1,19 +1,75 @@
-"""Texts in story order with their vectors and words: what the benchmark's rivals search."""
+"""Texts in story order with their words and vectors, for the rivals; it shares no code with novelgen's own search."""
 
 from __future__ import annotations
 
+import math
+import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from langchain_core.documents import Document
 from numpy.typing import NDArray
 
 from novelgen.models.plan import ScenePlan
-from runtime.bench.bm25 import Bm25
-from runtime.bench.book import BenchBook, Place
+from novelgen.text.cjk import CJK_RANGES, is_cjk
+from runtime.bench.book import BenchBook, Place, whole_plan
 from runtime.bench.scoring import RankedText
 from runtime.providers.embeddings import CheckedEmbeddings
+
+SATURATION = 1.5
+LENGTH_SHARE = 0.75
+
+Tokenizer = Callable[[str], list[str]]
+
+_RUN = re.compile(rf"[{CJK_RANGES}]+|[^\W_{CJK_RANGES}]+")
+
+
+def words_and_bigrams(text: str) -> list[str]:
+    """Return folded words, and every two neighbouring Chinese characters."""
+    tokens: list[str] = []
+    for run in _RUN.findall(text.lower()):
+        is_chinese = len(run) > 1 and is_cjk(run[0])
+        tokens += [run[start : start + 2] for start in range(len(run) - 1)] if is_chinese else [run]
+    return tokens
+
+
+class Bm25:
+    """Scores the first so many of some texts; rarity and length are theirs alone.
+
+    Args:
+        texts: In story order, so that what lies before a position is the beginning of the list.
+        tokenize: Splits texts and queries.
+    """
+
+    def __init__(self, texts: Sequence[str], *, tokenize: Tokenizer = words_and_bigrams) -> None:
+        self._tokenize = tokenize
+        self._lengths = np.zeros(len(texts))
+        postings: dict[str, list[tuple[int, int]]] = {}
+        for number, text in enumerate(texts):
+            counts = Counter(tokenize(text))
+            self._lengths[number] = counts.total()
+            for token, count in counts.items():
+                postings.setdefault(token, []).append((number, count))
+        self._postings = {token: np.array(entries) for token, entries in postings.items()}
+
+    def scores(self, query: str, visible: int) -> NDArray[np.float64]:
+        """Return the score of each of the first `visible` texts; 0 where nothing matches."""
+        scores = np.zeros(visible)
+        average = self._lengths[:visible].mean() if visible else 0.0
+        for token in dict.fromkeys(self._tokenize(query)):
+            entries = self._postings.get(token)
+            if entries is None:
+                continue
+            entries = entries[: np.searchsorted(entries[:, 0], visible)]
+            rows, counts = entries[:, 0], entries[:, 1]
+            rarity = math.log(1 + (visible - len(rows) + 0.5) / (len(rows) + 0.5))
+            norm = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * self._lengths[rows] / average)
+            scores[rows] += rarity * counts * (SATURATION + 1) / (counts + norm)
+        return scores
+
 
 FUSION_CONSTANT = 60
 """k of reciprocal rank fusion (Cormack, Clarke and Buettcher 2009)."""
@@ -63,11 +119,6 @@ def passage_texts(book: BenchBook) -> list[CorpusText]:
     ]
 
 
-def whole_plan(plan: ScenePlan) -> str:
-    """Return a plan as one query."""
-    return "\n".join([plan.location, " ".join(plan.characters), plan.purpose, *plan.key_actions])
-
-
 def plan_queries(plan: ScenePlan) -> list[str]:
     """Return a plan as many queries: the whole, its purpose, each key action, each character with the place."""
     parts = [whole_plan(plan), plan.purpose, *plan.key_actions]
@@ -115,3 +166,16 @@ def _best_first(scores: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the rows with a positive score, best first, equal scores in story order."""
     order = np.argsort(-scores, kind="stable")
     return order[scores[order] > 0]
+
+
+def corpus_documents(corpus: Corpus) -> list[Document]:
+    """Return the texts as documents whose `number` and id are their place in story order."""
+    return [
+        Document(page_content=each.text, metadata={"number": number}, id=str(number))
+        for number, each in enumerate(corpus.texts)
+    ]
+
+
+def ranked_documents(corpus: Corpus, documents: Sequence[Document]) -> list[RankedText]:
+    """Return documents of a corpus as a ranking."""
+    return [corpus.texts[document.metadata["number"]].ranked() for document in documents]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,10 @@ from langchain_chroma import Chroma
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore
 
-from runtime.bench.bm25 import words_and_bigrams
-from runtime.bench.book import BenchPlan
-from runtime.bench.chroma_rivals import corpus_documents, ranked_documents
-from runtime.bench.corpus import Corpus, whole_plan
-from runtime.bench.mem0_peer import mem0_ranking
-from runtime.bench.rivals import Ranking, Rival
+from runtime.bench.book import BenchPlan, whole_plan
+from runtime.bench.quality import Ranking, Rival, Rivals
 from runtime.bench.scoring import RankedText
+from tests.benchmarks.rival_corpus import Corpus, corpus_documents, ranked_documents, words_and_bigrams
 
 RESULTS = 100
 """More memories than fill the largest usual budget."""
@@ -35,15 +32,7 @@ class _CosineStore(InMemoryVectorStore):
         return float
 
 
-@dataclass
-class Peers:
-    """Peers that can run, and why the others cannot."""
-
-    rivals: list[Rival] = field(default_factory=list)
-    not_installed: dict[str, str] = field(default_factory=dict)
-
-
-def peer_rivals(memories: Corpus, store: Chroma, embeddings: Embeddings, work_dir: Path) -> Peers:
+def peer_rivals(memories: Corpus, store: Chroma, embeddings: Embeddings, work_dir: Path) -> Rivals:
     """Return the peers that are installed.
 
     Args:
@@ -52,7 +41,7 @@ def peer_rivals(memories: Corpus, store: Chroma, embeddings: Embeddings, work_di
         embeddings: The same as novelgen's.
         work_dir: Where peers keep their files.
     """
-    peers = Peers()
+    peers = Rivals()
     candidates: dict[str, tuple[dict[str, str], Callable[[], Ranking]]] = {
         "EnsembleRetriever (BM25 + Chroma), cut": (
             {
@@ -74,7 +63,7 @@ def peer_rivals(memories: Corpus, store: Chroma, embeddings: Embeddings, work_di
     for name, (modules, build) in candidates.items():
         lacking = [package for module, package in modules.items() if not importlib.util.find_spec(module)]
         if lacking:
-            peers.not_installed[name] = f"not installed: pip install {' '.join(lacking)}"
+            peers.not_measured[name] = f"not installed: pip install {' '.join(lacking)}"
         else:
             peers.rivals.append(_peer(name, build()))
     return peers
@@ -85,8 +74,8 @@ def _peer(name: str, ranking: Ranking) -> Rival:
 
 
 def _ensemble(memories: Corpus, store: Chroma) -> Ranking:
-    from langchain_classic.retrievers import EnsembleRetriever  # noqa: PLC0415 - not a dependency
-    from langchain_community.retrievers import BM25Retriever  # noqa: PLC0415 - not a dependency
+    from langchain_classic.retrievers import EnsembleRetriever
+    from langchain_community.retrievers import BM25Retriever
 
     documents = corpus_documents(memories)
 
@@ -106,7 +95,7 @@ def _ensemble(memories: Corpus, store: Chroma) -> Ranking:
 
 def _time_weighted(memories: Corpus, embeddings: Embeddings) -> Ranking:
     """Build one retriever per plan: it writes what it reads, and its clock is the story's, an hour a scene."""
-    from langchain_classic.retrievers import TimeWeightedVectorStoreRetriever  # noqa: PLC0415 - as above
+    from langchain_classic.retrievers import TimeWeightedVectorStoreRetriever
 
     documents = corpus_documents(memories)
     scenes = {place: number for number, place in enumerate(sorted({each.place for each in memories.texts}))}
@@ -136,3 +125,68 @@ def _dated(document: Any, memories: Corpus, moment: datetime) -> Any:
     importance = memories.texts[document.metadata["number"]].importance / 10
     marks = {"last_accessed_at": moment, "created_at": moment, "importance": importance}
     return document.model_copy(update={"metadata": {**document.metadata, **marks}})
+
+
+USER = "bench"
+
+
+class _Mem0Embeddings:
+    """mem0's interface of an embedding model over LangChain's."""
+
+    def __init__(self, embeddings: Embeddings) -> None:
+        self._embeddings = embeddings
+
+    def embed(self, text: str, memory_action: str | None = None) -> list[float]:
+        """Embed one text; mem0 says whether to add, to update or to search."""
+        if memory_action == "search":
+            return self._embeddings.embed_query(text)
+        return self._embeddings.embed_documents([text])[0]
+
+    def embed_batch(self, texts: list[str], memory_action: str | None = None) -> list[list[float]]:
+        """Embed several texts."""
+        return [self.embed(text, memory_action) for text in texts]
+
+
+def mem0_ranking(memories: Corpus, embeddings: Embeddings, folder: Path) -> Ranking:
+    """Store all memories in mem0 and return its ranking, cut at the planned scene.
+
+    Args:
+        memories: The memories.
+        embeddings: The same as novelgen's.
+        folder: Where mem0 keeps its files.
+    """
+    memory = _memory(folder, embeddings)
+    for number, each in enumerate(memories.texts):
+        memory.add(each.text, user_id=USER, metadata={"number": number}, infer=False)
+
+    def rank(plan: BenchPlan) -> Sequence[RankedText]:
+        # Without a filter by range that its vector store honours, everything is asked for and cut afterwards.
+        found = memory.search(
+            whole_plan(plan.scene_plan), filters={"user_id": USER}, top_k=len(memories.texts), threshold=0.0
+        )
+        numbers = [int(each["metadata"]["number"]) for each in found["results"]]
+        visible = memories.visible(plan.place)
+        return [memories.texts[number].ranked() for number in numbers if number < visible][:RESULTS]
+
+    return rank
+
+
+def _memory(folder: Path, embeddings: Embeddings) -> Any:
+    os.environ["MEM0_TELEMETRY"] = "False"
+    os.environ.setdefault("MEM0_DIR", str(folder))
+    from mem0 import Memory
+
+    no_key = {"api_key": "unused"}
+    memory = Memory.from_config(
+        {
+            "vector_store": {
+                "provider": "chroma",
+                "config": {"collection_name": "mem0", "path": str(folder / "chroma")},
+            },
+            "llm": {"provider": "openai", "config": no_key},
+            "embedder": {"provider": "openai", "config": no_key},
+            "history_db_path": str(folder / "history.db"),
+        }
+    )
+    memory.embedding_model = _Mem0Embeddings(embeddings)
+    return memory

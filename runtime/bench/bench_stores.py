@@ -1,11 +1,11 @@
-"""Vectors kept on disk by text, so that repeated runs over a book do not embed again."""
+"""The stores that are measured: real ones, with vectors kept on disk so that repeated runs do not embed again."""
 
 from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -13,11 +13,17 @@ from pathlib import Path
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
+from runtime.bench.book import BenchBook
+from runtime.ingest.import_book import import_book
 from runtime.providers.embeddings import CheckedEmbeddings
-from runtime.settings import NovelgenSettings
+from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores
 
 Vectors = list[list[float]]
+Progress = Callable[[int, int], None]
+
+TOOL_TIMEOUT_S = 120.0
+"""A loaded machine must not change what is found."""
 
 TEXTS_PER_STEP = 64
 """Texts that are embedded and kept together: what a run that is broken off has to do again."""
@@ -123,3 +129,46 @@ class BenchStores(MemoryStores):
         return CheckedEmbeddings(
             CachingEmbeddings(inner, self._cache), model_name=inner.model_name, dimension=inner.dimension
         )
+
+
+def bench_settings(settings: NovelgenSettings, *, memory_budget: int) -> NovelgenSettings:
+    """Return settings that plan by rules, fill the largest budget and wait long enough.
+
+    Args:
+        settings: Those of the machine; its embedding model is used.
+        memory_budget: Tokens for memories.
+    """
+    memory = settings.memory.model_copy(
+        update={
+            "memory_budget": memory_budget,
+            "tool_timeout_s": TOOL_TIMEOUT_S,
+            "chain_timeout_s": 2 * TOOL_TIMEOUT_S,
+        }
+    )
+    return settings.model_copy(update={"model": None, "database_url": None, "memory": memory})
+
+
+def load_bench_settings(projects_dir: object, *, memory_budget: int) -> NovelgenSettings:
+    """Return the settings of the machine for projects in a folder, made fit for measuring."""
+    return bench_settings(load_settings(None, projects_dir=projects_dir), memory_budget=memory_budget)
+
+
+def imported(
+    stores: MemoryStores, book: BenchBook, *, records: bool, progress: Progress | None = None
+) -> str:
+    """Import a book into its project, unless it is there already, and return the project's id."""
+    project_id = f"bench-{'records' if records else 'text'}"
+    import_book(stores, book.folder, project_id=project_id, records=records, index_progress=progress)
+    return project_id
+
+
+@contextmanager
+def open_bench_stores(work_dir: Path, *, memory_budget: int) -> Iterator[BenchStores]:
+    """Open the stores of a work folder, with the vectors that it keeps."""
+    settings = load_bench_settings(work_dir / "projects", memory_budget=memory_budget)
+    cache = VectorCache(work_dir / "vectors.sqlite3")
+    try:
+        with BenchStores(settings, cache) as stores:
+            yield stores
+    finally:
+        cache.close()
