@@ -14,7 +14,7 @@ from typing import Self
 from novelgen.errors import DatabaseError, InvalidProjectIdError, UnknownProjectError, VectorIndexError
 from novelgen.models.project_id import require_project_id
 from novelgen.models.timestamps import utc_now
-from runtime.projects.paths import ProjectPaths
+from runtime.files.paths import ProjectPaths
 from runtime.providers.embeddings import (
     CheckedEmbeddings,
     EmbeddingIdentity,

@@ -14,8 +14,8 @@ from novelgen.models.context import ReportIssue
 from runtime.exchange.contents_import import ImportResult, import_story
 from runtime.exchange.memory_folder_reading import IncomingStory, is_memory_folder, read_memory_folder
 from runtime.exchange.novel_gen_folder import is_novel_gen_folder, read_novel_gen_folder
+from runtime.files.manuscripts import ManuscriptChapter, is_manuscript, read_manuscript
 from runtime.ingest.scene_input import scenes_of_chapter
-from runtime.projects.manuscripts import ManuscriptChapter, is_manuscript, read_manuscript
 from runtime.storage.exchange_records import ProjectContents
 from runtime.stores import MemoryStores
 

@@ -13,7 +13,7 @@ import pytest
 from novelgen.errors import InvalidFileError, UnknownProjectError
 from novelgen.models.position import StoryPosition
 from runtime.exchange.import_source import SourceImport, import_source
-from runtime.projects.scene_plans import own_scene_plan
+from runtime.files.scene_plans import own_scene_plan
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 

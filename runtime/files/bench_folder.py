@@ -14,8 +14,8 @@ from novelgen.errors import InvalidFileError
 from novelgen.models.entity import Entity
 from novelgen.models.record import SceneRecord
 from novelgen.models.user_file import UserFileModel
-from runtime.projects.entity_entry import EntityEntry
-from runtime.projects.file_reading import described, parse_json, read_json_file, read_text_file
+from runtime.files.file_reading import described, parse_json, read_json_file, read_text_file
+from runtime.files.project_files import EntityEntry
 
 Lines = TypeVar("Lines", bound=UserFileModel)
 

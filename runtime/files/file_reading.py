@@ -1,4 +1,4 @@
-"""Reading users' files: bounded in size, UTF-8, errors that name file, field and value."""
+"""Reading users' files: bounded in size, in a known encoding, errors that name file, field and value."""
 
 from __future__ import annotations
 
@@ -17,20 +17,23 @@ from novelgen.text.scrub import scrub_tree
 MAX_DEPTH = 100
 MAX_FILE_BYTES = 20 * 1024 * 1024
 _SHOWN_VALUE_LENGTH = 80
+_CHINESE_ENCODING = "GB18030"
+_COMMON_SHARE = 0.8
+_JUDGED_CHARACTERS = 100_000
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 Model = TypeVar("Model", bound=BaseModel)
 
 
 def read_text_file(file: Path) -> str:
-    """Read a UTF-8 text file whole; a byte order mark is dropped, line ends become `\\n`.
+    """Read a text file whole, in UTF-8 or GB18030 (GBK); a byte order mark is dropped, line ends become `\\n`.
 
     Args:
         file: An existing file of at most 20 MB.
 
     Raises:
-        InvalidFileError: When it is missing, not a file, too large, unreadable or not UTF-8 (the message
-            says which encoding it looks like).
+        InvalidFileError: When it is missing, not a file, too large, unreadable or in another encoding (the
+            message says which one it looks like).
     """
     try:
         size_bytes = file.stat().st_size
@@ -120,6 +123,8 @@ def _decoded(file: Path, data: bytes) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         likely = _likely_encoding(data)
+        if likely == _CHINESE_ENCODING:
+            return data.decode(_CHINESE_ENCODING)
         raise InvalidFileError(
             f"{str(file)!r} is not UTF-8 (byte {data[error.start]:#04x} at offset {error.start}); it looks "
             f"like {likely}, convert it: iconv -f {likely} -t UTF-8"
@@ -130,9 +135,18 @@ def _likely_encoding(data: bytes) -> str:
     if data.startswith(_UTF16_MARKS):
         return "UTF-16"
     try:
-        data.decode("gb18030")
+        text = data.decode(_CHINESE_ENCODING)
     except UnicodeDecodeError:
         return "WINDOWS-1252"
-    # GB18030 also decodes much Latin text; there its multi-byte characters are rare.
+    # GB18030 also decodes most text of one byte a letter: as few Chinese characters, or as rare ones.
+    foreign = [character for character in text[:_JUDGED_CHARACTERS] if not character.isascii()]
+    common = sum(_is_common_chinese(character) for character in foreign)
     high_bytes = sum(byte >= 0x80 for byte in data)
-    return "GB18030" if high_bytes > len(data) // 10 else "WINDOWS-1252"
+    is_chinese = high_bytes > len(data) // 10 and common >= _COMMON_SHARE * len(foreign)
+    return _CHINESE_ENCODING if is_chinese else "WINDOWS-1252"
+
+
+def _is_common_chinese(character: str) -> bool:
+    """Tell whether GB2312 has a character among its punctuation or its 3,755 most used ones."""
+    first, *rest = character.encode(_CHINESE_ENCODING)
+    return len(rest) == 1 and (0xA1 <= first <= 0xA3 or 0xB0 <= first <= 0xD7)

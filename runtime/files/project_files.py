@@ -1,30 +1,81 @@
 """The files of a project folder, read as models.
 
 Every function raises `InvalidFileError` for a file that is there but wrong, naming the file, the field and
-the value.
+the value. Chapters may have the shape of either version of novel-gen.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from novelgen.errors import InvalidFileError
 from novelgen.models.characters import CharactersConfig
-from novelgen.models.entity import Entity
+from novelgen.models.entity import Entity, EntityAlias, EntityType
 from novelgen.models.plan import ChapterPlan, GeneratedChapter, ScenePlan
 from novelgen.models.record import SceneRecord
 from novelgen.models.story_settings import Settings
+from novelgen.models.translation import ALIAS_TRANSLATIONS, TRANSLATION
 from novelgen.models.user_file import UserFileModel
-from runtime.projects.chapter_text import chapter_from_text
-from runtime.projects.entity_entry import EntityEntry
-from runtime.projects.file_reading import read_json_file, read_text_file, validated
-from runtime.projects.novel_gen_shapes import in_first_shape
+from runtime.files.chapter_text import chapter_from_text
+from runtime.files.file_reading import read_json_file, read_text_file, validated
+
+
+class AliasEntry(UserFileModel):
+    """An alias with what is known of it; a plain string in the file stands for its name alone."""
+
+    alias: str = Field(min_length=1)
+    language: str | None = None
+    speaker: str | None = None
+    translation: str | dict[str, Any] = Field(default="", description="Kept in the entity's profile.")
+    first_chapter: int | None = Field(default=None, ge=0)
+    first_scene: int | None = Field(default=None, ge=0)
+
+
+class EntityEntry(UserFileModel):
+    """One entity of a file; fields that it does not know become part of the entity's profile."""
+
+    entity_id: str = Field(min_length=1)
+    entity_type: EntityType
+    name: str = Field(min_length=1)
+    aliases: list[AliasEntry] = Field(default_factory=list)
+    role: str = ""
+    description: str = ""
+    translation: str | dict[str, Any] = Field(default="", description="Kept in the profile.")
+    profile: dict[str, Any] = Field(default_factory=dict)
+    first_chapter: int | None = Field(default=None, ge=0)
+    first_scene: int | None = Field(default=None, ge=0)
+    name_first_chapter: int | None = Field(default=None, ge=0)
+    name_first_scene: int | None = Field(default=None, ge=0)
+
+    @field_validator("aliases", mode="before")
+    @classmethod
+    def _plain_aliases(cls, value: Any) -> Any:
+        if not isinstance(value, list):
+            return value
+        return [{"alias": each} if isinstance(each, str) else each for each in value]
+
+    def entity(self) -> Entity:
+        """Return the entity."""
+        known = self.model_dump(exclude={"extra", "aliases", "profile", "translation"})
+        return Entity(
+            **known,
+            aliases=[
+                EntityAlias(**each.model_dump(exclude={"extra", "translation"})) for each in self.aliases
+            ],
+            profile={**self._translations(), **self.extra, **self.profile},
+        )
+
+    def _translations(self) -> dict[str, Any]:
+        by_alias = {each.alias: each.translation for each in self.aliases if each.translation}
+        told = {TRANSLATION: self.translation, ALIAS_TRANSLATIONS: by_alias}
+        return {name: value for name, value in told.items() if value}
+
 
 _CHAPTER_FILE = re.compile(r"^chapter_(?P<number>\d{1,6})\.(?:json|txt|md)$", re.IGNORECASE)
 _RECORDS_FILE = re.compile(r"^chapter_(?P<number>\d{1,6})_records\.json$", re.IGNORECASE)
@@ -177,3 +228,48 @@ def _refuse_repeats(values: Sequence[int | str], *, file: Path, field: str) -> N
     repeated = [value for value, count in Counter(values).items() if count > 1]
     if repeated:
         raise InvalidFileError(f"{str(file)!r}: {field} {repeated[0]!r} stands more than once")
+
+
+_CHAPTER_NAMES = {"chapter_id": "chapter_number", "title": "chapter_title", "word_count": "total_words"}
+_SCENE_ID = re.compile(r"(?P<chapter>\d{1,7})_(?P<scene>\d{1,7})")
+
+
+def in_first_shape(data: Any) -> Any:
+    """Return a chapter, or a chapter's plan, under the names of novel-gen's first version.
+
+    The second one has `chapter_id`, `title` and `word_count` for `chapter_number`, `chapter_title` and
+    `total_words`, and names a scene by a `scene_id` such as "3_1" in place of its `scene_number`. Every other
+    field stays under its name, such as a plan's pov, goal, conflict, turn, reveal, threads_advance, must_include
+    and must_avoid.
+
+    Args:
+        data: What a file holds, of either version or of no shape at all.
+
+    Returns:
+        The data of the second version in the shape of the first; all other data as it is. A scene whose id is
+        not one of the chapter gets no number, which the validation will miss.
+    """
+    if not isinstance(data, Mapping) or "chapter_id" not in data or "chapter_number" in data:
+        return data
+    renamed = _renamed(data, _CHAPTER_NAMES)
+    scenes = renamed.get("scenes")
+    if isinstance(scenes, list):
+        renamed["scenes"] = [_scene(each, data["chapter_id"]) for each in scenes]
+    return renamed
+
+
+def _scene(data: Any, chapter_id: Any) -> Any:
+    if not isinstance(data, Mapping) or "scene_number" in data:
+        return data
+    match = _SCENE_ID.fullmatch(str(data.get("scene_id")))
+    if match is None or match["chapter"] != str(chapter_id):
+        return data
+    return {**_renamed(data, {"scene_id": "scene_number"}), "scene_number": int(match["scene"])}
+
+
+def _renamed(data: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Rename fields, but for those whose new name is taken."""
+    return {
+        new if (new := names.get(name, name)) == name or new not in data else name: value
+        for name, value in data.items()
+    }

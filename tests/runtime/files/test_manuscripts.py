@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import ConfigurationError, InvalidFileError
-from runtime.projects.chapter_numbers import chapter_number
-from runtime.projects.manuscripts import Manuscript, read_manuscript, split_manuscript
+from runtime.files.chapter_text import chapter_number
+from runtime.files.manuscripts import Manuscript, read_manuscript, split_manuscript
 
 
 def _shape(manuscript: Manuscript) -> list[tuple[int, str, list[str]]]:
@@ -116,6 +116,11 @@ def test_the_preview_has_one_line_per_chapter() -> None:
         ("第十章", 10),
         ("第一二〇章", 120),
         ("第１２章", 12),
+        ("第廿三回", 23),
+        ("第卅一章", 31),
+        ("第一百廿章", 120),
+        ("第1百20章", 120),
+        ("第一百五章", 105),
         ("Chapter XIV", 14),
         ("CHAPTER 7: Rain", 7),
         ("Chapter Twelve", 12),
@@ -187,7 +192,7 @@ def test_without_the_extra_a_word_document_says_what_to_install(
     [
         ("book.pdf", b"x", "of no kind that can be read"),
         ("book.txt", b"", "holds no text"),
-        ("book.txt", "他走了。".encode("gb18030") * 20, "looks like GB18030"),
+        ("book.txt", "他走了。".encode("utf-16") * 20, "looks like UTF-16"),
         ("book.epub", b"no zip", "as an EPUB book"),
         ("book.docx", b"no zip", "as a Word document"),
     ],
@@ -201,7 +206,7 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path, name: str, data: bytes, 
 
 def test_an_epub_that_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A small file cannot fill the memory."""
-    monkeypatch.setattr("runtime.projects.epub_text.MAX_TEXT_BYTES", 1_000)
+    monkeypatch.setattr("runtime.files.book_formats.MAX_TEXT_BYTES", 1_000)
     file = _epub(tmp_path / "book.epub", {"a": "<p>" + "x" * 2_000 + "</p>"})
     with pytest.raises(InvalidFileError, match="the limit is 1000"):
         read_manuscript(file)

@@ -11,11 +11,9 @@ from pydantic import BaseModel, Field
 
 from novelgen.errors import InvalidFileError
 from novelgen.models.plan import GeneratedChapter
-from runtime.projects.chapter_numbers import NUMBER_WORDS, chapter_number
-from runtime.projects.chapter_text import chapter_from_text
-from runtime.projects.docx_text import docx_text
-from runtime.projects.epub_text import epub_text
-from runtime.projects.file_reading import read_text_file
+from runtime.files.book_formats import docx_text, epub_text
+from runtime.files.chapter_text import CHINESE_NUMERAL, NUMBER_WORDS, chapter_from_text, chapter_number
+from runtime.files.file_reading import read_text_file
 
 _READERS: dict[str, Callable[[Path], str]] = {
     ".txt": read_text_file,
@@ -24,13 +22,12 @@ _READERS: dict[str, Callable[[Path], str]] = {
     ".epub": epub_text,
     ".docx": docx_text,
 }
-_NUMERAL = r"[0-9０-９零〇一二三四五六七八九十百千两]+"
 _ROMAN = r"(?:[IVXLC]+|[ivxlc]+)"
 _WORD = f"(?i:{'|'.join(NUMBER_WORDS)})"
 _MARK = r"^\s{0,3}(?:#{1,6}\s*)?"
 # A title may follow the number, a sentence not: "Chapter 2 The Storm", but not "Chapter two was over".
 _NUMBERED_HEADING = re.compile(
-    rf"{_MARK}(?P<title>第\s*{_NUMERAL}\s*[章回](?:$|[\s:：、.．].{{0,60}})"
+    rf"{_MARK}(?P<title>第\s*{CHINESE_NUMERAL}\s*[章回](?:$|[\s:：、.．].{{0,60}})"
     rf"|(?i:chapter|part)\s+(?:\d+|{_ROMAN}|{_WORD})(?:\s*$|\s*[.:—–-].{{0,80}}|\s+[A-Z\d\"'“‘].{{0,80}}))\s*$"
 )
 _NAMED_HEADING = re.compile(

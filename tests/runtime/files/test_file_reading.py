@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import InvalidFileError
-from runtime.projects import file_reading
-from runtime.projects.file_reading import read_json_file, read_text_file
+from runtime.files import file_reading
+from runtime.files.file_reading import read_json_file, read_text_file
 
 
 def test_byte_order_mark_and_line_ends_are_tolerated(tmp_path: Path) -> None:
@@ -18,12 +18,21 @@ def test_byte_order_mark_and_line_ends_are_tolerated(tmp_path: Path) -> None:
     assert read_text_file(file) == "一\n二\n三"
 
 
+@pytest.mark.parametrize("encoding", ["gbk", "gb18030"])
+def test_chinese_text_of_old_editors_is_read(tmp_path: Path, encoding: str) -> None:
+    """A file in GBK or GB18030, as many Chinese editors still write it, needs no conversion."""
+    text = "第一章 夜雨\n林渊推开了门，“谁？”他问。——没有人答应……\n却说三藏自贞观十三年，Tang 唐朝。"
+    file = tmp_path / "a.txt"
+    file.write_bytes(text.encode(encoding))
+    assert read_text_file(file) == text
+
+
 @pytest.mark.parametrize(
     ("data", "encoding"),
     [
-        ("却说三藏自贞观十三年".encode("gb18030"), "GB18030"),
         ("story".encode("utf-16"), "UTF-16"),
         ("A café in the old town, and much more of plain English text".encode("cp1252"), "WINDOWS-1252"),
+        ("Он вышел из дома рано утром".encode("cp1251"), "WINDOWS-1252"),
     ],
 )
 def test_other_encodings_are_named(tmp_path: Path, data: bytes, encoding: str) -> None:

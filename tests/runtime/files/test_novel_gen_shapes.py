@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from novelgen.errors import InvalidFileError
-from runtime.projects.files import load_chapter, load_chapter_plan
-from runtime.projects.novel_gen_shapes import in_first_shape
+from runtime.files.project_files import in_first_shape, load_chapter, load_chapter_plan
 
 SCENE = {"location": "山神庙", "characters": ["林冲"], "purpose": "避雪", "key_actions": ["推门", "听见放火"]}
 FIRST_PLAN = {"chapter_number": 10, "chapter_title": "雪夜", "scenes": [{"scene_number": 2, **SCENE}]}

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from novelgen.errors import InvalidFileError
-from runtime.projects.files import (
+from runtime.files.project_files import (
     chapter_files,
     load_chapter,
     load_chapter_plan,

@@ -1,15 +1,18 @@
-"""The context files of a project folder, read as models."""
+"""Plans of scenes that a project has of its own: its chapters' plans and its context files."""
 
 from __future__ import annotations
 
+import logging
 import re
 
 from pydantic import BaseModel, Field
 
 from novelgen.errors import InvalidFileError
 from novelgen.models.context import SceneMemoryContext
-from runtime.projects.file_reading import read_json_file, validated
-from runtime.projects.paths import ProjectPaths
+from novelgen.models.plan import ChapterPlan, ScenePlan
+from runtime.files.file_reading import read_json_file, validated
+from runtime.files.paths import ProjectPaths
+from runtime.files.project_files import load_chapter_plan
 
 _CONTEXT_FILE = re.compile(r"^scene_(?P<chapter>\d{1,7})_(?P<scene>\d{1,7})_memory\.json$")
 
@@ -87,3 +90,36 @@ def load_context(paths: ProjectPaths, chapter_index: int, scene_index: int) -> S
             f"{where} holds the context of scene {found[1]}:{found[2]} of project {found[0]!r}, not its own"
         )
     return context
+
+
+logger = logging.getLogger(__name__)
+
+
+def own_scene_plan(
+    paths: ProjectPaths, *, chapter_index: int, scene_index: int
+) -> tuple[ScenePlan | None, ChapterPlan | None]:
+    """Return the plan that a project has of a scene: its chapter's, else the one that its context was built for.
+
+    Args:
+        paths: The project's files.
+        chapter_index: Chapter of the scene.
+        scene_index: Scene within the chapter.
+
+    Returns:
+        The scene's plan, and the plan of its chapter; None for what there is not.
+
+    Raises:
+        InvalidFileError: When the chapter's plan is wrong.
+    """
+    chapter_plan = load_chapter_plan(paths.chapter_plan_file(chapter_index))
+    found = chapter_plan.scene(scene_index) if chapter_plan is not None else None
+    return found or _kept_plan(paths, chapter_index, scene_index), chapter_plan
+
+
+def _kept_plan(paths: ProjectPaths, chapter_index: int, scene_index: int) -> ScenePlan | None:
+    try:
+        context = load_context(paths, chapter_index, scene_index)
+    except InvalidFileError as error:
+        logger.info("no plan is taken from a context file: %s", error)
+        return None
+    return context.report.scene_plan if context and context.report else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from novelgen.models.plan import GeneratedChapter
-from runtime.projects.chapter_text import chapter_from_text, count_words
+from runtime.files.chapter_text import chapter_from_text, count_words
 
 
 def _scenes(chapter: GeneratedChapter) -> list[tuple[int, str, str]]:
