@@ -12,9 +12,9 @@ from novelgen.models.record import SceneRecord
 from novelgen.models.relationship import RelationshipDimensions
 from novelgen.models.story_part import StoryParts
 from novelgen.models.timestamps import UtcDatetime
-from runtime.storage.exchange_records import LoopEventKind
 from runtime.storage.records import EntityOrigin, EventOrigin, ExtractionStatus
-from runtime.storage.summaries import StoredSummary
+from runtime.storage.story.summaries import StoredSummary
+from runtime.storage.transfer.records import LoopEventKind
 
 
 class _Document(BaseModel):

@@ -9,7 +9,7 @@ from novelgen.models.position import END_OF_STORY
 from novelgen.models.state import PRESENCE_ATTRIBUTE, fold_state_changes
 from runtime.exchange.memory_document_shapes import EntityDocument
 from runtime.files.chapter_text import count_words
-from runtime.storage.exchange_records import (
+from runtime.storage.transfer.records import (
     ExchangedEntity,
     ExchangedLoopEvent,
     ExchangedMemory,

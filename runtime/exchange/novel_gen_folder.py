@@ -27,7 +27,7 @@ from runtime.files.project_files import (
 )
 from runtime.ingest.character_entities import entities_of_characters
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
-from runtime.storage.exchange_records import (
+from runtime.storage.transfer.records import (
     ExchangedEntity,
     ExchangedLoopEvent,
     ExchangedMemory,

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from runtime.storage.lexical_terms import index_tokens, lexical_terms, term_tokens
+from runtime.storage.memory.lexical import index_tokens, lexical_terms, term_tokens
 from runtime.story_tools.cards import Card
 
 Vector = NDArray[np.float32]

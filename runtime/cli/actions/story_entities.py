@@ -69,7 +69,7 @@ def show_of_type(
         with stores.database(project_id).read() as unit:
             entities = known_entities(unit, project_id, as_of)
             entity = _resolved(name, entities, entity_type)
-            states = unit.states.snapshots(project_id, [entity.entity_id], as_of=as_of or END_OF_STORY)
+            states = unit.states.snapshots([entity.entity_id], as_of=as_of or END_OF_STORY)
         language = story_language(stores, project_id)
     if as_json:
         print_json({"entity": entity, "state": states[0] if states else None})
