@@ -13,7 +13,7 @@ from novelgen.errors import NovelgenError
 from novelgen.models.context import ReportIssue, SceneMemoryContext
 from novelgen.models.plan import GeneratedScene
 from novelgen.models.record import SceneRecord
-from novelgen.models.request import MemoryContextRequest
+from novelgen.models.context import MemoryContextRequest
 from runtime.ingest.ingest import IngestResult, ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores

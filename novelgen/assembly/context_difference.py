@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from novelgen.models.context import ContextReport, SceneMemoryContext
-from novelgen.models.context_difference import (
+from novelgen.models.context import (
     AttributeChange,
     Change,
     ContextDifference,
@@ -18,7 +18,7 @@ from novelgen.models.context_difference import (
 )
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.state import EntityStateSnapshot
-from novelgen.rendering.timeline import SECTION_ORDER
+from novelgen.rendering.lines import SECTION_ORDER
 
 # By these an entry is the same thing told anew; an event has nothing but its words.
 _KEYS = {

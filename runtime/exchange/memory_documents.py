@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from novelgen.models.position import END_OF_STORY
-from novelgen.models.state import PRESENCE_ATTRIBUTE, fold_state_changes
+from novelgen.models.state import PRESENCE_ATTRIBUTE
+from novelgen.models.folds import fold_state_changes
 from runtime.exchange.memory_document_shapes import EntityDocument
 from runtime.files.chapter_text import count_words
 from runtime.storage.transfer.records import (

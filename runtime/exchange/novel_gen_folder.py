@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
-from novelgen.models.characters import CharactersConfig
+from novelgen.models.user_file import CharactersConfig
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.user_file import UserFileModel

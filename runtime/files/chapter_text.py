@@ -11,7 +11,7 @@ import unicodedata
 from dataclasses import dataclass, field
 
 from novelgen.models.plan import GeneratedChapter, GeneratedScene
-from novelgen.text.cjk import CJK_RANGES, count_cjk
+from novelgen.text.language import CJK_RANGES, count_cjk
 
 _CHINESE_DIGITS = {**{digit: value for value, digit in enumerate("零一二三四五六七八九")}, "〇": 0, "两": 2}
 _CHINESE_UNITS = {"十": 10, "百": 100, "千": 1000}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from novelgen.models.characters import Character, CharactersConfig
+from novelgen.models.user_file import Character, CharactersConfig
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.names.normalise import name_key
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from novelgen.memory.search import SearchRequest
-from novelgen.models.loop import most_due
+from novelgen.models.state import most_due
 from novelgen.models.memory import ContentType
 from runtime.retrieval.answers import ArmAnswer, listed_answer
 from runtime.storage.records import MemoryFilter

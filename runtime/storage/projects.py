@@ -11,7 +11,7 @@ from sqlalchemy import Connection, case, select
 
 from novelgen.errors import UnknownProjectError, UserInputError
 from novelgen.models.entity import ID_PREFIXES, EntityType
-from novelgen.models.project_id import require_project_id
+from novelgen.models.position import require_project_id
 from runtime.storage.records import StoredProject
 from runtime.storage.session import AnyRow, StorageSession
 from runtime.storage.tables import COUNTERS, PROJECTS

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from novelgen.errors import UserInputError
 from novelgen.models.entity import EntityType
-from novelgen.models.loop import LoopImportance
+from novelgen.models.state import LoopImportance
 from novelgen.models.record import RecordedLoop, RecordedLoopResolution
 from runtime.storage.unit import UnitOfWork
 from runtime.story_tools.refusals import Answer

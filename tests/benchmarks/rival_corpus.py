@@ -14,7 +14,7 @@ from langchain_core.documents import Document
 from numpy.typing import NDArray
 
 from novelgen.models.plan import ScenePlan
-from novelgen.text.cjk import CJK_RANGES, is_cjk
+from novelgen.text.language import CJK_RANGES, is_cjk
 from runtime.bench.book import BenchBook, Place, whole_plan
 from runtime.bench.scoring import RankedText
 from runtime.providers.embeddings import CheckedEmbeddings

@@ -16,7 +16,7 @@ import pytest
 
 from novelgen.errors import DatabaseError
 from novelgen.models.context import SceneMemoryContext
-from novelgen.models.request import MemoryContextRequest
+from novelgen.models.context import MemoryContextRequest
 from runtime.context_chain import build_context_chain
 from runtime.ingest.indexing import verify_index
 from runtime.ingest.ingest import ingest_scene, ingest_scenes

@@ -11,7 +11,7 @@ from typing import Any
 
 from novelgen.memory.search import SearchQuery, SearchRequest
 from novelgen.models.context import SceneMemoryContext
-from novelgen.models.request import MemoryContextRequest
+from novelgen.models.context import MemoryContextRequest
 from runtime.ingest.indexing import verify_index
 from runtime.retrieval.search import search_memories
 from runtime.stores import MemoryStores

@@ -10,7 +10,7 @@ from langchain_core.runnables import RunnableLambda
 
 from novelgen.models.plan import GeneratedScene, ScenePlan
 from novelgen.models.position import StoryPosition
-from novelgen.models.request import MemoryContextRequest
+from novelgen.models.context import MemoryContextRequest
 from runtime.context_chain import build_context_chain
 from runtime.orchestrator import SceneBrief, WrittenScene, build_scene_pipeline
 from runtime.stores import MemoryStores

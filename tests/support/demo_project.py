@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from novelgen.models.plan import ChapterPlan, ScenePlan
-from novelgen.models.request import MemoryContextRequest
+from novelgen.models.context import MemoryContextRequest
 from runtime.files.project_files import (
     chapter_files,
     load_chapter,

@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 
 from novelgen.memory.in_memory import InMemoryStoryMemory
 from novelgen.memory.outline import OutlineScene
-from novelgen.models.characters import Character, CharactersConfig
+from novelgen.models.user_file import Character, CharactersConfig
 from novelgen.models.entity import Entity, EntityAlias
-from novelgen.models.loop import OpenLoop
+from novelgen.models.state import OpenLoop
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ScenePlan
-from novelgen.models.relationship import Relationship
-from novelgen.models.request import MemoryContextRequest
+from novelgen.models.state import Relationship
+from novelgen.models.context import MemoryContextRequest
 from novelgen.models.state import StateChange
 
 PROJECT = "lighthouse"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from novelgen.errors import UserInputError
-from novelgen.models.loop import LoopStatus, OpenLoop
+from novelgen.models.state import LoopStatus, OpenLoop
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedLoopAdvance
 from runtime.cli.opening import opened_project

@@ -10,7 +10,7 @@ from sqlalchemy import BigInteger, Table, bindparam, cast, func, select
 
 from novelgen.models.entity import Entity, EntityAlias, EntityType
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.translation import profile_with_names
+from novelgen.models.entity import profile_with_names
 from novelgen.names.normalise import name_key
 from runtime.storage.projects import CounterRepository
 from runtime.storage.records import EntityOrigin, StoredEntity

@@ -9,11 +9,11 @@ from difflib import get_close_matches
 from sqlalchemy import ColumnElement, func, or_, select
 
 from novelgen.errors import UnknownEntityError, UnknownMemoryError, UnknownSceneError
-from novelgen.models.attachment import BOOK, Attachment, chapter_of_target, chapter_target
+from novelgen.models.memory import BOOK, Attachment, chapter_of_target, chapter_target
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.names.index import NameIndex
+from novelgen.names.resolver import NameIndex
 from novelgen.names.matching import NameFinder
 from novelgen.names.resolver import NameResolver
 from runtime.storage.cuts import brought, linked_rows, seen, story_order
@@ -26,7 +26,7 @@ from runtime.storage.tables import CHUNK_ENTITIES, CHUNKS, SCENES
 
 SHOWN_NAMES = 3
 
-_LEAST_LIKENESS = 0.3
+_MIN_LIKENESS = 0.3
 
 
 def resolved_targets(session: StorageSession, targets: Sequence[str]) -> list[str]:
@@ -61,7 +61,7 @@ def nearest_names(name: str, entities: Sequence[Entity]) -> list[str]:
     """
     bearers = {known: entity.entity_id for entity in reversed(entities) for known in entity.names()}
     folded = {known.casefold(): known for known in bearers}
-    close = get_close_matches(name.casefold(), folded, n=SHOWN_NAMES, cutoff=_LEAST_LIKENESS)
+    close = get_close_matches(name.casefold(), folded, n=SHOWN_NAMES, cutoff=_MIN_LIKENESS)
     names = [folded[each] for each in close] or [entity.name for entity in entities[:SHOWN_NAMES]]
     return [f"{known} ({bearers[known]})" for known in names]
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, TextClause, case, func, select, text
 
 from novelgen.models.memory import CONTENT_TYPES
-from novelgen.text.cjk import CJK_RANGES, is_cjk
+from novelgen.text.language import CJK_RANGES, is_cjk
 from runtime.storage.cuts import filter_conditions
 from runtime.storage.records import LexicalHit, MemoryFilter
 from runtime.storage.session import StorageSession, parsed_integers

@@ -9,10 +9,11 @@ from typing import Any
 
 from sqlalchemy import Select, select
 
-from novelgen.models.attachment import is_entity_target, linked_targets
+from novelgen.models.memory import is_entity_target, linked_targets
 from novelgen.models.memory import CONSOLIDATED, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
-from novelgen.records.slots import Place, SlotHolder, closed_by
+from novelgen.records.supersession import SlotHolder, closed_by
+from novelgen.models.position import Place
 from runtime.storage.cuts import before
 from runtime.storage.memory.lexical import index_tokens, searchable_text
 from runtime.storage.records import StoredMemory

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, bindparam, select
 
 from novelgen.errors import UnknownProjectError, UserInputError
-from novelgen.models.attachment import linked_targets
+from novelgen.models.memory import linked_targets
 from runtime.storage.memory.lexical import LexicalIndex, searchable_text
 from runtime.storage.memory.outbox import OutboxRepository
 from runtime.storage.records import OutboxOperation

@@ -12,7 +12,7 @@ from sqlalchemy import Text, cast, func, literal, select, text
 from novelgen.memory.outline import OutlineScene, StoryOutline
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
-from novelgen.records.parts import CHAPTERS_PER_PART
+from novelgen.records.summaries import CHAPTERS_PER_PART
 from runtime.storage.cuts import before, story_order
 from runtime.storage.entity.entities import EntityRepository
 from runtime.storage.memory.consolidations import ConsolidationRepository

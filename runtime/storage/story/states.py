@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import case, select
 
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.state import EntityStateSnapshot, StateChange, snapshot_of
+from novelgen.models.state import EntityStateSnapshot, StateChange
+from novelgen.models.folds import snapshot_of
 from runtime.storage.cuts import before, scene_ids_at, story_order
 from runtime.storage.records import EventOrigin
 from runtime.storage.session import AnyRow, StorageSession

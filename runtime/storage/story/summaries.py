@@ -11,9 +11,9 @@ from sqlalchemy import bindparam, func, select
 
 from novelgen.memory.outline import ChapterSummary, OutlineScene, PartSummary
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.story_part import StoryPart
-from novelgen.models.timestamps import UtcDatetime
-from novelgen.records.parts import CHAPTERS_PER_PART, NumberedPart, finished_parts, story_parts
+from novelgen.models.user_file import StoryPart
+from novelgen.models.position import UtcDatetime
+from novelgen.records.summaries import CHAPTERS_PER_PART, NumberedPart, finished_parts, story_parts
 from novelgen.records.summaries import RECENT_CHAPTERS, WrittenSummary, chapter_summaries, part_summaries
 from runtime.storage.cuts import before, brought, story_order
 from runtime.storage.session import StorageSession
@@ -250,7 +250,7 @@ def _standing(
     return "current" if now == summary.source_hash else "outdated"
 
 
-MOST_CHAPTERS = 12
+MAX_CHAPTERS = 12
 """Of a part that is not over at most so many chapters are summed up, the last ones."""
 
 RECENT_PARTS = 3
@@ -327,7 +327,7 @@ def _chapters_with_scenes(session: StorageSession, as_of: StoryPosition) -> list
 
 def _chapters_to_tell(known: list[int], finished: list[NumberedPart]) -> list[int]:
     """The chapters of the part that is not over, and the last ones whatever part they are in."""
-    recent = known[-MOST_CHAPTERS:]
+    recent = known[-MAX_CHAPTERS:]
     return [
         chapter
         for chapter in recent

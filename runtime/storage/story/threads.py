@@ -10,7 +10,7 @@ import numpy as np
 from sqlalchemy import case, select
 
 from novelgen.errors import UserInputError
-from novelgen.models.loop import LoopStatus, OpenLoop, most_due
+from novelgen.models.state import LoopStatus, OpenLoop, most_due
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, RecordedLoopResolution, SceneRecord
 from runtime.storage.cuts import before, scene_ids_at, story_order

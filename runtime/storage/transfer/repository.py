@@ -9,7 +9,7 @@ from uuid import uuid4
 from sqlalchemy import Table, select
 
 from novelgen.models.entity import Entity
-from novelgen.models.story_part import StoryPart
+from novelgen.models.user_file import StoryPart
 from novelgen.names.normalise import name_key
 from runtime.storage.cuts import Place, scene_ids_at
 from runtime.storage.entity.entities import EntityRepository

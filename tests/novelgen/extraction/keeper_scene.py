@@ -8,8 +8,8 @@ from typing import Any
 
 from novelgen.extraction.request import SceneRecordRequest
 from novelgen.models.entity import Entity, EntityAlias
-from novelgen.models.loop import OpenLoop
-from novelgen.models.relationship import Relationship
+from novelgen.models.state import OpenLoop
+from novelgen.models.state import Relationship
 from novelgen.models.state import EntityStateSnapshot
 from tests.support.stories import NOW, PROJECT
 

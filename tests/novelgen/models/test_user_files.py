@@ -7,7 +7,7 @@ import logging
 import pytest
 from pydantic import ValidationError
 
-from novelgen.models.characters import CharactersConfig
+from novelgen.models.user_file import CharactersConfig
 from novelgen.models.plan import ChapterPlan, ScenePlan
 from novelgen.models.record import SceneRecord
 

@@ -11,7 +11,7 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage
 
 from novelgen.models.plan import ScenePlan
-from novelgen.models.request import MemoryContextRequest
+from novelgen.models.context import MemoryContextRequest
 from novelgen.names.resolver import NameResolver
 from novelgen.planning.model_planner import ModelPlanner
 from novelgen.planning.retrieval_plan import MAX_QUERIES, RetrievalPlan

@@ -9,11 +9,11 @@ from pydantic import ValidationError
 
 from novelgen.memory.outline import OutlineScene
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.story_part import StoryPart
-from novelgen.models.story_settings import Settings
-from novelgen.records.parts import finished_parts, story_parts
+from novelgen.models.user_file import StoryPart
+from novelgen.models.user_file import Settings
+from novelgen.records.summaries import finished_parts, story_parts
 from novelgen.records.summaries import PART_TOKENS, WrittenSummary, part_summaries
-from novelgen.text.tokens import estimate_tokens
+from novelgen.text.language import estimate_tokens
 
 
 def bounds(stated: list[StoryPart], last_chapter: int, length: int = 10) -> list[tuple[int, int, int]]:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novelgen.models.relationship import RelationshipDimension
-from novelgen.records.relationship_bounds import (
+from novelgen.models.state import RelationshipDimension
+from novelgen.extraction.answer_reading import (
     DELTA_BOUNDS,
     DIMENSION_RANGES,
     clamp_deltas,

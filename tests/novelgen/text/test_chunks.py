@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novelgen.errors import UserInputError
-from novelgen.text.chunks import chunk_text
+from novelgen.text.sentences import chunk_text
 from novelgen.text.sentences import split_sentences
 
 PROSE = st.lists(

@@ -17,7 +17,7 @@ from novelgen.models.record import (
     SceneRecord,
 )
 from novelgen.models.state import StateChange
-from novelgen.models.timestamps import utc_now
+from novelgen.models.position import utc_now
 from runtime.storage.records import SceneWrite
 from runtime.storage.unit import UnitOfWork
 

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from novelgen.errors import UnknownEntityError, UnknownMemoryError, UnknownSceneError
-from novelgen.models.attachment import Attachment
+from novelgen.models.memory import Attachment
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.memory import StoryMemoryChunk
 from runtime.storage.connection import database_url as url_of

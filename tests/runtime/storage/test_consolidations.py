@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from novelgen.errors import UnknownMemoryError, UserInputError
-from novelgen.models.attachment import BOOK
+from novelgen.models.memory import BOOK
 from novelgen.models.entity import Entity
 from novelgen.models.memory import CONSOLIDATED, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
