@@ -12,8 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from novelgen.errors import DatabaseError, InvalidProjectIdError, UnknownProjectError, VectorIndexError
-from novelgen.models.position import require_project_id
-from novelgen.models.position import utc_now
+from novelgen.models.position import require_project_id, utc_now
 from runtime.files.paths import ProjectPaths
 from runtime.providers.embeddings import (
     CheckedEmbeddings,

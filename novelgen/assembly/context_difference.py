@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from novelgen.models.context import ContextReport, SceneMemoryContext
 from novelgen.models.context import (
     AttributeChange,
     Change,
     ContextDifference,
+    ContextReport,
     MemoryChange,
     MemoryDifference,
     MemoryWording,
+    SceneMemoryContext,
     StateDifference,
     TimelineDifference,
 )

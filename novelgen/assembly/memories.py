@@ -8,18 +8,14 @@ from pydantic import BaseModel, Field
 
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.search import SearchResult
-from novelgen.models.context import ContextItem, LeftOutItem
-from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.context import MemoryContextRequest
+from novelgen.models.context import ContextItem, LeftOutItem, MemoryContextRequest
+from novelgen.models.memory import PASSAGE_TYPES, StoryMemoryChunk
 from novelgen.planning.model_planner import NAMES_ONLY
 from novelgen.planning.retrieval_plan import PlannedQuery, RetrievalPlan
 from novelgen.rendering.prompt_block import prompt_order
-from novelgen.selection.candidates import QueryKind, SceneQuery, SelectionScene
-from novelgen.selection.candidates import SceneCast
-from novelgen.models.memory import PASSAGE_TYPES
-from novelgen.selection.weights import DEFAULT_QUOTAS, NeedQuotas
+from novelgen.selection.candidates import QueryKind, SceneCast, SceneQuery, SelectionScene
 from novelgen.selection.select import LeftOutMemory, SelectedMemory, select_memories
-from novelgen.selection.weights import SelectionWeights
+from novelgen.selection.weights import DEFAULT_QUOTAS, NeedQuotas, SelectionWeights
 from novelgen.text.language import TokenCounter
 
 _KINDS: dict[str, QueryKind] = {

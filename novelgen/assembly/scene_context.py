@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Any, Protocol
+
+from pydantic import BaseModel, Field
+
 from novelgen.assembly.memories import assemble_memories
 from novelgen.assembly.timeline import assemble_timeline
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.search import SearchResult
-from novelgen.models.context import ContextReport, LeftOutItem, MemoryContextRequest, ReportedQuery, SceneMemoryContext
+from novelgen.models.context import (
+    ContextReport,
+    LeftOutItem,
+    MemoryContextRequest,
+    ReportedQuery,
+    SceneMemoryContext,
+)
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.planning.retrieval_plan import PlannedQuery, RetrievalPlan
 from novelgen.planning.scene_planning import language_of
@@ -16,9 +26,6 @@ from novelgen.rendering.labels import Labels, labels_for
 from novelgen.rendering.lines import render_states
 from novelgen.selection.weights import NeedQuotas, SelectionWeights
 from novelgen.text.language import TokenCounter
-from pydantic import BaseModel, Field
-from typing import Any, Protocol
-
 
 
 class AssembledStates(BaseModel):

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
 from novelgen.memory.outline import StoryOutline
 from novelgen.models.context import LeftOutItem
-from novelgen.models.state import EntityStateSnapshot, LOOP_WEIGHTS, OpenLoop, Relationship
+from novelgen.models.position import sort_key
+from novelgen.models.state import LOOP_WEIGHTS, EntityStateSnapshot, OpenLoop, Relationship
 from novelgen.records.summaries import RECENT_CHAPTERS
 from novelgen.rendering.labels import Labels
 from novelgen.rendering.lines import SECTION_ORDER, render_timeline_entry
 from novelgen.selection.weights import DEFAULT_QUOTAS, NeedQuotas
-from pydantic import BaseModel, Field
-from typing import Any, Literal
-
 
 TimelineNeed = Literal["obligations", "relations", "timeline"]
 
@@ -125,6 +127,7 @@ def _part_that_tells(line: TimelineLine, taken: Sequence[TimelineLine]) -> int |
         (part["part_number"] for part in parts if part["first_chapter"] <= chapter <= part["last_chapter"]),
         None,
     )
+
 
 RECENT_SCENES = 3
 
@@ -274,8 +277,7 @@ def _relationship_entry(relationship: Relationship) -> dict[str, Any]:
 
 def _in_story_order(lines: Sequence[TimelineLine]) -> list[dict[str, Any]]:
     def place(line: TimelineLine) -> tuple[int, int, int]:
-        chapter, scene = line.entry.get("chapter_index"), line.entry.get("scene_index")
-        return (-1 if chapter is None else chapter, -1 if scene is None else scene, line.depth)
+        return (*sort_key(line.entry.get("chapter_index"), line.entry.get("scene_index")), line.depth)
 
     return [dict(line.entry) for line in sorted(lines, key=place)]
 

@@ -18,8 +18,12 @@ from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel, Field
 
 from novelgen.chains.stepwise_chain import StepwiseChain
-from novelgen.consolidation.consolidated import ConsolidatedText, extractive_text
-from novelgen.consolidation.consolidated import ModelConsolidation, grounded_text
+from novelgen.consolidation.consolidated import (
+    ConsolidatedText,
+    ModelConsolidation,
+    extractive_text,
+    grounded_text,
+)
 from novelgen.consolidation.rules import DEFAULT_RULES, ConsolidationRules
 from novelgen.errors import DeadlineExceededError, ModelError
 from novelgen.model_calls.json_model import JsonModel, issue_kind_of

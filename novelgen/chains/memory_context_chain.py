@@ -1,4 +1,8 @@
-"""The main job: a scene plan in, a SceneMemoryContext out.
+"""What one run of the memory context chain has gathered so far.
+
+The door through which a context leaves the chain.
+
+The main job: a scene plan in, a SceneMemoryContext out.
 
 LangChain composes and calls; what is looked up, chosen and shown is decided in the rooms below
 (`planning`, `selection`, `assembly`). The chain keeps nothing between runs.
@@ -12,8 +16,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import RunnableConfig, RunnableLambda
+
 from novelgen.assembly.scene_context import assemble_context
 from novelgen.chains.context_settings import ContextSettings
 from novelgen.chains.stepwise_chain import StepwiseChain, issue_of
@@ -31,9 +39,6 @@ from novelgen.planning.retrieval_plan import RetrievalPlan
 from novelgen.planning.scene_planning import entities_for_states, known_story, plan_scene, state_candidates
 from novelgen.text.language import TokenCounter, estimate_tokens
 from novelgen.text.scrub import scrub_tree
-from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
-
 
 logger = logging.getLogger(__name__)
 
@@ -104,6 +109,7 @@ class ContextWriter(Protocol):
             ContextWriteError: When it could not be kept; the chain reports it and goes on.
         """
         ...
+
 
 TRACE_TAG = "novelgen"
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-from langchain_core.runnables import Runnable, RunnableConfig
-from novelgen.deadlines import CallOutcome
-from novelgen.models.context import IssueKind, ReportIssue
 from typing import Any, TypeVar
 
+from langchain_core.runnables import Runnable, RunnableConfig
+
+from novelgen.deadlines import CallOutcome
+from novelgen.models.context import IssueKind, ReportIssue
 
 logger = logging.getLogger(__name__)
 
@@ -36,6 +37,7 @@ def issue_of(stage: str, outcome: CallOutcome[Any], *, propagate_bugs: bool) -> 
     kind: IssueKind = "timeout" if isinstance(error, TimeoutError) else "unavailable"
     message = str(error) or type(error).__name__
     return ReportIssue(stage=stage, kind=kind, message=f"{type(error).__name__}: {message}")
+
 
 Given = TypeVar("Given")
 

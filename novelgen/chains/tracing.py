@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from langchain_core.runnables import RunnableLambda
-from novelgen.memory.search import SearchRequest, SearchResult
 from typing import Any, Generic, TypeVar
 
+from langchain_core.runnables import RunnableLambda
+
+from novelgen.memory.search import SearchRequest, SearchResult
 
 T = TypeVar("T")
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
-from novelgen.consolidation.rules import ConsolidationRules, DEFAULT_RULES, score
+
+import numpy as np
+from pydantic import BaseModel, Field
+
+from novelgen.consolidation.rules import DEFAULT_RULES, ConsolidationRules, score
 from novelgen.memory.search import Vector
 from novelgen.model_calls.answers import require_grounded, whole_sentences
 from novelgen.models.memory import CONSOLIDATED, StoryMemoryChunk
@@ -14,8 +17,6 @@ from novelgen.selection.budget import is_cut, short_form_defect
 from novelgen.text.extractive import SHORT_FORM_CHARACTERS
 from novelgen.text.language import estimate_tokens
 from novelgen.text.sentences import as_sentence, join_sentences, split_sentences
-from pydantic import BaseModel, Field
-
 
 
 class ConsolidatedText(BaseModel):

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import heapq
-import numpy as np
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from novelgen.consolidation.rules import ConsolidationRules, DEFAULT_RULES, LiveMemory, protection, score
+
+import numpy as np
+
+from novelgen.consolidation.rules import DEFAULT_RULES, ConsolidationRules, LiveMemory, protection, score
 from novelgen.memory.search import Vector
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.state import OpenLoop
-
 
 MIN_FOR_A_MEAN = 20
 """Of fewer embeddings the mean is no background: it is made of the very topics that are to be told apart."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from pydantic import BaseModel, ConfigDict, Field
+
 from novelgen.models.memory import CONSOLIDATED, StoryMemoryChunk
 from novelgen.models.state import OpenLoop
 from novelgen.records.supersession import SUPERSESSION_CHAINS
-from pydantic import BaseModel, ConfigDict, Field
-
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class LiveMemory:
         """Chapter and scene; None where it lacks one of them."""
         chapter, scene = self.chunk.chapter_index, self.chunk.scene_index
         return None if chapter is None or scene is None else (chapter, scene)
+
 
 UNRESOLVED_EVENTS = frozenset(SUPERSESSION_CHAINS.values()) | {"obligation", "debt"}
 """Event types that something later may put an end to; until then the story owes it."""

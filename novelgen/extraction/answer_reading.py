@@ -6,17 +6,31 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Any
+
 from novelgen.extraction.known_story import References, SceneSoFar, looks_like_an_id
-from novelgen.extraction.model_record import ModelMemory, ModelRelationshipChange, ModelSceneRecord, ModelStateChange
+from novelgen.extraction.model_record import (
+    ModelMemory,
+    ModelRelationshipChange,
+    ModelSceneRecord,
+    ModelStateChange,
+)
 from novelgen.extraction.request import ProposedEntity
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import EVENT_TYPES, OTHER_EVENT
-from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, RecordedLoopResolution, RecordedMemory, RecordedRelationshipChange, RecordedStateChange, SHORT_FORM_LIMIT, SceneRecord
+from novelgen.models.record import (
+    SHORT_FORM_LIMIT,
+    RecordedLoop,
+    RecordedLoopAdvance,
+    RecordedLoopResolution,
+    RecordedMemory,
+    RecordedRelationshipChange,
+    RecordedStateChange,
+    SceneRecord,
+)
 from novelgen.models.state import DIMENSION_RANGES, PRESENCE_ATTRIBUTE, RelationshipDimension
 from novelgen.records.supersession import slot_of
 from novelgen.text.extractive import short_form
-from typing import Any
-
 
 DELTA_BOUNDS: dict[RelationshipDimension, int] = {
     "trust": 15,
@@ -53,6 +67,7 @@ def dimensions_after(
         lowest, highest = DIMENSION_RANGES[name]
         moved[name] = max(lowest, min(highest, before.get(name, 0) + delta))
     return moved
+
 
 STAGE = "extract"
 

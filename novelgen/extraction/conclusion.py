@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
+from typing import Any, Literal
+
 from novelgen.errors import DeadlineExceededError, ModelError, ModelUnavailableError
 from novelgen.extraction.answer_reading import STAGE, TEMPORARY_LOOP_PREFIX, WindowReading
 from novelgen.extraction.known_story import TEMPORARY_ENTITY_PREFIX, as_entity
-from novelgen.extraction.request import EvidenceSpan, ExtractionFault, SceneRecordRequest, SceneRecordResult, UnverifiedFact
+from novelgen.extraction.request import (
+    EvidenceSpan,
+    ExtractionFault,
+    SceneRecordRequest,
+    SceneRecordResult,
+    UnverifiedFact,
+)
 from novelgen.extraction.window_reader import is_of_substance
 from novelgen.model_calls.answers import UnusableAnswerError
 from novelgen.model_calls.json_model import issue_kind_of
@@ -18,8 +26,6 @@ from novelgen.records.evidence import QuoteFinder
 from novelgen.records.importance import with_raised_importances
 from novelgen.records.merge import merge_records
 from novelgen.records.supersession import slot_of
-from typing import Any, Literal
-
 
 
 def hash_of_text(text: str) -> str:
@@ -138,6 +144,7 @@ def _fault(error: ModelError | DeadlineExceededError) -> ExtractionFault:
 
 def _issue(kind: str, message: str) -> ReportIssue:
     return ReportIssue.model_validate({"stage": STAGE, "kind": kind, "message": message})
+
 
 OPEN_LOOP: Literal["open_loop"] = "open_loop"
 

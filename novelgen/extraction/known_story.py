@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
+
 from novelgen.extraction.model_record import ModelNewEntity
 from novelgen.extraction.request import ProposedEntity, SceneRecordRequest
 from novelgen.models.entity import Entity, EntityAlias
@@ -14,8 +16,6 @@ from novelgen.names.matching import NameFinder
 from novelgen.names.normalise import name_key, title_free_key
 from novelgen.names.resolver import NameResolver, Resolution
 from novelgen.text.language import has_cjk
-from typing import Any
-
 
 TEMPORARY_ENTITY_PREFIX = "new-"
 

@@ -9,8 +9,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from novelgen.models.entity import EntityType
 from novelgen.models.memory import EVENT_TYPES
-from novelgen.models.state import LoopImportance
-from novelgen.models.state import RelationshipDimension
+from novelgen.models.state import LoopImportance, RelationshipDimension
 
 MAX_NEW_ENTITIES = 8
 MAX_PRESENT = 16

@@ -8,11 +8,9 @@ from pydantic import BaseModel, Field
 
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity, EntityType
-from novelgen.models.state import OpenLoop
 from novelgen.models.position import ChapterIndex, SceneIndex
 from novelgen.models.record import SceneRecord
-from novelgen.models.state import Relationship
-from novelgen.models.state import EntityStateSnapshot
+from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship
 from novelgen.text.language import StoryLanguage
 
 ExtractionFault = Literal[

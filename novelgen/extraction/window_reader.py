@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
+
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
+
 from novelgen.extraction.answer_reading import AnswerReader, WindowReading
 from novelgen.extraction.known_story import References, SceneSoFar
 from novelgen.extraction.model_record import MAX_MEMORIES, ModelSceneRecord
 from novelgen.model_calls.answers import UnusableAnswerError
 from novelgen.model_calls.json_model import JsonConversation, JsonModel
 from novelgen.model_calls.prompt_data import NOTHING, as_data, as_data_lines, entities_text, listed_entities
-from novelgen.models.state import OpenLoop, PRESENCE_ATTRIBUTE, Relationship
+from novelgen.models.state import PRESENCE_ATTRIBUTE, OpenLoop, Relationship
 from novelgen.prompting import load_chat_prompt, read_prompt_file
 from novelgen.records.evidence import QuoteFinder
 from novelgen.text.language import StoryLanguage, estimate_tokens, significant_words
-from typing import Any
-
 
 MAX_STATE_TOKENS = 1200
 
@@ -78,6 +79,7 @@ def _bounded(lines: Iterable[str], max_tokens: int, language: StoryLanguage) -> 
             break
         kept.append(clipped)
     return "\n".join(kept) or NOTHING[language]
+
 
 TOKENS_OF_A_SCENE_OF_SUBSTANCE = 40
 """A scene of fewer tokens may establish nothing."""
@@ -142,6 +144,7 @@ def _speaks_of(fact: str, scene_words: Collection[str]) -> bool:
     words = significant_words(fact)
     shared = len(words.intersection(scene_words))
     return shared >= max(MIN_SHARED_WORDS, SHARED_SHARE * len(words))
+
 
 PROMPT_VARIABLES = frozenset(
     {"bullets", "example", "format_instructions", "known_entities", "max_memories", "open_loops"}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.search import ArmHit, Candidate, SearchRequest, SearchResult
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import EntityStateSnapshot
-from typing import Protocol, runtime_checkable
-
 
 
 @runtime_checkable

@@ -1,23 +1,26 @@
-"""What a language model wrote: one JSON object out of it, whole, and saying no more than it was shown.
+"""One JSON object out of what a language model wrote.
 
 Tolerated: a byte order mark, reasoning in `<think>` blocks, chat markers, code fences, prose around the
 object, trailing commas, comments, single quotes, Chinese quotation marks and punctuation, line breaks in
 strings, repeated keys. Never tolerated: an object that ends too early, for nobody knows what it lacks.
+
+Whether what a model wrote is whole, and says no more than what it was shown.
 """
 
 from __future__ import annotations
 
 import json
-import json5
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any, Literal, NoReturn
+
+import json5
+
 from novelgen.errors import ModelOutputError
 from novelgen.names.matching import NameFinder
 from novelgen.text.language import estimate_tokens, significant_words
 from novelgen.text.scrub import is_deeper
 from novelgen.text.sentences import SENTENCE_ENDS
-from typing import Any, Literal, NoReturn
-
 
 MAX_ANSWER_CHARACTERS = 60_000
 
@@ -168,6 +171,7 @@ def _json_punctuation(text: str) -> str:
 
 def _excerpt(text: str) -> str:
     return " ".join(text.split())[:120]
+
 
 SHARED_SHARE = 1 / 3
 """At least this share of the answer's words stands in what was shown."""

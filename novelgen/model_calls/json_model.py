@@ -7,19 +7,20 @@ import logging
 import time
 from collections.abc import Callable, Collection
 from functools import partial
+from typing import Any, Generic, TypeVar
+
 from langchain_core.exceptions import OutputParserException
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.output_parsers import PydanticOutputParser
+from pydantic import BaseModel, ValidationError
+
 from novelgen.deadlines import call_with_deadline
 from novelgen.errors import DeadlineExceededError, ModelError, ModelUnavailableError
 from novelgen.model_calls.answers import UnusableAnswerError, parse_json_object
 from novelgen.model_calls.model_answer import cut_text_in, described, is_cut, safe_cause, secrets_of
 from novelgen.models.context import IssueKind
 from novelgen.text.scrub import scrub_text
-from pydantic import BaseModel, ValidationError
-from typing import Any, Generic, TypeVar
-
 
 ResponseFormat = dict[str, Any]
 
@@ -58,6 +59,7 @@ def _strict(node: Any) -> Any:
     if "properties" in strict:
         strict |= {"required": list(strict["properties"]), "additionalProperties": False}
     return strict
+
 
 logger = logging.getLogger(__name__)
 

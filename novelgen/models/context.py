@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ChapterPlan, ScenePlan
 from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition, UtcDatetime
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.models.user_file import CharactersConfig, Settings
-from pydantic import BaseModel, Field
-from typing import Any, Literal
-
 
 
 class MemoryContextRequest(BaseModel):
@@ -28,6 +29,7 @@ class MemoryContextRequest(BaseModel):
     def position(self) -> StoryPosition:
         """The moment of entering the planned scene; everything read lies strictly before it."""
         return StoryPosition(self.chapter_index, self.scene_index)
+
 
 Form = Literal["full", "short"]
 
@@ -129,6 +131,7 @@ class SceneMemoryContext(BaseModel):
     timeline_context: dict[str, Any] | None = None
     retrieval_timestamp: UtcDatetime
     report: ContextReport | None = None
+
 
 Change = Literal["in", "out", "changed"]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pydantic import BaseModel, Field
 from typing import Any, Literal
 
+from pydantic import BaseModel, Field
 
 EntityType = Literal["character", "location", "item", "faction", "term"]
 
@@ -54,6 +54,7 @@ class Entity(BaseModel):
     def names(self) -> list[str]:
         """Return the display name and every alias, without repeats, in that order."""
         return list(dict.fromkeys([self.name, *(alias.alias for alias in self.aliases)]))
+
 
 TRANSLATION = "translation"
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from novelgen.models.position import UtcDatetime, utc_now
-from pydantic import BaseModel, Field
 from typing import Literal
 
+from pydantic import BaseModel, Field
+
+from novelgen.models.position import UtcDatetime, utc_now
 
 EVENT_TYPES: frozenset[str] = frozenset(
     """
@@ -22,6 +23,20 @@ OTHER_EVENT = "other"
 ContentType = Literal["scene", "dialogue", "description", "summary", "memory", "note"]
 
 CONTENT_TYPES: tuple[ContentType, ...] = ("scene", "dialogue", "description", "summary", "memory", "note")
+
+DISTILLED_TYPES: tuple[ContentType, ...] = ("memory", "note")
+"""Facts in other words than the text's."""
+
+SUMMARY_TYPE: ContentType = "summary"
+
+SCENE_RECORD_TYPES: tuple[ContentType, ...] = ("memory", SUMMARY_TYPE)
+"""What the record of a scene brings; an author's notes are none."""
+
+PASSAGE_TYPES: tuple[ContentType, ...] = ("scene", "dialogue", "description")
+"""Verbatim text of a scene."""
+
+WHOLE_TEXT_TYPES: tuple[ContentType, ...] = ("scene",)
+"""Passages that together are the whole text, and so outnumber everything else."""
 
 WORDS_ONLY = "words-only"
 """The `embedding_id` of a memory that the vector index does not hold: it is found by words."""
@@ -73,6 +88,7 @@ class StoryMemoryChunk(BaseModel):
     slot_type: str | None = Field(default=None, description="Slot that holds one value at a time: I1.holder.")
     verified: bool = Field(default=True, description="Whether its evidence was found in the scene's text.")
     origin: MemoryOrigin = "text"
+
 
 AttachmentKind = Literal["character", "location", "item", "faction", "term", "chapter", "book"]
 

@@ -8,8 +8,7 @@ from typing import Any
 from pydantic import Field, field_validator
 
 from novelgen.models.memory import EVENT_TYPES, OTHER_EVENT
-from novelgen.models.state import LoopImportance
-from novelgen.models.state import RelationshipDimensions
+from novelgen.models.state import LoopImportance, RelationshipDimensions
 from novelgen.models.user_file import UserFileModel
 
 logger = logging.getLogger(__name__)

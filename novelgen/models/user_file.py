@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 from contextvars import ContextVar
 from itertools import pairwise
-from novelgen.models.position import ChapterIndex
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, model_validator
 from typing import Annotated, Any, Self
 
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, model_validator
+
+from novelgen.models.position import ChapterIndex
 
 logger = logging.getLogger(__name__)
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
-from novelgen.names.normalise import ARTICLES, fold_width
-from novelgen.text.language import CJK_RANGES, is_cjk
 from typing import NamedTuple
 
+from novelgen.names.normalise import ARTICLES, fold_width
+from novelgen.text.language import CJK_RANGES, is_cjk
 
 _WORD = re.compile(rf"[^\W_{CJK_RANGES}]+")
 

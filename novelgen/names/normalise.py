@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from novelgen.text.language import CJK_RANGES, has_cjk
 
+from novelgen.text.language import CJK_RANGES, has_cjk
 
 _SAME_LENGTH_FORMS = {
     **{code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)},
@@ -131,6 +131,7 @@ def _without_chinese_title(key: str) -> str:
     if len(key) == 2 and key[0] in CHINESE_TITLES_BEFORE:
         return key[1]
     return key
+
 
 _CHINESE_DESCRIPTION = re.compile(
     r"^[那这某一二两三众几老小大]*[个位名条]?"

@@ -6,11 +6,19 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+
 from novelgen.models.entity import Entity
 from novelgen.names.matching import NameFinder, NameMatch
-from novelgen.names.normalise import ARTICLES, TITLES, fold_width, is_description, name_key, title_free_key, title_gender
+from novelgen.names.normalise import (
+    ARTICLES,
+    TITLES,
+    fold_width,
+    is_description,
+    name_key,
+    title_free_key,
+    title_gender,
+)
 from novelgen.text.language import has_cjk
-
 
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 
@@ -148,6 +156,7 @@ def _entity_gender(entity: Entity) -> str | None:
     stated = _GENDERS.get(str(entity.profile.get("gender", "")).strip().casefold())
     genders = {title_gender(name) for name in entity.names()} - {None}
     return stated or (genders.pop() if len(genders) == 1 else None)
+
 
 _REMARK = re.compile(r"\s*[(（\[【][^)）\]】]*[)）\]】]\s*")
 

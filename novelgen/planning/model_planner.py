@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
+
 from novelgen.errors import DeadlineExceededError, ModelError
 from novelgen.model_calls.answers import UnusableAnswerError
 from novelgen.model_calls.json_model import JsonModel, issue_kind_of
@@ -15,10 +17,18 @@ from novelgen.models.context import MemoryContextRequest, PlannerReport, ReportI
 from novelgen.models.entity import Entity
 from novelgen.models.plan import ScenePlan
 from novelgen.names.resolver import Mention, NameResolver
-from novelgen.planning.retrieval_plan import MAX_ENTITIES, MAX_EVENTS, MAX_QUERIES, MAX_QUERY_CHARACTERS, ModelQuery, ModelRetrievalPlan, PlannedQuery, RetrievalPlan
+from novelgen.planning.retrieval_plan import (
+    MAX_ENTITIES,
+    MAX_EVENTS,
+    MAX_QUERIES,
+    MAX_QUERY_CHARACTERS,
+    ModelQuery,
+    ModelRetrievalPlan,
+    PlannedQuery,
+    RetrievalPlan,
+)
 from novelgen.prompting import load_chat_prompt, read_prompt_file
 from novelgen.text.language import StoryLanguage, significant_words
-
 
 MAX_PLAN_CHARACTERS = 6000
 
@@ -88,6 +98,7 @@ def _labelled(lines: Iterable[tuple[str, str]], language: StoryLanguage, max_cha
 
 def _joined(names: Iterable[str], language: StoryLanguage) -> str:
     return ("、" if language == "zh" else ", ").join(names)
+
 
 SHARED_WORDS_OF_A_GROUNDED_QUERY = 2
 
@@ -207,6 +218,7 @@ def _search_texts(plan: ModelRetrievalPlan) -> frozenset[str]:
 
 def _folded(text: str) -> str:
     return " ".join(text.casefold().split())
+
 
 PROMPT_VARIABLES = frozenset(
     {"background", "example", "format_instructions", "known_entities", "max_entities", "max_events"}

@@ -5,6 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from itertools import combinations, islice
+
+from pydantic import BaseModel
+
 from novelgen.memory.outline import StoryOutline
 from novelgen.models.context import MemoryContextRequest, PlannerReport, ReportIssue
 from novelgen.models.entity import Entity, EntityType
@@ -14,8 +17,6 @@ from novelgen.names.resolver import NameResolver, Resolution
 from novelgen.planning.model_planner import ModelPlanner
 from novelgen.planning.retrieval_plan import PlannedQuery, RetrievalPlan, merge_plans
 from novelgen.text.language import StoryLanguage, story_language
-from pydantic import BaseModel
-
 
 MAX_RULE_QUERIES = 24
 
@@ -128,6 +129,7 @@ def _ambiguity(resolution: Resolution) -> ReportIssue:
         message=f"the name {resolution.name!r} may mean {bearers} ({resolution.reason}); used as a search word only",
     )
 
+
 MAX_INFERRED = 3
 """States of so many entities that only a model picked; a bad pick must not push the stage out."""
 
@@ -180,6 +182,7 @@ def _held_by(holder_ids: Iterable[str], outline: StoryOutline) -> list[str]:
 
 def _unique(entity_ids: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(entity_ids))
+
 
 PRESENT_SCENES = 8
 """Who was on stage in so many last scenes decides whom an ambiguous name means."""

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from novelgen.models.record import RecordedLoop, RecordedMemory, RecordedRelationshipChange, RecordedStateChange, SceneRecord
-from novelgen.text.language import significant_words
-from novelgen.text.sentences import Span, chunk_text
 from typing import TypeVar
 
+from novelgen.models.record import (
+    RecordedLoop,
+    RecordedMemory,
+    RecordedRelationshipChange,
+    RecordedStateChange,
+    SceneRecord,
+)
+from novelgen.text.language import significant_words
+from novelgen.text.sentences import Span, chunk_text
 
 WINDOW_CHARACTERS = 6000
 
@@ -42,6 +48,7 @@ def reading_windows(
         maximum_characters=window_characters,
         overlap_sentences=overlap_sentences,
     )
+
 
 MAX_KEY_EVENTS = 8
 
@@ -184,6 +191,7 @@ def _last_by_key(items: Iterable[Item], key: Callable[[Item], Hashable]) -> list
 def _folded(text: str) -> str:
     return " ".join(text.casefold().split())
 
+
 SHARED_WORDS_OF_ONE_LOOP = 0.5
 """Share of the significant words, of the description that has fewer, that two tellings of one loop have in common."""
 
@@ -219,4 +227,8 @@ def _likeness(one: RecordedLoop, other: RecordedLoop) -> float:
         return 1.0
     words, other_words = significant_words(one.description), significant_words(other.description)
     shared, fewer = len(words & other_words), min(len(words), len(other_words))
-    return shared / fewer if shared >= max(MIN_WORDS_SHARED_WITH_A_LOOP, SHARED_WORDS_OF_ONE_LOOP * fewer) else 0.0
+    return (
+        shared / fewer
+        if shared >= max(MIN_WORDS_SHARED_WITH_A_LOOP, SHARED_WORDS_OF_ONE_LOOP * fewer)
+        else 0.0
+    )

@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
-from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.record import RecordedMemory, SceneRecord
-from novelgen.text.language import significant_words
 from typing import NamedTuple
 
+from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.position import Place
+from novelgen.models.record import RecordedMemory, SceneRecord
+from novelgen.text.language import significant_words
 
 _SLOT = re.compile(r"(?P<entity>[^\s.]+)\.(?P<attribute>[^\s.][^.]*)")
-
-Place = tuple[int, int]
-"""Chapter and scene; what has no position stands at (-1, -1), before everything."""
 
 
 class SlotHolder(NamedTuple):
@@ -49,6 +47,7 @@ def closed_by(holders: Sequence[SlotHolder], place: Place) -> str | None:
     """
     later = bisect_right(holders, place, key=lambda holder: holder.place)
     return holders[later].source_id if later < len(holders) else None
+
 
 SUPERSESSION_CHAINS: dict[str, str] = {
     "promise_kept": "promise_made",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from novelgen.models.state import EntityStateSnapshot, PRESENCE_ATTRIBUTE
-from novelgen.rendering.labels import Labels
-from pydantic import BaseModel, Field
 from typing import Any
 
+from pydantic import BaseModel, Field
+
+from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot
+from novelgen.rendering.labels import Labels
 
 ATTRIBUTE_ORDER = (
     "status",
@@ -123,6 +124,7 @@ def _line(
 ) -> str:
     name = names.get(snapshot.entity_id, snapshot.entity_id)
     return f"- {name}{labels.colon}{labels.separator.join(texts)}"
+
 
 SECTION_ORDER = (
     "part_summaries",

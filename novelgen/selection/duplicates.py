@@ -7,9 +7,9 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable
 
+from novelgen.memory.search import Candidate
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.selection.candidates import SceneKey
-from novelgen.memory.search import Candidate
 from novelgen.text.language import CJK_RANGES, is_cjk
 
 KIND_ORDER = {"note": 0, "memory": 1, "summary": 2}

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
 from novelgen.selection.duplicates import content_words
 from novelgen.selection.query_scores import Column, Matrix, stack_vectors, unit_rows
 from novelgen.selection.table import CandidateTable
 from novelgen.selection.weights import SelectionWeights
-from numpy.typing import NDArray
-
 
 Places = NDArray[np.intp]
 
@@ -163,6 +164,7 @@ def _in_shares(count: int, sources: Places, targets: Places, worth: Column) -> S
 def joined(parts: list[Places]) -> Places:
     """Join places one list after the other; no lists give no places."""
     return np.concatenate([np.zeros(0, dtype=np.intp), *parts])
+
 
 MIN_COMMON = 3
 """In a short story a word of so many scenes is rare, whatever share of them that is."""

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-import numpy as np
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+
+import numpy as np
+
 from novelgen.memory.search import Candidate
 from novelgen.selection.candidates import SceneKey, SelectionScene
 from novelgen.selection.query_scores import Column, Matrix, stack_vectors, standardise, unit_rows
 from novelgen.selection.table import CandidateTable
 from novelgen.text.language import CJK_RANGES, is_cjk
-
 
 SATURATION = 1.5
 
@@ -60,6 +61,7 @@ def _terms(text: str) -> list[str]:
         is_chinese = len(run) > 1 and is_cjk(run[0])
         terms += [run[at : at + 2] for at in range(len(run) - 1)] if is_chinese else [run]
     return terms
+
 
 WHOLE_PLAN = frozenset({"plan"})
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
 from novelgen.memory.search import Candidate, Vector
 from novelgen.selection.candidates import SEMANTIC_ARM, SceneQuery
 from novelgen.selection.weights import SelectionWeights
-from numpy.typing import NDArray
-
 
 Vectors = NDArray[np.float32]
 
@@ -96,6 +97,7 @@ def _strongest(moved: Vectors, count: int) -> tuple[Vectors, Vectors]:
     _left, strengths, turned = np.linalg.svd(moved @ basis, full_matrices=False)
     kept = strengths > MIN_STRENGTH * strengths.max(initial=0.0)
     return (turned @ basis.T)[kept], strengths[kept]
+
 
 Column = NDArray[np.float64]
 

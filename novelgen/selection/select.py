@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from novelgen.memory.search import ArmHit, Candidate
 from novelgen.models.context import Form
-from novelgen.models.memory import StoryMemoryChunk
-from novelgen.selection.budget import Filling, Priced, fill, gain_per_token
+from novelgen.models.memory import DISTILLED_TYPES, PASSAGE_TYPES, StoryMemoryChunk
+from novelgen.selection.budget import (
+    ChosenForm,
+    Filling,
+    Priced,
+    calibrated_relevance,
+    choose_form,
+    fill,
+    gain_per_token,
+)
 from novelgen.selection.candidates import SelectionScene
-from novelgen.memory.search import ArmHit
-from novelgen.memory.search import Candidate
 from novelgen.selection.duplicates import DuplicateFinder
-from novelgen.selection.budget import ChosenForm, calibrated_relevance, choose_form
-from novelgen.models.memory import PASSAGE_TYPES
 from novelgen.selection.passages import beside_in_text
-from novelgen.selection.weights import DEFAULT_QUOTAS, NeedQuotas
 from novelgen.selection.scoring import Scores, score_candidates
 from novelgen.selection.table import CandidateTable, lay_out
-from novelgen.models.memory import DISTILLED_TYPES
-from novelgen.selection.weights import DEFAULT_WEIGHTS, SelectionWeights
+from novelgen.selection.weights import DEFAULT_QUOTAS, DEFAULT_WEIGHTS, NeedQuotas, SelectionWeights
 from novelgen.text.language import TokenCounter, estimate_tokens
 
 NOTABLE_POINTS = 0.2

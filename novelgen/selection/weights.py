@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from novelgen.selection.candidates import QueryKind
-from pydantic import BaseModel, ConfigDict, Field
 from typing import Literal
 
+from pydantic import BaseModel, ConfigDict, Field
+
+from novelgen.selection.candidates import QueryKind
 
 QuotaName = Literal["obligations", "relations", "passages"]
 

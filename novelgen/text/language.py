@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from typing import Literal
 
-
 StoryLanguage = Literal["zh", "en"]
 
 CJK_RANGES = "\u3400-\u9fff\uf900-\ufaff"
@@ -50,6 +49,7 @@ def story_language(text: str) -> StoryLanguage:
     letters = len(_LETTER.findall(text))
     return "zh" if letters and count_cjk(text) >= CJK_SHARE_OF_CHINESE_TEXT * letters else "en"
 
+
 _LONG_WORD = re.compile(rf"[^\W\d_{CJK_RANGES}]{{4,}}")
 
 _CHINESE_RUN = re.compile(f"[{CJK_RANGES}]+")
@@ -60,6 +60,7 @@ def significant_words(text: str) -> frozenset[str]:
     words = {word.casefold() for word in _LONG_WORD.findall(text)}
     runs = _CHINESE_RUN.findall(text)
     return frozenset(words.union(run[at : at + 2] for run in runs for at in range(len(run) - 1)))
+
 
 TokenCounter = Callable[[str], int]
 """Counts the tokens of a text; a model's own tokenizer comes from `runtime`."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from novelgen.errors import UserInputError
 from typing import Any
 
+from novelgen.errors import UserInputError
 
 SCENE_CHARACTER_LIMIT = 2_000_000
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from novelgen.errors import UserInputError
-from novelgen.text.language import CJK_RANGES, is_cjk, story_language
 from typing import NamedTuple
 
+from novelgen.errors import UserInputError
+from novelgen.text.language import CJK_RANGES, is_cjk, story_language
 
 SENTENCE_ENDS = "。！？!?.…”’」』）)\"'"
 """Characters that a whole sentence may end with."""
@@ -136,6 +136,7 @@ def _is_abbreviation(text: str, stop: int, rest: str) -> bool:
     if word.casefold() in _NUMBERED and rest[:1].isdigit():
         return True
     return word.casefold() in _ABBREVIATIONS and bool(rest)
+
 
 TARGET_CHARACTERS = 500
 

@@ -7,11 +7,10 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from novelgen.models.entity import EntityType
-from novelgen.models.state import LoopImportance
-from novelgen.models.record import SceneRecord
-from novelgen.models.state import RelationshipDimensions
-from novelgen.models.user_file import StoryParts
 from novelgen.models.position import UtcDatetime
+from novelgen.models.record import SceneRecord
+from novelgen.models.state import LoopImportance, RelationshipDimensions
+from novelgen.models.user_file import StoryParts
 from runtime.storage.records import EntityOrigin, EventOrigin, ExtractionStatus
 from runtime.storage.story.summaries import StoredSummary
 from runtime.storage.transfer.records import LoopEventKind

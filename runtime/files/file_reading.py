@@ -11,8 +11,7 @@ from typing import Any, NoReturn, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from novelgen.errors import InvalidFileError
-from novelgen.text.scrub import is_deeper
-from novelgen.text.scrub import scrub_tree
+from novelgen.text.scrub import is_deeper, scrub_tree
 
 MAX_DEPTH = 100
 MAX_FILE_BYTES = 20 * 1024 * 1024

@@ -15,13 +15,10 @@ from typing import Any
 from pydantic import Field, field_validator
 
 from novelgen.errors import InvalidFileError
-from novelgen.models.user_file import CharactersConfig
-from novelgen.models.entity import Entity, EntityAlias, EntityType
+from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION, Entity, EntityAlias, EntityType
 from novelgen.models.plan import ChapterPlan, GeneratedChapter, ScenePlan
 from novelgen.models.record import SceneRecord
-from novelgen.models.user_file import Settings
-from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION
-from novelgen.models.user_file import UserFileModel
+from novelgen.models.user_file import CharactersConfig, Settings, UserFileModel
 from runtime.files.chapter_text import chapter_from_text
 from runtime.files.file_reading import read_json_file, read_text_file, validated
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from novelgen.memory.search import SearchRequest
+from novelgen.models.memory import DISTILLED_TYPES
 from novelgen.models.state import most_due
-from novelgen.models.memory import ContentType
 from runtime.retrieval.answers import ArmAnswer, listed_answer
 from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores
 
 DUE_LOOPS = 3
 """So many threads that wait longest and weigh most are looked up, whoever the scene is about."""
-DISTILLED: tuple[ContentType, ...] = ("memory", "note")
 
 
 def entity_memories(stores: MemoryStores, request: SearchRequest) -> ArmAnswer:
@@ -22,11 +21,11 @@ def entity_memories(stores: MemoryStores, request: SearchRequest) -> ArmAnswer:
         chunks = unit.memories.by_entities(
             request.entity_ids,
             as_of=request.as_of,
-            content_types=DISTILLED,
+            content_types=DISTILLED_TYPES,
             limit=request.candidates_per_query,
         )
         everything = MemoryFilter(
-            as_of=request.as_of, entities=request.entity_ids, content_types=list(DISTILLED)
+            as_of=request.as_of, entities=request.entity_ids, content_types=list(DISTILLED_TYPES)
         )
         linked = unit.memories.count(everything) if request.counts_linked else None
     return replace(listed_answer("entity", chunks), linked=linked)
@@ -50,7 +49,7 @@ def loop_memories(stores: MemoryStores, request: SearchRequest) -> ArmAnswer:
             )
             if chapter is not None and scene is not None
         }
-        chunks = unit.memories.of_scenes(sorted(places), as_of=request.as_of, content_types=DISTILLED)
+        chunks = unit.memories.of_scenes(sorted(places), as_of=request.as_of, content_types=DISTILLED_TYPES)
     return listed_answer("loop", chunks[: request.candidates_per_query])
 
 

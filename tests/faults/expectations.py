@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from novelgen.models.context import SceneMemoryContext
-from novelgen.models.context import MemoryContextRequest
+from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from runtime.context_chain import build_context_chain
 from runtime.ingest.indexing import reindex, verify_index
 from runtime.stores import MemoryStores

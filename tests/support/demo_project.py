@@ -7,8 +7,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from novelgen.models.plan import ChapterPlan, ScenePlan
 from novelgen.models.context import MemoryContextRequest
+from novelgen.models.plan import ChapterPlan, ScenePlan
 from runtime.files.project_files import (
     chapter_files,
     load_chapter,

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, Table, bindparam, cast, func, select
 
-from novelgen.models.entity import Entity, EntityAlias, EntityType
-from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.entity import profile_with_names
+from novelgen.models.entity import Entity, EntityAlias, EntityType, profile_with_names
+from novelgen.models.position import END_OF_STORY, StoryPosition, packed_place, story_place, unpacked_place
 from novelgen.names.normalise import name_key
 from runtime.storage.projects import CounterRepository
 from runtime.storage.records import EntityOrigin, StoredEntity
@@ -109,16 +108,11 @@ def _introduced_aliases(
             continue
         if as_of.admits(*introduction):
             placed.append((introduction, alias))
-    placed.sort(key=lambda pair: _key(pair[0]))
+    placed.sort(key=lambda pair: story_place(pair[0]))
     return [
         alias.model_copy(update={"first_chapter": place.chapter_index, "first_scene": place.scene_index})
         for place, alias in placed
     ]
-
-
-def _key(place: Introduction) -> tuple[int, int]:
-    chapter = -1 if place.chapter_index is None else place.chapter_index
-    return chapter, -1 if place.scene_index is None else place.scene_index
 
 
 AliasPair = tuple[str, str]
@@ -178,10 +172,6 @@ class CharacterFileRepository:
         )
         if pairs:
             self._session.run(statement, [{"of_entity": each[0], "of_alias": each[1]} for each in pairs])
-
-
-_SCENES_PER_CHAPTER = 10_000_000
-"""More than any scene index, so that chapter and scene fit into one sortable number."""
 
 
 class EntityRepository:
@@ -253,15 +243,13 @@ class EntityRepository:
 
     def first_mentions(self) -> dict[tuple[str, str], tuple[int, int]]:
         """Return for each (entity_id, name) the first stored scene whose text holds it."""
-        place = cast(MENTIONS.c.chapter_index, BigInteger) * _SCENES_PER_CHAPTER + MENTIONS.c.scene_index
+        place = packed_place(cast(MENTIONS.c.chapter_index, BigInteger), MENTIONS.c.scene_index)
         statement = (
             select(MENTIONS.c.entity_id, MENTIONS.c.name, func.min(place))
             .where(self._session.owns(MENTIONS))
             .group_by(MENTIONS.c.entity_id, MENTIONS.c.name)
         )
-        return {
-            (row[0], row[1]): divmod(row[2], _SCENES_PER_CHAPTER) for row in self._session.rows(statement)
-        }
+        return {(row[0], row[1]): unpacked_place(row[2]) for row in self._session.rows(statement)}
 
     def author_aliases(self) -> dict[str, set[str]]:
         """Return for each entity that has any the aliases that an author wrote."""

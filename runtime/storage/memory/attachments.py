@@ -9,13 +9,11 @@ from difflib import get_close_matches
 from sqlalchemy import ColumnElement, func, or_, select
 
 from novelgen.errors import UnknownEntityError, UnknownMemoryError, UnknownSceneError
-from novelgen.models.memory import BOOK, Attachment, chapter_of_target, chapter_target
 from novelgen.models.entity import Entity
-from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.memory import BOOK, Attachment, StoryMemoryChunk, chapter_of_target, chapter_target
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.names.resolver import NameIndex
 from novelgen.names.matching import NameFinder
-from novelgen.names.resolver import NameResolver
+from novelgen.names.resolver import NameIndex, NameResolver
 from runtime.storage.cuts import brought, linked_rows, seen, story_order
 from runtime.storage.entity.entities import EntityRepository
 from runtime.storage.memory.lexical import searchable_text

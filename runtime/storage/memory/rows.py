@@ -9,11 +9,9 @@ from typing import Any
 
 from sqlalchemy import Select, select
 
-from novelgen.models.memory import is_entity_target, linked_targets
-from novelgen.models.memory import CONSOLIDATED, StoryMemoryChunk
-from novelgen.models.position import StoryPosition
+from novelgen.models.memory import CONSOLIDATED, StoryMemoryChunk, is_entity_target, linked_targets
+from novelgen.models.position import StoryPosition, story_place
 from novelgen.records.supersession import SlotHolder, closed_by
-from novelgen.models.position import Place
 from runtime.storage.cuts import before
 from runtime.storage.memory.lexical import index_tokens, searchable_text
 from runtime.storage.records import StoredMemory
@@ -202,7 +200,7 @@ def superseded_by(session: StorageSession, rows: Sequence[AnyRow], as_of: StoryP
     holders = _slot_holders(session, {row.slot_type for row in rows if row.slot_type}, as_of)
     named = _named(session, {row.source_id for row in rows if row.source_id}, as_of)
     for row in rows:
-        closer = closed_by(holders.get(row.slot_type, []), _place(row)) if row.slot_type else None
+        closer = closed_by(holders.get(row.slot_type, []), story_place(row)) if row.slot_type else None
         if closer is not None:
             result[row.chunk_id] = closer
         if row.source_id in named:
@@ -226,7 +224,7 @@ def _of_consolidated(
         )
     )
     rows = session.rows(statement)
-    for row in sorted(rows, key=_place):
+    for row in sorted(rows, key=story_place):
         sources[row.consolidated_id].append(row)
     replaced = superseded_by(session, rows, as_of)
     return {
@@ -242,7 +240,7 @@ def _slot_holders(
     holders: dict[str, list[SlotHolder]] = defaultdict(list)
     in_slots = session.among(CHUNKS.c.slot_type, slots)
     for row in session.rows(_visible(session.project_id, as_of).where(in_slots)) if slots else ():
-        holders[row.slot_type].append(SlotHolder(_place(row), row.source_id or row.chunk_id))
+        holders[row.slot_type].append(SlotHolder(story_place(row), row.source_id or row.chunk_id))
     return {slot: sorted(found) for slot, found in holders.items()}
 
 
@@ -250,7 +248,7 @@ def _named(session: StorageSession, source_ids: Set[str], as_of: StoryPosition) 
     named: dict[str, str] = {}
     successors = session.among(CHUNKS.c.supersedes, source_ids)
     rows = session.rows(_visible(session.project_id, as_of).where(successors)) if source_ids else ()
-    for row in sorted(rows, key=_place):
+    for row in sorted(rows, key=story_place):
         if row.supersedes != row.source_id:
             named.setdefault(row.supersedes, row.source_id or row.chunk_id)
     return named
@@ -260,8 +258,3 @@ def _visible(project_id: str, as_of: StoryPosition) -> Select[Any]:
     return select(*_COLUMNS).where(
         CHUNKS.c.project_id == project_id, CHUNKS.c.status == "active", before(as_of, CHUNKS)
     )
-
-
-def _place(row: AnyRow) -> Place:
-    chapter = -1 if row.chapter_index is None else row.chapter_index
-    return chapter, -1 if row.scene_index is None else row.scene_index

@@ -11,9 +11,10 @@ from sqlalchemy import Text, cast, func, literal, select, text
 
 from novelgen.memory.outline import OutlineScene, StoryOutline
 from novelgen.models.entity import Entity
+from novelgen.models.folds import HOLDER_ATTRIBUTE, fold_holders, last_changed_first
 from novelgen.models.position import StoryPosition
 from novelgen.records.summaries import CHAPTERS_PER_PART
-from runtime.storage.cuts import before, story_order
+from runtime.storage.cuts import before, order_in_force, story_order
 from runtime.storage.entity.entities import EntityRepository
 from runtime.storage.memory.consolidations import ConsolidationRepository
 from runtime.storage.session import StorageSession
@@ -201,24 +202,19 @@ def _holders(session: StorageSession, as_of: StoryPosition) -> dict[str, list[st
         select(STATES.c.entity_id, STATES.c.value)
         .where(
             session.owns(STATES),
-            STATES.c.attribute == "holder",
+            STATES.c.attribute == HOLDER_ATTRIBUTE,
             STATES.c.kind == "explicit",
             before(as_of, STATES),
         )
-        .order_by(*story_order(STATES), STATES.c.row_id)
+        .order_by(*order_in_force(STATES))
     )
-    last = {row[0]: row[1] for row in rows}
-    holders: dict[str, list[str]] = {}
-    for item_id, holder in sorted(last.items()):
-        if isinstance(holder, str):
-            holders.setdefault(holder, []).append(item_id)
-    return holders
+    return fold_holders((row[0], row[1]) for row in rows)
 
 
 def _stated_ids(session: StorageSession, as_of: StoryPosition) -> list[str]:
     rows = session.rows(
         select(STATES.c.entity_id)
         .where(session.owns(STATES), STATES.c.kind == "explicit", before(as_of, STATES))
-        .order_by(*story_order(STATES), STATES.c.row_id)
+        .order_by(*order_in_force(STATES))
     )
-    return list(dict.fromkeys(row[0] for row in reversed(rows)))
+    return last_changed_first([row[0] for row in rows])

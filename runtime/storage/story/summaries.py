@@ -10,14 +10,20 @@ from pydantic import BaseModel
 from sqlalchemy import bindparam, func, select
 
 from novelgen.memory.outline import ChapterSummary, OutlineScene, PartSummary
-from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.position import END_OF_STORY, Place, StoryPosition, UtcDatetime
 from novelgen.models.user_file import StoryPart
-from novelgen.models.position import UtcDatetime
-from novelgen.records.summaries import CHAPTERS_PER_PART, NumberedPart, finished_parts, story_parts
-from novelgen.records.summaries import RECENT_CHAPTERS, WrittenSummary, chapter_summaries, part_summaries
+from novelgen.records.summaries import (
+    CHAPTERS_PER_PART,
+    RECENT_CHAPTERS,
+    NumberedPart,
+    WrittenSummary,
+    chapter_summaries,
+    finished_parts,
+    part_summaries,
+    story_parts,
+)
 from runtime.storage.cuts import before, brought, story_order
 from runtime.storage.session import StorageSession
-from runtime.storage.story.scenes import ScenePlace
 from runtime.storage.tables import CHUNKS, PROJECTS, SCENES, SUMMARIES
 
 SummaryLevel = Literal["chapter", "part"]
@@ -177,7 +183,7 @@ def stored_summaries(session: StorageSession, as_of: StoryPosition = END_OF_STOR
     return [StoredSummary.model_validate(row, from_attributes=True) for row in rows]
 
 
-def scene_hashes(session: StorageSession) -> dict[ScenePlace, str]:
+def scene_hashes(session: StorageSession) -> dict[Place, str]:
     """Return what each scene of a project holds, as a hash, in story order."""
     statement = (
         select(SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.text_hash, SCENES.c.content_hash)
@@ -187,7 +193,7 @@ def scene_hashes(session: StorageSession) -> dict[ScenePlace, str]:
     return {(row[0], row[1]): f"{row[2]} {row[3]}" for row in session.rows(statement)}
 
 
-def source_hash(hashes: Mapping[ScenePlace, str], first_chapter: int, last_chapter: int) -> str:
+def source_hash(hashes: Mapping[Place, str], first_chapter: int, last_chapter: int) -> str:
     """Return one hash of all scenes from the first to the last chapter, in order, wherever the chapters stand."""
     digest = sha256()
     for (chapter_index, _), held in hashes.items():
@@ -196,7 +202,7 @@ def source_hash(hashes: Mapping[ScenePlace, str], first_chapter: int, last_chapt
     return digest.hexdigest()[:32]
 
 
-def move_summaries(session: StorageSession, places: Mapping[ScenePlace, ScenePlace]) -> None:
+def move_summaries(session: StorageSession, places: Mapping[Place, Place]) -> None:
     """Let written summaries follow scenes that move: before they do.
 
     That of a chapter goes with the chapter when it moves as one. Where scenes leave what was summed up, the
@@ -223,7 +229,7 @@ def move_summaries(session: StorageSession, places: Mapping[ScenePlace, ScenePla
 _MOVED_COLUMNS = ("number", "first_chapter", "last_chapter", "is_withheld")
 
 
-def _after_move(row: Any, places: Mapping[ScenePlace, ScenePlace]) -> dict[str, Any] | None:
+def _after_move(row: Any, places: Mapping[Place, Place]) -> dict[str, Any] | None:
     """The new values of a summary's columns; None where nothing that it sums up leaves, or is gone for others."""
     chapters = range(row.first_chapter, row.last_chapter + 1)
     reached = {new[0] for old, new in places.items() if old[0] in chapters}
@@ -242,7 +248,7 @@ def _moved_columns(*values: int) -> dict[str, int]:
 
 
 def _standing(
-    summary: StoredSummary, hashes: Mapping[ScenePlace, str]
+    summary: StoredSummary, hashes: Mapping[Place, str]
 ) -> Literal["current", "outdated", "withheld"]:
     if summary.is_withheld:
         return "withheld"

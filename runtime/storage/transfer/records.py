@@ -8,10 +8,9 @@ from pydantic import BaseModel, Field
 
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.state import RelationshipDimension
-from novelgen.models.state import StateChange
-from novelgen.models.user_file import StoryPart
 from novelgen.models.position import UtcDatetime
+from novelgen.models.state import RelationshipDimension, StateChange
+from novelgen.models.user_file import StoryPart
 from runtime.storage.memory.consolidations import StoredConsolidation
 from runtime.storage.records import EntityOrigin, EventOrigin, MemoryStatus, StoredScene
 from runtime.storage.story.summaries import StoredSummary

@@ -8,8 +8,8 @@ import pytest
 
 from novelgen.assembly.timeline import AssembledTimeline, assemble_timeline, rank_loops
 from novelgen.memory.outline import ChapterSummary, PartSummary, StoryOutline
-from novelgen.models.state import OpenLoop
 from novelgen.models.position import StoryPosition
+from novelgen.models.state import OpenLoop
 from novelgen.rendering.labels import ENGLISH
 from novelgen.rendering.lines import render_timeline_entry
 from novelgen.text.language import estimate_tokens

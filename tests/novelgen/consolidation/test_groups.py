@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from novelgen.consolidation.groups import choose_groups, counts_after, entity_counts
+from novelgen.consolidation.groups import MIN_FOR_A_MEAN, choose_groups, counts_after, entity_counts
 from novelgen.consolidation.rules import ConsolidationRules, protection
-from novelgen.consolidation.groups import MIN_FOR_A_MEAN
 from tests.novelgen.consolidation.live_stories import live
 
 RULES = ConsolidationRules(max_sources=4, span_scenes=5)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity, EntityAlias, EntityType
 from novelgen.models.plan import ScenePlan
-from novelgen.models.context import MemoryContextRequest
 from novelgen.names.resolver import NameResolver
 from novelgen.text.language import StoryLanguage
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from novelgen.models.user_file import Character, CharactersConfig
 from novelgen.models.plan import ScenePlan
+from novelgen.models.user_file import Character, CharactersConfig
 from novelgen.names.resolver import NameResolver
 from novelgen.planning.retrieval_plan import RetrievalPlan
 from novelgen.planning.scene_planning import MAX_ACTION_QUERIES, MAX_RULE_QUERIES, plan_by_rules

@@ -9,10 +9,14 @@ from pydantic import ValidationError
 
 from novelgen.memory.outline import OutlineScene
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.user_file import StoryPart
-from novelgen.models.user_file import Settings
-from novelgen.records.summaries import finished_parts, story_parts
-from novelgen.records.summaries import PART_TOKENS, WrittenSummary, part_summaries
+from novelgen.models.user_file import Settings, StoryPart
+from novelgen.records.summaries import (
+    PART_TOKENS,
+    WrittenSummary,
+    finished_parts,
+    part_summaries,
+    story_parts,
+)
 from novelgen.text.language import estimate_tokens
 
 

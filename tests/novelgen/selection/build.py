@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from novelgen.memory.search import ArmHit, Candidate
 from novelgen.models.memory import StoryMemoryChunk
-from novelgen.selection.candidates import SceneQuery, SelectionScene
-from novelgen.memory.search import ArmHit
-from novelgen.memory.search import Candidate
-from novelgen.selection.candidates import SceneCast
+from novelgen.selection.candidates import SceneCast, SceneQuery, SelectionScene
 
 AXES = np.eye(8, dtype=np.float32)
 

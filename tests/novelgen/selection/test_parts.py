@@ -5,17 +5,28 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from novelgen.selection.budget import Priced, fill, gain_per_token
 from novelgen.memory.search import Candidate
+from novelgen.selection.budget import ChosenForm, Priced, fill, gain_per_token
 from novelgen.selection.duplicates import content_words
-from novelgen.selection.query_scores import damped_space
-from novelgen.selection.budget import ChosenForm
-from novelgen.selection.query_scores import CLIP, RANK_CONSTANT, arm_scores, pool_best, semantic_scores, standardise
-from novelgen.selection.neighbours import SceneTies, similar_scenes, spread_evidence, surroundings
+from novelgen.selection.neighbours import (
+    SceneTies,
+    scenes_of_one_thread,
+    similar_scenes,
+    spread_evidence,
+    surroundings,
+)
+from novelgen.selection.query_scores import (
+    CLIP,
+    RANK_CONSTANT,
+    arm_scores,
+    damped_space,
+    pool_best,
+    semantic_scores,
+    standardise,
+)
 from novelgen.selection.scoring import MAX_SCENES, score_candidates
 from novelgen.selection.table import CandidateTable, lay_out
 from novelgen.selection.weights import SelectionWeights
-from novelgen.selection.neighbours import scenes_of_one_thread
 from tests.novelgen.selection.build import AXES, candidate, chunk, crowd, lexical, plan_scene, semantic
 
 ALL = np.ones(4, dtype=bool)

@@ -7,10 +7,9 @@ import random
 
 import pytest
 
-from novelgen.models.state import OpenLoop
 from novelgen.models.memory import CONSOLIDATED
-from novelgen.selection.candidates import SelectionScene
-from novelgen.selection.candidates import SceneCast
+from novelgen.models.state import OpenLoop
+from novelgen.selection.candidates import SceneCast, SelectionScene
 from novelgen.selection.select import merge_candidates, select_memories
 from novelgen.selection.weights import SelectionWeights
 from tests.novelgen.selection.build import candidate, crowd, lexical, plan_scene, semantic

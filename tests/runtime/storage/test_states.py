@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from novelgen.errors import UnknownProjectError
-from novelgen.models.state import StateChange
 from novelgen.models.folds import fold_state_changes
+from novelgen.models.state import StateChange
 from runtime.storage.database import DatabaseManager
 from tests.runtime.storage.stories import at, change, scene, store
 
