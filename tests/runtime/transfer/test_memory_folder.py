@@ -15,17 +15,17 @@ from hypothesis import HealthCheck, Phase, given, settings
 from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputError
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition, utc_now
-from runtime.exchange.contents_import import ImportResult, import_story
-from runtime.exchange.memory_folder import export_project, file_name
-from runtime.exchange.memory_folder_reading import read_memory_folder
 from runtime.ingest.entity_writes import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.settings import load_settings
 from runtime.storage.transfer.records import ProjectContents
 from runtime.stores import MemoryStores
-from tests.runtime.exchange.exchanged_story import STORIES, tell
+from runtime.transfer.exporting import export_project, file_name
+from runtime.transfer.importing import ImportResult, import_story
+from runtime.transfer.reading import read_memory_folder
 from tests.runtime.ingest.made_up_story import ENTITIES, recorded_scenes, scene
+from tests.runtime.transfer.exchanged_story import STORIES, tell
 
 _numbers = itertools.count(1)
 
@@ -298,6 +298,7 @@ def test_a_folder_of_another_program_is_read(there: MemoryStores, tmp_path: Path
         (1, 1, "Elena Thorne found a map."),
         (1, 2, "Marcus caught her."),
     ]
+    assert [one.label for one in scenes] == ["S001", "S002"]
     assert early.state_data["inventory"] == ["map"]
     assert "emotional_state" not in early.state_data
     assert late.state_data["emotional_state"] == "anxious"
@@ -313,6 +314,10 @@ def test_a_folder_of_another_program_is_read(there: MemoryStores, tmp_path: Path
     }
     with there.database(project_id).write() as unit:
         assert unit.entities.next_id("character") == "C5"
+    added = SceneInput(chapter_index=1, scene_index=3, text="Later.")
+    ingest_scenes(there, project_id, [added], index=False)
+    with there.database(project_id).read() as unit:
+        assert unit.scenes.require(StoryPosition(1, 3)).label == "S003"
 
 
 @pytest.mark.parametrize(
