@@ -95,7 +95,7 @@ def test_whatever_the_story_it_comes_back_as_it_was(
         assert _contents(there, project_id) == _contents(here, project_id)
         for as_of in (END_OF_STORY, StoryPosition(1, 2)):
             with here.database(project_id).read() as old, there.database(project_id).read() as new:
-                assert new.story_version(project_id, as_of) == old.story_version(project_id, as_of)
+                assert new.story_version(as_of) == old.story_version(as_of)
         again = _import(there, project_id, first).preview
         assert (again.new_entities, again.new_scenes, again.new_memories, again.new_events) == ([], [], 0, 0)
         assert (again.new_summaries, again.new_consolidations) == (0, 0)
