@@ -19,6 +19,8 @@ EventOrigin = Literal["record", "author"]
 MemoryStatus = Literal["active", "banned", "deleted"]
 OutboxOperation = Literal["upsert", "delete"]
 OutboxState = Literal["pending", "done", "failed"]
+ScenePlace = tuple[int, int]
+"""Chapter and scene."""
 
 
 class StoredProject(BaseModel):
