@@ -21,7 +21,7 @@ from novelgen.errors import (
     VectorIndexError,
 )
 from novelgen.models.position import require_project_id, utc_now
-from runtime.projects.paths import ProjectPaths
+from runtime.files.paths import ProjectPaths
 from runtime.providers.embeddings import (
     CheckedEmbeddings,
     EmbeddingIdentity,

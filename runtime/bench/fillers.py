@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from novelgen.models.memory import StoryMemoryChunk
 from runtime.bench.book import BenchBook
-from runtime.bench.corpus import memory_texts
 from runtime.storage.records import SceneWrite
 from runtime.stores import MemoryStores
 from runtime.vectors.rows import IndexRow
@@ -75,7 +74,9 @@ class Fillers:
     def __init__(self, book: BenchBook, project_id: str, *, dimension: int) -> None:
         self._project_id = project_id
         self._dice = random.Random(SEED)
-        self._texts = [each.text for each in memory_texts(book)]
+        self._texts = [
+            each.content for _, record in sorted(book.book.records.items()) for each in record.memories
+        ]
         self._is_chinese = book.language == "zh"
         self._entity_ids = [entity.entity_id for entity in book.book.entities]
         self._first_chapter = _last_chapter(book) + 1

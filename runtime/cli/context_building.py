@@ -20,8 +20,8 @@ from novelgen.planning.scene_planning import known_story, language_of
 from runtime.cli.opening import await_index, opened_stores, require_project_files
 from runtime.cli.session import CliSession
 from runtime.context_chain import build_context_chain
+from runtime.files.project_files import load_characters, load_settings_file
 from runtime.memory_tools import StoryMemoryTools
-from runtime.projects.files import load_characters, load_settings_file
 from runtime.providers.unavailable_chat_model import UnavailableChatModel
 from runtime.stores import MemoryStores
 

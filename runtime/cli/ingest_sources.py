@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from novelgen.errors import InvalidFileError, UserInputError
+from runtime.files.paths import ProjectPaths
+from runtime.files.project_files import chapter_files, load_chapter, load_records, record_files
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
-from runtime.projects.files import chapter_files, load_chapter, load_records, record_files
-from runtime.projects.paths import ProjectPaths
 
 
 class IngestSources:

@@ -12,8 +12,8 @@ from typing import Any
 from novelgen.deadlines import run_concurrently
 from novelgen.errors import UnknownProjectError
 from runtime.cli.session import CliSession
-from runtime.projects.files import load_settings_file
-from runtime.projects.paths import ProjectPaths
+from runtime.files.paths import ProjectPaths
+from runtime.files.project_files import load_settings_file
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores
 

@@ -12,10 +12,10 @@ from pydantic import BaseModel, ConfigDict
 from novelgen.errors import InvalidFileError, InvalidProjectIdError
 from novelgen.models.plan import ChapterPlan, ScenePlan
 from novelgen.models.position import ChapterIndex, SceneIndex, require_project_id
-from runtime.projects.file_reading import parse_json, read_text_file, shown, validated
-from runtime.projects.files import load_chapter_plan, load_scene_plan
-from runtime.projects.paths import ProjectPaths
-from runtime.projects.scene_plans import own_scene_plan
+from runtime.files.file_reading import parse_json, read_text_file, shown, validated
+from runtime.files.paths import ProjectPaths
+from runtime.files.project_files import load_chapter_plan, load_scene_plan
+from runtime.files.scene_plans import own_scene_plan
 
 
 class PlanLine(BaseModel):

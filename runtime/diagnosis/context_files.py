@@ -8,9 +8,8 @@ from novelgen.errors import InvalidFileError
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.position import StoryPosition
 from runtime.diagnosis.findings import Finding
-from runtime.projects.context_files import context_places, load_context
-from runtime.projects.paths import ProjectPaths
-from runtime.projects.scene_plans import own_scene_plan
+from runtime.files.paths import ProjectPaths
+from runtime.files.scene_plans import context_places, load_context, own_scene_plan
 from runtime.stores import MemoryStores
 
 

@@ -16,10 +16,10 @@ from typing import Any
 
 from novelgen.consolidation.consolidated import extractive_text
 from novelgen.models.memory import StoryMemoryChunk
+from runtime.bench.bench_stores import BenchStores, VectorCache, imported, load_bench_settings
 from runtime.bench.book import BenchBook, load_bench_book
-from runtime.bench.chain_runs import PlannedContext, imported, load_bench_settings, run_chain
+from runtime.bench.quality import PlannedContext, run_chain
 from runtime.bench.scoring import DEFAULT_BUDGETS, AnswerKey, RankedText, mean_scores
-from runtime.bench.vector_cache import BenchStores, VectorCache
 from runtime.ingest.consolidation import consolidate_project, undo_consolidation
 
 Sources = Mapping[str, Sequence[StoryMemoryChunk]]

@@ -19,9 +19,9 @@ from novelgen.text.scrub import scrub_text
 from runtime.cli.exit_codes import ExitCode
 from runtime.cli.main import novelgen
 from runtime.context_chain import build_context_chain
+from runtime.files.file_reading import parse_json
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
-from runtime.projects.file_reading import parse_json
 from runtime.stores import MemoryStores
 from tests.faults.matrix import covers
 from tests.support.demo_project import FAKE_MEMORY, settings_for

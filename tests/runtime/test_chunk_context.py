@@ -11,10 +11,10 @@ from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.chunk_context import build_chunk_context, build_chunk_context_chain
+from runtime.files.project_files import EntityEntry
 from runtime.ingest.entity_writes import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
-from runtime.projects.entity_entry import EntityEntry
 from runtime.stores import MemoryStores
 from tests.support.demo_project import settings_for
 

@@ -6,12 +6,12 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import cast
+from typing import NoReturn
 
 from novelgen.errors import UserInputError
 from runtime.bench.book import load_bench_book
 from runtime.bench.cost import RUNS, measure_cost, parse_size
-from runtime.bench.quality import Planner, StageProgress, measure_quality
+from runtime.bench.quality import StageProgress, measure_quality
 from runtime.cli.opening import settle_imports
 from runtime.cli.output import print_json
 from runtime.cli.progress import staged_progress
@@ -23,8 +23,6 @@ def run_quality(
     *,
     records: bool,
     budgets: str,
-    planner: str,
-    peers: bool,
     ablation: bool,
     limit_plans: int | None,
     work_dir: Path | None,
@@ -43,8 +41,6 @@ def run_quality(
             place,
             records=records,
             budgets=tokens,
-            planner=cast(Planner, planner),
-            peers=peers,
             ablation=ablation,
             limit_plans=limit_plans,
             progress=progress,
@@ -69,6 +65,18 @@ def run_cost(folder: Path, *, sizes: str, runs: int | None, work_dir: Path | Non
         print_json(report)
     else:
         print_cost(report)
+
+
+def refuse_rivals(folder: Path) -> NoReturn:
+    """Say where rivals and test planners are measured: they do not ship.
+
+    Raises:
+        UserInputError: Always.
+    """
+    raise UserInputError(
+        "rivals and test planners are measured from the repository of novelgen: "
+        f"python -m tests.benchmarks.rivals {folder} --peers --planner garbage"
+    )
 
 
 @contextmanager

@@ -16,8 +16,8 @@ from runtime.cli.session import CliSession
 from runtime.cli.views.context import print_context
 from runtime.cli.views.context_difference import print_difference
 from runtime.cli.views.explanation import print_explanation
-from runtime.projects.context_files import load_context
-from runtime.projects.paths import ProjectPaths
+from runtime.files.paths import ProjectPaths
+from runtime.files.scene_plans import load_context
 
 logger = logging.getLogger(__name__)
 

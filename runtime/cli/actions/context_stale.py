@@ -20,8 +20,8 @@ from runtime.cli.progress import progress_bars
 from runtime.cli.session import CliSession
 from runtime.cli.views.context_difference import print_difference
 from runtime.diagnosis.context_files import JudgedContext, judge_context_files
-from runtime.projects.paths import ProjectPaths
-from runtime.projects.scene_plans import own_scene_plan
+from runtime.files.paths import ProjectPaths
+from runtime.files.scene_plans import own_scene_plan
 from runtime.writer import JsonContextWriter
 
 _FATAL_STAGES = ("outline", "search", "states", "timeline")

@@ -8,8 +8,8 @@ from runtime.cli.opening import opened_project, opened_stores
 from runtime.cli.output import print_heading, print_json, print_pairs, print_table, print_text, report_line
 from runtime.cli.progress import progress_bars
 from runtime.cli.session import CliSession
-from runtime.exchange.import_source import SourceImport, import_source
-from runtime.exchange.memory_folder import MEMORY_FOLDER, export_project
+from runtime.transfer.exporting import MEMORY_FOLDER, export_project
+from runtime.transfer.importing import SourceImport, import_source
 
 _SHOWN = 12
 """So many ids a line of the summary lists."""

@@ -9,7 +9,7 @@ from novelgen.models.user_file import CharactersConfig, Settings
 from runtime.cli.config_template import config_template
 from runtime.cli.output import print_text
 from runtime.cli.session import CliSession
-from runtime.projects.paths import ProjectPaths
+from runtime.files.paths import ProjectPaths
 
 
 def init_project(session: CliSession, project_id: str, *, language: str) -> None:

@@ -8,7 +8,7 @@ from novelgen.errors import NovelgenError, UnknownProjectError, UserInputError
 from runtime.cli.opening import has_project_files, opened_stores
 from runtime.cli.output import print_json, print_table, print_text
 from runtime.cli.session import CliSession
-from runtime.projects.paths import ProjectPaths
+from runtime.files.paths import ProjectPaths
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 

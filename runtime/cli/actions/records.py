@@ -15,9 +15,9 @@ from runtime.cli.index_following import index_state
 from runtime.cli.opening import opened_project
 from runtime.cli.output import print_json, print_text, report_line
 from runtime.cli.session import CliSession
+from runtime.files.file_reading import read_text_file
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
-from runtime.projects.file_reading import read_text_file
 from runtime.storage.records import MemoryFilter, StoredScene
 from runtime.stores import MemoryStores
 

@@ -12,9 +12,9 @@ from runtime.cli.labels import place_text, view_labels_for
 from runtime.cli.opening import opened_project, story_language
 from runtime.cli.output import print_json, print_pairs, print_table, print_text, report_line
 from runtime.cli.session import CliSession
+from runtime.files.file_reading import read_text_file
 from runtime.ingest.ingest import delete_scene, ingest_scene
 from runtime.ingest.scene_input import SceneInput
-from runtime.projects.file_reading import read_text_file
 from runtime.stores import MemoryStores
 
 

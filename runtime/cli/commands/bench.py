@@ -28,10 +28,10 @@ Examples:
     "--planner",
     type=click.Choice(["rules", "garbage"]),
     default="rules",
-    show_default=True,
-    help="garbage: also with models that plan nonsense, which must cost nearly nothing.",
+    hidden=True,
+    help="Of the repository.",
 )
-@click.option("--peers", is_flag=True, help="Also measure other packages' retrievers that are installed.")
+@click.option("--peers", is_flag=True, hidden=True, help="Of the repository.")
 @click.option("--ablation", is_flag=True, help="Also choose with one part of the score changed at a time.")
 @click.option(
     "--cost",
@@ -60,14 +60,14 @@ def bench(
 ) -> None:
     """Measure retrieval on a book with an answer key.
 
-    What novelgen finds stands beside what other ways to search find.
-
     DIR holds scenes.jsonl, entities.jsonl, records.jsonl, plans.jsonl, meta.json and, where a memory conveys a
     fact in other words, covers.jsonl and shorts.jsonl. far@B is the share of the facts from more than three
     scenes back that stand within the first B tokens.
     """
-    from runtime.cli.actions.bench import run_cost, run_quality
+    from runtime.cli.actions.bench import refuse_rivals, run_cost, run_quality
 
+    if peers or planner != "rules":
+        refuse_rivals(folder)
     if cost is not None:
         run_cost(folder, sizes=cost, runs=limit_plans, work_dir=work_dir, as_json=as_json)
         return
@@ -75,8 +75,6 @@ def bench(
         folder,
         records=records,
         budgets=budgets,
-        planner=planner,
-        peers=peers,
         ablation=ablation,
         limit_plans=limit_plans,
         work_dir=work_dir,

@@ -78,7 +78,7 @@ class SceneWriter:
                 self._session.connection.scalar(select(SCENES.c.label).where(SCENES.c.scene_id == scene_id))
                 or ""
             )
-        label = self._counters.take("S")
+        label = free_label(self._session, write.label)
         key = {"scene_id": scene_id, "project_id": self._session.project_id, "label": label}
         place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
         self._session.insert(SCENES, [values | key | place | {"created_at": values["updated_at"]}])
@@ -167,6 +167,16 @@ class SceneWriter:
                 f"memory id {taken!r} of scene {write.chapter_index}:{write.scene_index} belongs to another"
                 " scene already; give it an id of its own"
             )
+
+
+def free_label(session: StorageSession, wanted: str) -> str:
+    """Return a label for a new scene: the one that it brings from elsewhere, or the next where that is taken."""
+    counters = CounterRepository(session)
+    same = select(SCENES.c.label).where(session.owns(SCENES), SCENES.c.label == wanted)
+    if not wanted or session.connection.scalar(same) is not None:
+        return counters.take("S")
+    counters.jump_over([wanted])
+    return wanted
 
 
 def _check(write: SceneWrite, project_id: str) -> None:

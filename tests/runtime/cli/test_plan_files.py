@@ -10,7 +10,7 @@ import pytest
 
 from novelgen.errors import InvalidFileError
 from runtime.cli.plan_files import find_scene_plan, read_plan_lines
-from runtime.projects.paths import ProjectPaths
+from runtime.files.paths import ProjectPaths
 from tests.runtime.cli.small_project import PLAN, PROJECT
 
 

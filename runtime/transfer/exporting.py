@@ -1,0 +1,360 @@
+"""A project's memory as a folder of JSON files: what is told, beside what it takes to store it again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from novelgen.errors import UserInputError
+from novelgen.models.entity import EntityType
+from novelgen.models.folds import fold_loop_events, fold_relationship_changes, fold_state_changes, in_force
+from novelgen.models.position import END_OF_STORY
+from novelgen.models.state import PRESENCE_ATTRIBUTE
+from runtime.atomic_files import write_text_atomically
+from runtime.files.chapter_text import count_words
+from runtime.storage.transfer.records import (
+    ExchangedEntity,
+    ExchangedLoopEvent,
+    ExchangedMemory,
+    ExchangedPair,
+    ExchangedRelationshipChange,
+    ExchangedScene,
+    ExchangedState,
+    ProjectContents,
+)
+from runtime.stores import MemoryStores
+from runtime.transfer.documents import EntityDocument
+
+COUNTER_NAMES = {
+    "C": "character",
+    "L": "location",
+    "I": "item",
+    "F": "faction",
+    "T": "term",
+    "S": "scene",
+    "OL": "open_loop",
+    "R": "relationship",
+    "N": "note",
+}
+"""Kind of id to its name in counters.json."""
+
+
+class MemoryDocuments:
+    """Makes the documents of one project.
+
+    Args:
+        contents: The project's contents.
+    """
+
+    def __init__(self, contents: ProjectContents) -> None:
+        self._contents = contents
+        self._ticks = {each.scene.label: tick for tick, each in enumerate(contents.scenes, start=1)}
+
+    def entity(self, given: ExchangedEntity) -> dict[str, Any]:
+        """Return the document of an entity; `current_state` and `relationships` are what `history` amounts to."""
+        entity = given.entity
+        states = [
+            (order, each)
+            for order, each in enumerate(self._contents.states)
+            if each.entity_id == entity.entity_id
+        ]
+        reserved = {
+            name: value for name, value in entity.profile.items() if name in EntityDocument.model_fields
+        }
+        places = entity.model_dump(
+            include={"first_chapter", "first_scene", "name_first_chapter", "name_first_scene"},
+            exclude_none=True,
+        )
+        return {
+            "id": entity.entity_id,
+            "type": entity.entity_type,
+            "name": entity.name,
+            "aliases": _aliases(given),
+            "role": entity.role,
+            "description": entity.description,
+            **{name: value for name, value in entity.profile.items() if name not in reserved},
+            **({"profile": reserved} if reserved else {}),
+            "relationships": self._views(entity.entity_id),
+            "current_state": folded_state([each for _, each in states]),
+            "history": _state_history(states, self._ticks),
+            "origin": given.origin,
+            **places,
+        }
+
+    def scene(self, given: ExchangedScene) -> dict[str, Any]:
+        """Return the document of a scene; `record` is what counts, the lists beside it are for reading."""
+        scene, record = given.scene, given.scene.record
+        told = record.model_dump(mode="json") if record is not None else {}
+        memories = [each for each in self._contents.memories if each.scene_label == scene.label]
+        return {
+            "id": scene.label,
+            "type": "scene",
+            "created_at": scene.created_at.isoformat(),
+            "updated_at": scene.updated_at.isoformat(),
+            "tick": self._ticks[scene.label],
+            "chapter_index": scene.chapter_index,
+            "scene_index": scene.scene_index,
+            "title": scene.title,
+            "pov_character_id": scene.pov,
+            "location_id": scene.location_id,
+            "story_time": scene.story_time,
+            "word_count": count_words(scene.text or ""),
+            "summary": told.get("summary", []),
+            "characters_present": scene.participants,
+            "key_events": told.get("key_events", []),
+            "emotional_beats": told.get("emotional_beats", []),
+            "open_loops_created": [each["id"] for each in told.get("open_loops_created", [])],
+            "open_loops_resolved": [each["id"] for each in told.get("open_loops_resolved", [])],
+            "text": scene.text or "",
+            "record": None if record is None else told,
+            "record_origin": scene.record_origin,
+            "extraction_status": scene.extraction_status,
+            "failure_reason": scene.failure_reason,
+            "key": scene.scene_id,
+            "content_hash": scene.content_hash,
+            "mentions": [list(each) for each in given.mentions],
+            "memories": [memory_document(each) for each in memories],
+        }
+
+    def open_loops(self) -> dict[str, Any]:
+        """Return the document of all loops; their status is what `history` amounts to."""
+        numbered: dict[str, list[tuple[int, ExchangedLoopEvent]]] = {}
+        for order, event in enumerate(self._contents.loop_events):
+            numbered.setdefault(event.loop_id, []).append((order, event))
+        return {"loops": [self._loop(loop_id, events) for loop_id, events in numbered.items()]}
+
+    def relationships(self) -> dict[str, Any]:
+        """Return the document of all relationships; how they stand is what `history` amounts to."""
+        return {"relationships": [self._relationship(pair) for pair in self._contents.pairs]}
+
+    def notes(self) -> dict[str, Any]:
+        """Return the document of the memories that go with no scene."""
+        return {
+            "notes": [memory_document(each) for each in self._contents.memories if each.scene_label is None]
+        }
+
+    def summaries(self) -> dict[str, Any]:
+        """Return the document of the author's parts and of the summaries that somebody wrote."""
+        return {
+            "parts": [part.model_dump(mode="json", exclude={"extra"}) for part in self._contents.parts],
+            "summaries": [each.model_dump(mode="json") for each in self._contents.summaries],
+        }
+
+    def consolidations(self) -> dict[str, Any]:
+        """Return the document of the memories that stand for others, with the chunk ids of these."""
+        return {
+            "consolidations": [
+                each.chunk.model_dump(mode="json", exclude={"project_id", "superseded_by"})
+                | {"sources": each.source_ids}
+                for each in self._contents.consolidations
+            ]
+        }
+
+    def counters(self) -> dict[str, int]:
+        """Return the counters by name; as in the scheme of the memory, scenes are numbered from 1."""
+        return {
+            COUNTER_NAMES[kind]: number - (1 if kind == "S" else 0)
+            for kind, number in self._contents.counters.items()
+        }
+
+    def _loop(self, loop_id: str, events: Sequence[tuple[int, ExchangedLoopEvent]]) -> dict[str, Any]:
+        told = [event for _, event in events]
+        fold = fold_loop_events(in_force(told))
+        planted = fold.planted or told[0]
+        return {
+            "id": loop_id,
+            "type": "open_loop",
+            "status": fold.status,
+            "created_in_scene": planted.scene_label,
+            **planted.detail,
+            "resolved_in_scene": fold.last.scene_label if fold.is_over else None,
+            "resolution_summary": fold.last.note if fold.is_over else None,
+            "history": [
+                {"order": order, "scene_id": event.scene_label}
+                | event.model_dump(mode="json", exclude={"loop_id", "scene_label"})
+                for order, event in events
+            ],
+        }
+
+    def _relationship(self, pair: ExchangedPair) -> dict[str, Any]:
+        numbered = [
+            (order, change)
+            for order, change in enumerate(self._contents.relationship_changes)
+            if change.relationship_id == pair.relationship_id
+        ]
+        told = {"id": pair.relationship_id, "type": "relationship"}
+        told |= pair.model_dump(exclude={"relationship_id"})
+        history, status = [], ""
+        for order, change in numbered:
+            moved = (
+                f"{status} -> {change.status}"
+                if change.status and status and change.status != status
+                else None
+            )
+            status = change.status or status
+            view = {
+                "order": order,
+                "scene_id": change.scene_label,
+                "tick": self._tick(change),
+                "status_change": moved,
+            }
+            stored = change.model_dump(
+                mode="json", exclude={"relationship_id", "scene_label"}, exclude_none=True
+            )
+            history.append(view | stored)
+        return told | folded_relationship([change for _, change in numbered]) | {"history": history}
+
+    def _views(self, entity_id: str) -> list[dict[str, Any]]:
+        views = []
+        for pair in self._contents.pairs:
+            if entity_id not in (pair.character_a, pair.character_b):
+                continue
+            is_first = entity_id == pair.character_a
+            changes = [
+                each
+                for each in self._contents.relationship_changes
+                if each.relationship_id == pair.relationship_id
+            ]
+            now = folded_relationship(changes)
+            views.append(
+                {
+                    "character_id": pair.character_b if is_first else pair.character_a,
+                    "relationship_type": now["relationship_type"],
+                    "status": now["status"],
+                    "description": now["perspective_a" if is_first else "perspective_b"],
+                }
+            )
+        return views
+
+    def _tick(self, event: ExchangedRelationshipChange) -> int:
+        return self._ticks.get(event.scene_label or "", 0)
+
+
+def memory_document(memory: ExchangedMemory) -> dict[str, Any]:
+    """Return the document of a memory."""
+    chunk = memory.chunk.model_dump(mode="json", exclude={"project_id", "superseded_by"})
+    return chunk | memory.model_dump(mode="json", exclude={"chunk", "scene_label"})
+
+
+def folded_state(states: Sequence[ExchangedState]) -> dict[str, Any]:
+    """Return what an entity's state changes amount to at the end of the story, without its presence."""
+    state, _, _ = fold_state_changes(in_force(states), END_OF_STORY)
+    return {name: value for name, value in state.items() if name != PRESENCE_ATTRIBUTE}
+
+
+def folded_relationship(changes: Sequence[ExchangedRelationshipChange]) -> dict[str, Any]:
+    """Return how a pair stands at the end of the story."""
+    return fold_relationship_changes(in_force(changes))
+
+
+def _aliases(given: ExchangedEntity) -> list[Any]:
+    """Plain names where nothing more is known; who wrote an alias is told where it differs from the card."""
+    by_author = set(given.author_aliases)
+    listed: list[Any] = []
+    for alias in given.entity.aliases:
+        detail: Mapping[str, Any] = alias.model_dump(exclude_none=True)
+        if (alias.alias in by_author) != (given.origin == "author"):
+            detail = {**detail, "by_author": alias.alias in by_author}
+        listed.append(alias.alias if list(detail) == ["alias"] else detail)
+    return listed
+
+
+def _state_history(
+    states: Sequence[tuple[int, ExchangedState]], ticks: Mapping[str, int]
+) -> list[dict[str, Any]]:
+    """Changes that were stored in one go are one entry."""
+    entries: list[dict[str, Any]] = []
+    last_order = -2
+    last_common: dict[str, Any] = {}
+    for order, state in states:
+        common = state.model_dump(mode="json", exclude={"entity_id", "attribute", "value", "scene_label"})
+        common |= {"scene_id": state.scene_label}
+        if (
+            order == last_order + 1
+            and common == last_common
+            and state.attribute not in entries[-1]["changes"]
+        ):
+            entries[-1]["changes"][state.attribute] = state.value
+        else:
+            tick = ticks.get(state.scene_label or "", 0)
+            entries.append(
+                {"order": order, "tick": tick, **common, "changes": {state.attribute: state.value}}
+            )
+        last_order, last_common = order, common
+    return entries
+
+
+MEMORY_FOLDER = "memory"
+ENTITY_FOLDERS: dict[EntityType, str] = {
+    "character": "characters",
+    "location": "locations",
+    "item": "items",
+    "faction": "factions",
+    "term": "terms",
+}
+SCENES_FOLDER = "scenes"
+LONGEST_FILE_NAME = 200
+
+
+def export_project(stores: MemoryStores, project_id: str, folder: Path) -> list[Path]:
+    """Write everything that a project holds to `memory/` in a folder; `read_memory_folder` reads it back.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        folder: Is created when absent; it must not hold a `memory` with anything in it.
+
+    Returns:
+        The files that were written.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        UserInputError: When there is something in `memory` already.
+        ContextWriteError: When a file cannot be written.
+    """
+    with stores.database(project_id).read() as unit:
+        contents = unit.exchange.contents()
+    root = folder / MEMORY_FOLDER
+    if root.exists() and any(root.iterdir()):
+        raise UserInputError(f"{str(root)!r} is not empty; export to a new folder")
+    return write_memory_folder(contents, root)
+
+
+def write_memory_folder(contents: ProjectContents, root: Path) -> list[Path]:
+    """Write contents as the files of a memory folder, each whole or not at all, and return their paths."""
+    root.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, document in _documents(contents):
+        text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+        write_text_atomically(root / name, text, root=root)
+        written.append(root / name)
+    return written
+
+
+def _documents(contents: ProjectContents) -> Iterator[tuple[str, Any]]:
+    documents = MemoryDocuments(contents)
+    yield "project.json", {"name": contents.name, "language": contents.language}
+    for given in contents.entities:
+        folder = ENTITY_FOLDERS[given.entity.entity_type]
+        yield f"{folder}/{file_name(given.entity.entity_id)}", documents.entity(given)
+    for scene in contents.scenes:
+        yield f"{SCENES_FOLDER}/{file_name(scene.scene.label)}", documents.scene(scene)
+    yield "open_loops.json", documents.open_loops()
+    yield "relationships.json", documents.relationships()
+    yield "notes.json", documents.notes()
+    yield "summaries.json", documents.summaries()
+    if contents.consolidations:
+        yield "consolidations.json", documents.consolidations()
+    yield "counters.json", documents.counters()
+
+
+def file_name(document_id: str) -> str:
+    """Return the file name of an id; what a file name cannot hold is escaped as in URLs."""
+    escaped = quote(document_id, safe=" ")
+    if len(escaped) > LONGEST_FILE_NAME:
+        escaped = escaped[:100] + sha256(document_id.encode("utf-8", "surrogatepass")).hexdigest()
+    return escaped + ".json"

@@ -1,0 +1,401 @@
+"""Importing whatever a path is: a memory folder, a project of novel-gen, or a manuscript.
+
+Nothing that is stored is changed, and a repeated import changes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from shutil import copyfile
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputError
+from novelgen.models.context import ReportIssue
+from runtime.files.manuscripts import ManuscriptChapter, is_manuscript, read_manuscript
+from runtime.ingest.indexing import drain_outbox
+from runtime.ingest.ingest import ingest_scenes
+from runtime.ingest.scene_input import scenes_of_chapter
+from runtime.storage.memory.consolidations import StoredConsolidation
+from runtime.storage.story.summaries import StoredSummary
+from runtime.storage.transfer.records import ExchangedEntity, ExchangedScene, ProjectContents, SceneBundle
+from runtime.stores import MemoryStores
+from runtime.transfer.novel_gen_folder import is_novel_gen_folder, read_novel_gen_folder
+from runtime.transfer.reading import IncomingStory, is_memory_folder, read_memory_folder
+
+Progress = Callable[[int, int], Any]
+
+
+class ImportPreview(BaseModel):
+    """What an import adds (`new`), finds stored already (`same`) and leaves as it is here (`kept`)."""
+
+    new_entities: list[str] = Field(default_factory=list)
+    same_entities: list[str] = Field(default_factory=list)
+    kept_entities: list[str] = Field(default_factory=list, description="Stored otherwise; not overwritten.")
+    clashing_entities: list[str] = Field(
+        default_factory=list, description="Ids that mean somebody else here; nothing can be imported then."
+    )
+    new_scenes: list[str] = Field(default_factory=list, description="Places such as 3:2.")
+    same_scenes: list[str] = Field(default_factory=list)
+    kept_scenes: list[str] = Field(default_factory=list, description="Another scene stands there.")
+    new_memories: int = Field(default=0, description="Notes and memories that go with no new scene.")
+    new_events: int = Field(default=0, description="States, loop events and relationship changes, likewise.")
+    new_summaries: int = Field(default=0, description="Summaries that somebody wrote.")
+    new_consolidations: int = Field(default=0, description="Memories that stand for others.")
+    is_new_project: bool = False
+
+
+class ImportResult(BaseModel):
+    """What an import did; with `dry_run` what it would do."""
+
+    preview: ImportPreview
+    dry_run: bool = False
+    issues: list[ReportIssue] = Field(default_factory=list)
+
+
+def import_story(
+    stores: MemoryStores,
+    project_id: str,
+    incoming: IncomingStory,
+    *,
+    dry_run: bool = False,
+    index: bool = True,
+    progress: Progress | None = None,
+) -> ImportResult:
+    """Add a story to a project, which is created when there is none.
+
+    Each scene is one transaction with all that goes with it, so an import that was interrupted goes on where
+    it stopped when it is run again.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        incoming: What to import.
+        dry_run: Only tell what would happen; nothing is created or stored.
+        index: False leaves the vector index to a later `drain_outbox`.
+        progress: Called after each scene with the scenes done and the scenes in all.
+
+    Raises:
+        InvalidProjectIdError: When the id is not a plain, path-free string.
+        UserInputError: When ids mean somebody else in the project; nothing is stored then.
+        DatabaseError: When the database fails; what was stored before stays stored.
+    """
+    stored = _stored_contents(stores, project_id)
+    plan = _ImportPlan(stored or ProjectContents(), incoming)
+    preview = plan.preview.model_copy(update={"is_new_project": stored is None})
+    if dry_run:
+        return ImportResult(preview=preview, dry_run=True)
+    if preview.clashing_entities:
+        raise UserInputError(
+            f"ids mean somebody else in project {project_id!r}: {preview.clashing_entities!r}; import into another"
+            " project"
+        )
+    if stored is None:
+        contents = incoming.contents
+        stores.create_project(project_id, name=contents.name, language=contents.language)
+    left_out = _store(stores, project_id, plan, progress)
+    told = ingest_scenes(stores, project_id, plan.told_scenes, index=False) if plan.told_scenes else None
+    issues = [*(told.issues if told else []), *_left_out_issues(left_out)]
+    if index:
+        issues = [*issues, *drain_outbox(stores, project_id).issues]
+    return ImportResult(preview=preview, issues=issues)
+
+
+class _ImportPlan:
+    """What of incoming contents is new beside stored ones."""
+
+    def __init__(self, stored: ProjectContents, incoming: IncomingStory) -> None:
+        self._stored = stored
+        self.contents = incoming.contents
+        here = {(each.scene.chapter_index, each.scene.scene_index): each for each in stored.scenes}
+        self.scenes = [each for each in self.contents.scenes if _place(each) not in here]
+        self.told_scenes = [
+            each for each in incoming.scenes if (each.chapter_index, each.scene_index) not in here
+        ]
+        given = {_place(each): each for each in self.contents.scenes}
+        self._other_chapters = {
+            place[0]
+            for place, each in here.items()
+            if place not in given or not _same_scene(each, given[place])
+        }
+        known = {each.entity.entity_id: each for each in stored.entities}
+        self.entities = [each for each in self.contents.entities if each.entity.entity_id not in known]
+        self.rest = self._rest()
+        self.preview = self._preview(known, here, incoming)
+
+    def bundle(self, scene: ExchangedScene) -> SceneBundle:
+        """Return a new scene with all that goes with it."""
+        label, contents = scene.scene.label, self.contents
+        return SceneBundle(
+            scene=scene,
+            memories=[each for each in self._new_memories() if each.scene_label == label],
+            states=[each for each in contents.states if each.scene_label == label],
+            loop_events=[each for each in contents.loop_events if each.scene_label == label],
+            relationship_changes=[
+                each for each in contents.relationship_changes if each.scene_label == label
+            ],
+        )
+
+    def _new_memories(self) -> list[Any]:
+        taken = {each.chunk.chunk_id for each in self._stored.memories}
+        return [each for each in self.contents.memories if each.chunk.chunk_id not in taken]
+
+    def _rest(self) -> ProjectContents:
+        """What goes with no new scene: notes and what the author said, but for what is stored already."""
+        bundled = {each.scene.label for each in self.scenes}
+        stored_scenes = {each.scene.label for each in self.contents.scenes} - bundled
+        loose = [each for each in self._new_memories() if each.scene_label not in bundled]
+
+        def new(name: str) -> list[Any]:
+            events = [each for each in getattr(self.contents, name) if each.scene_label not in bundled]
+            said = [
+                each for each in events if each.origin == "author" or each.scene_label not in stored_scenes
+            ]
+            return _beyond(said, getattr(self._stored, name), self._pair_of)
+
+        return ProjectContents(
+            memories=[each for each in loose if not each.from_scene or each.scene_label not in stored_scenes],
+            states=new("states"),
+            loop_events=new("loop_events"),
+            relationship_changes=new("relationship_changes"),
+            parts=self.contents.parts,
+            summaries=self._new_summaries(),
+            consolidations=self._new_consolidations(),
+        )
+
+    def _new_summaries(self) -> list[StoredSummary]:
+        """Summaries that are not stored yet; those of chapters with other scenes here are withheld."""
+        taken = {(each.level, each.number) for each in self._stored.summaries}
+        new = [each for each in self.contents.summaries if (each.level, each.number) not in taken]
+        return [
+            each.model_copy(update={"is_withheld": each.is_withheld or self._has_other_scenes(each)})
+            for each in new
+        ]
+
+    def _has_other_scenes(self, summary: StoredSummary) -> bool:
+        chapters = range(summary.first_chapter, summary.last_chapter + 1)
+        return any(chapter in chapters for chapter in self._other_chapters)
+
+    def _new_consolidations(self) -> list[StoredConsolidation]:
+        taken = {each.chunk.chunk_id for each in self._stored.consolidations}
+        return [each for each in self.contents.consolidations if each.chunk.chunk_id not in taken]
+
+    def _pair_of(self, contents_is_stored: bool, relationship_id: str) -> str:
+        pairs = (self._stored if contents_is_stored else self.contents).pairs
+        found = next((each for each in pairs if each.relationship_id == relationship_id), None)
+        return relationship_id if found is None else f"{found.character_a}\x1f{found.character_b}"
+
+    def _preview(
+        self,
+        known: dict[str, ExchangedEntity],
+        here: dict[tuple[int, int], ExchangedScene],
+        incoming: IncomingStory,
+    ) -> ImportPreview:
+        preview = ImportPreview(
+            new_entities=[each.entity.entity_id for each in self.entities],
+            new_scenes=[str(each.scene.position) for each in self.scenes]
+            + [f"{each.chapter_index}:{each.scene_index}" for each in self.told_scenes],
+            new_memories=len(self.rest.memories),
+            new_events=len(self.rest.states)
+            + len(self.rest.loop_events)
+            + len(self.rest.relationship_changes),
+            new_summaries=len(self.rest.summaries),
+            new_consolidations=len(self.rest.consolidations),
+        )
+        for given in self.contents.entities:
+            old = known.get(given.entity.entity_id)
+            if old is not None:
+                _sort_entity(preview, old, given)
+        for scene in self.contents.scenes:
+            stored = here.get(_place(scene))
+            if stored is not None:
+                same = _same_scene(stored, scene)
+                (preview.same_scenes if same else preview.kept_scenes).append(str(scene.scene.position))
+        for told in incoming.scenes:
+            stored = here.get((told.chapter_index, told.scene_index))
+            if stored is not None:
+                same = stored.scene.text == told.text
+                place = f"{told.chapter_index}:{told.scene_index}"
+                (preview.same_scenes if same else preview.kept_scenes).append(place)
+        return preview
+
+
+def _store(stores: MemoryStores, project_id: str, plan: _ImportPlan, progress: Progress | None) -> list[str]:
+    """Store a plan and return the ids of the consolidated memories that were left out."""
+    database = stores.database(project_id)
+    with database.write() as unit:
+        for entity in plan.entities:
+            unit.exchange.add_entity(entity)
+        relationship_ids = unit.exchange.add_pairs(plan.contents.pairs)
+    for done, scene in enumerate(plan.scenes, start=1):
+        with database.write() as unit:
+            unit.exchange.add_scene(plan.bundle(scene), relationship_ids)
+        if progress is not None:
+            progress(done, len(plan.scenes))
+    with database.write() as unit:
+        unit.exchange.add_rest(plan.rest, relationship_ids)
+        unit.exchange.add_summaries(plan.rest.summaries, plan.rest.parts)
+        unit.exchange.raise_counters(plan.contents.counters)
+        return unit.exchange.add_consolidations(plan.rest.consolidations, plan.contents.memories)
+
+
+def _left_out_issues(left_out: Sequence[str]) -> list[ReportIssue]:
+    if not left_out:
+        return []
+    message = (
+        f"{len(left_out)} consolidated memories were left out, for their sources are not stored here as they "
+        "were there; `novelgen consolidate` makes new ones"
+    )
+    return [ReportIssue(stage="import", kind="stale", message=message)]
+
+
+def _stored_contents(stores: MemoryStores, project_id: str) -> ProjectContents | None:
+    stores.paths(project_id)
+    try:
+        database = stores.database(project_id)
+    except UnknownProjectError:
+        return None
+    with database.read() as unit:
+        return unit.exchange.contents()
+
+
+def _sort_entity(preview: ImportPreview, old: ExchangedEntity, given: ExchangedEntity) -> None:
+    entity_id = given.entity.entity_id
+    share_a_name = set(old.entity.names()) & set(given.entity.names())
+    if old == given:
+        preview.same_entities.append(entity_id)
+    elif share_a_name and old.entity.entity_type == given.entity.entity_type:
+        preview.kept_entities.append(entity_id)
+    else:
+        preview.clashing_entities.append(entity_id)
+
+
+def _beyond(given: Sequence[Any], stored: Iterable[Any], pair_of: Callable[[bool, str], str]) -> list[Any]:
+    """What is given beyond what is stored; of equal ones as many as there are more."""
+    left = Counter(_event_key(each, pair_of, True) for each in stored)
+    new = []
+    for each in given:
+        key = _event_key(each, pair_of, False)
+        if left[key] > 0:
+            left[key] -= 1
+        else:
+            new.append(each)
+    return new
+
+
+def _event_key(event: Any, pair_of: Callable[[bool, str], str], is_stored: bool) -> str:
+    values = event.model_dump(mode="json", exclude={"scene_label", "created_at"})
+    if "relationship_id" in values:
+        values["relationship_id"] = pair_of(is_stored, values["relationship_id"])
+    return json.dumps(values, sort_keys=True, ensure_ascii=False)
+
+
+def _same_scene(stored: ExchangedScene, given: ExchangedScene) -> bool:
+    return (stored.scene.text, stored.scene.title, stored.scene.record) == (
+        given.scene.text,
+        given.scene.title,
+        given.scene.record,
+    )
+
+
+def _place(scene: ExchangedScene) -> tuple[int, int]:
+    return scene.scene.chapter_index, scene.scene.scene_index
+
+
+class SourceImport(ImportResult):
+    """What an import did, with what is particular to its source."""
+
+    chapters: list[ManuscriptChapter] = Field(default_factory=list, description="Of a manuscript.")
+    left_out: str = Field(default="", description="What a manuscript has before its first chapter.")
+    copied_plans: list[str] = Field(
+        default_factory=list, description="Files in the project's chapters folder."
+    )
+
+
+def import_source(
+    stores: MemoryStores,
+    source: Path,
+    *,
+    project_id: str,
+    dry_run: bool = False,
+    index: bool = True,
+    progress: Progress | None = None,
+) -> SourceImport:
+    """Import a path into a project, which is created when there is none; nothing stored is changed.
+
+    Args:
+        stores: The stores.
+        source: A folder with a memory, a project folder of novel-gen, or a manuscript (.txt, .md, .epub, .docx).
+        project_id: The project.
+        dry_run: Only tell what would happen.
+        index: False leaves the vector index to a later `drain_outbox`.
+        progress: Called after each scene with the scenes done and the scenes in all.
+
+    Raises:
+        InvalidFileError: When the source is none of these, or a file is wrong.
+        UserInputError: When ids mean somebody else in the project.
+        DatabaseError: When the database fails; an import can be repeated.
+    """
+    stores.paths(project_id)
+    options: dict[str, Any] = {"dry_run": dry_run, "index": index, "progress": progress}
+    if source.is_file() and is_manuscript(source):
+        return _import_manuscript(stores, source, project_id, options)
+    if source.is_dir() and is_memory_folder(source):
+        story = read_memory_folder(source, project_id=project_id, now=stores.clock())
+        return SourceImport(**dict(import_story(stores, project_id, story, **options)))
+    if source.is_dir() and is_novel_gen_folder(source):
+        return _import_novel_gen(stores, source, project_id, options)
+    raise InvalidFileError(
+        f"{str(source)!r} is neither a folder with 'memory' or 'chapters' nor a manuscript (.txt, .md, .epub, .docx);"
+        " check the path"
+    )
+
+
+def _import_manuscript(
+    stores: MemoryStores, source: Path, project_id: str, options: dict[str, Any]
+) -> SourceImport:
+    manuscript = read_manuscript(source)
+    scenes = [scene for chapter in manuscript.chapters for scene in scenes_of_chapter(chapter)]
+    story = IncomingStory(ProjectContents(name=manuscript.title), scenes)
+    result = import_story(stores, project_id, story, **options)
+    return SourceImport(**dict(result), chapters=manuscript.preview(), left_out=manuscript.left_out)
+
+
+def _import_novel_gen(
+    stores: MemoryStores, source: Path, project_id: str, options: dict[str, Any]
+) -> SourceImport:
+    read = read_novel_gen_folder(
+        source, project_id=project_id, stored=_stored(stores, project_id), now=stores.clock()
+    )
+    result = import_story(stores, project_id, read.story, **options)
+    issues = list(result.issues)
+    if read.unresolved_names:
+        message = f"chapter_memory.json names nobody that is known: {read.unresolved_names!r}; add characters"
+        issues.append(ReportIssue(stage="import", kind="unresolved", message=message))
+    plans = [] if options["dry_run"] else _copied_plans(read.plan_files, stores.paths(project_id).chapters)
+    return SourceImport(**{**dict(result), "issues": issues}, copied_plans=plans)
+
+
+def _stored(stores: MemoryStores, project_id: str) -> ProjectContents:
+    try:
+        database = stores.database(project_id)
+    except UnknownProjectError:
+        return ProjectContents()
+    with database.read() as unit:
+        return unit.exchange.contents()
+
+
+def _copied_plans(files: list[Path], folder: Path) -> list[str]:
+    """Copy plans to where `novelgen context` looks for them; those that are there stay."""
+    copied = []
+    for file in files:
+        if (folder / file.name).exists():
+            continue
+        folder.mkdir(parents=True, exist_ok=True)
+        copyfile(file, folder / file.name)
+        copied.append(file.name)
+    return copied

@@ -1,0 +1,196 @@
+"""Importing whatever a path is."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from novelgen.errors import InvalidFileError, UnknownProjectError
+from novelgen.models.position import StoryPosition
+from runtime.files.scene_plans import own_scene_plan
+from runtime.settings import load_settings
+from runtime.stores import MemoryStores
+from runtime.transfer.importing import SourceImport, import_source
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStores]:
+    """Stores without any project."""
+    folder = tmp_path_factory.mktemp("projects")
+    with MemoryStores(load_settings(projects_dir=folder, memory={"embedding_model": "fake:32"})) as opened:
+        yield opened
+
+
+@pytest.fixture
+def project() -> str:
+    """Id of a project that is not there yet."""
+    return f"imported-{next(_numbers)}"
+
+
+def _write(file: Path, data: Any) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(data if isinstance(data, str) else json.dumps(data, ensure_ascii=False), "utf-8")
+
+
+def _import(stores: MemoryStores, source: Path, project: str, **options: Any) -> SourceImport:
+    return import_source(stores, source, project_id=project, index=False, **options)
+
+
+_ENTRY = {
+    "chapter_title": "雪夜",
+    "timeline_anchor": "冬夜",
+    "key_events": ["林冲到山神庙"],
+    "character_states": {"林冲": "受冻", "陆谦": "在逃"},
+    "unresolved_threads": ["谁放的火？"],
+    "summary": "林冲雪夜上山。",
+}
+
+
+def _novel_gen(folder: Path, memory: Any) -> Path:
+    _write(
+        folder / "characters.json",
+        {"protagonist": {"name": "林冲", "role": "protagonist", "personality": "隐忍"}},
+    )
+    chapter = {
+        "chapter_number": 1,
+        "scenes": [{"scene_number": 1, "content": "林冲走进山神庙。", "word_count": 8}],
+    }
+    _write(folder / "chapters/chapter_001.json", {**chapter, "chapter_title": "雪夜", "total_words": 8})
+    _write(folder / "chapters/chapter_002_plan.json", {"chapter_number": 2, "scenes": []})
+    _write(folder / "chapter_memory.json", memory)
+    return folder
+
+
+@pytest.mark.parametrize("is_listed", [True, False])
+def test_a_project_of_novel_gen(stores: MemoryStores, project: str, tmp_path: Path, is_listed: bool) -> None:
+    """Characters, chapters and chapter memories in either shape; a chapter's memory holds from its end."""
+    memory = [{"chapter_number": 1, **_ENTRY}] if is_listed else {"chapters": {"1": _ENTRY}}
+    result = _import(stores, _novel_gen(tmp_path, memory), project)
+    assert result.preview.new_entities == ["C0"]
+    assert result.preview.new_scenes == ["1:1"]
+    assert result.copied_plans == ["chapter_002_plan.json"]
+    assert "陆谦" in result.issues[0].message
+    assert stores.paths(project).chapter_plan_file(2).is_file()
+    inside, after = StoryPosition(1, 2), StoryPosition(2)
+    with stores.database(project).read() as unit:
+        assert unit.scenes.require(StoryPosition(1, 1)).participants == ["C0"]
+        state = unit.states.snapshots(["C0"], as_of=after)[0].state_data
+        assert state["status"] == "受冻"
+        assert "status" not in unit.states.snapshots(["C0"], as_of=inside)[0].state_data
+        assert [loop.description for loop in unit.loops.list_as_of(as_of=after)] == ["谁放的火？"]
+        assert unit.loops.list_as_of(as_of=inside) == []
+        notes = [each.chunk.content for each in unit.memories.list_matching() if not each.from_scene]
+        assert sorted(notes) == sorted(["林冲雪夜上山。", "冬夜", "林冲到山神庙"])
+
+
+def _second_version(folder: Path) -> Path:
+    """A project as novel-gen's second version writes it."""
+    _write(folder / "characters.json", {"protagonist": {"name": "林冲"}})
+    scene = {"location": "山神庙", "characters": ["林冲"], "purpose": "避雪"}
+    stamp = {"run_id": "r1", "revision_id": "v1"}
+    chapter = {"chapter_id": 1, **stamp, "title": "雪夜", "word_count": 8}
+    told = {"scene_id": "1_1", **scene, "content": "林冲走进山神庙。"}
+    _write(folder / "chapters/chapter_001.json", {**chapter, "scenes": [told]})
+    plan = {"chapter_id": 2, **stamp, "pov": "林冲", "goal": "活过今夜", "must_avoid": ["鲁智深"]}
+    planned = {"scene_id": "2_1", **scene, "key_actions": ["推门"]}
+    _write(folder / "chapters/chapter_002_plan.json", {**plan, "scenes": [planned]})
+    entry = {"chapter_id": 1, "title": "雪夜", "scene_count": 1, "word_count": 8}
+    _write(folder / "chapter_memory.json", {"chapters": {"1": entry}})
+    return folder
+
+
+def test_a_project_of_novel_gens_second_version(stores: MemoryStores, project: str, tmp_path: Path) -> None:
+    """Its chapters become scenes, its characters entities, and its plans are found by their scenes."""
+    result = _import(stores, _second_version(tmp_path), project)
+    assert (result.preview.new_entities, result.preview.new_scenes) == (["C0"], ["1:1"])
+    assert result.copied_plans == ["chapter_002_plan.json"]
+    with stores.database(project).read() as unit:
+        assert unit.scenes.require(StoryPosition(1, 1)).participants == ["C0"]
+    plan, _ = own_scene_plan(stores.paths(project), chapter_index=2, scene_index=1)
+    assert plan is not None
+    assert (plan.purpose, plan.key_actions) == ("避雪", ["推门"])
+
+
+def test_a_wrong_plan_is_refused_before_anything_is_made(
+    stores: MemoryStores, project: str, tmp_path: Path
+) -> None:
+    """A plan that `novelgen context` could not read is not copied; its file is named."""
+    folder = _second_version(tmp_path)
+    _write(folder / "chapters/chapter_002_plan.json", {"chapter_id": 2, "scenes": [{"scene_id": "3_1"}]})
+    with pytest.raises(
+        InvalidFileError, match=r"chapter_002_plan\.json.*scene_number is missing in .*'scene_id': '3_1'"
+    ):
+        _import(stores, folder, project)
+    with pytest.raises(UnknownProjectError, match=project):
+        stores.database(project)
+
+
+def test_importing_twice_adds_nothing(stores: MemoryStores, project: str, tmp_path: Path) -> None:
+    """Characters are known by name, threads by their words, scenes by place."""
+    folder = _novel_gen(tmp_path, [{"chapter_number": 1, **_ENTRY}])
+    _import(stores, folder, project)
+    with stores.database(project).read() as unit:
+        before = unit.exchange.contents()
+    preview = _import(stores, folder, project).preview
+    assert (preview.new_entities, preview.new_scenes, preview.new_memories, preview.new_events) == (
+        [],
+        [],
+        0,
+        0,
+    )
+    assert preview.same_scenes == ["1:1"]
+    with stores.database(project).read() as unit:
+        assert unit.exchange.contents() == before
+
+
+def test_a_wrong_chapter_memory_is_refused(stores: MemoryStores, project: str, tmp_path: Path) -> None:
+    """Field and value are named, and no project is made."""
+    folder = _novel_gen(tmp_path, {"chapters": {"one": _ENTRY}})
+    with pytest.raises(InvalidFileError, match="chapter_number cannot be 'one'"):
+        _import(stores, folder, project)
+    with pytest.raises(UnknownProjectError, match=project):
+        stores.database(project)
+
+
+def test_a_manuscript_is_previewed_then_imported(stores: MemoryStores, project: str, tmp_path: Path) -> None:
+    """The dry run shows the chapters and makes nothing; the import takes them in."""
+    file = tmp_path / "book.txt"
+    file.write_text(
+        "The Book\n\nChapter 1\n\nShe came.\n\n***\n\nShe slept.\n\nChapter 2\n\nShe left.", "utf-8"
+    )
+    dry = _import(stores, file, project, dry_run=True)
+    assert [(each.chapter_number, each.scenes) for each in dry.chapters] == [(1, 2), (2, 1)]
+    assert dry.left_out == "The Book"
+    assert dry.preview.new_scenes == ["1:1", "1:2", "2:1"]
+    with pytest.raises(UnknownProjectError, match=project):
+        stores.database(project)
+    assert _import(stores, file, project).preview.is_new_project
+    with stores.database(project).read() as unit:
+        texts = [scene.text for scene in unit.scenes.list_as_of(with_text=True)]
+    assert texts == ["She came.", "She slept.", "She left."]
+
+
+def test_a_longer_manuscript_adds_its_new_scenes(stores: MemoryStores, project: str, tmp_path: Path) -> None:
+    """A changed scene is kept as it is stored, and said; a new one is added."""
+    file = tmp_path / "book.txt"
+    file.write_text("Chapter 1\n\nShe came.", "utf-8")
+    _import(stores, file, project)
+    file.write_text("Chapter 1\n\nShe went.\n\nChapter 2\n\nShe left.", "utf-8")
+    preview = _import(stores, file, project).preview
+    assert (preview.new_scenes, preview.kept_scenes) == (["2:1"], ["1:1"])
+
+
+@pytest.mark.parametrize("name", ["nothing", "book.pdf"])
+def test_anything_else_is_refused(stores: MemoryStores, project: str, tmp_path: Path, name: str) -> None:
+    """An empty folder or a file of another kind is no source."""
+    (tmp_path / "nothing").mkdir()
+    (tmp_path / "book.pdf").write_bytes(b"x")
+    with pytest.raises(InvalidFileError, match="is neither a folder with"):
+        _import(stores, tmp_path / name, project)
