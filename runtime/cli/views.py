@@ -89,7 +89,11 @@ def print_issues(issues: list[ReportIssue], labels: ViewLabels) -> None:
 
 def _print_summary(report: ContextReport, labels: ViewLabels, written_to: Path | None) -> None:
     spent = labels.reason(", ".join(f"{need} {tokens}" for need, tokens in report.tokens_per_need.items()))
-    reason = f" ({labels.reasons.get(report.planner.reason, report.planner.reason)})" if report.planner.reason else ""
+    reason = (
+        f" ({labels.reasons.get(report.planner.reason, report.planner.reason)})"
+        if report.planner.reason
+        else ""
+    )
     print_text()
     print_pairs(
         {
