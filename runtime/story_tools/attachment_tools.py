@@ -68,10 +68,14 @@ class _AttachmentToolBodies:
         self._project_id = project_id
 
     def attach(self, *, memory_ids: list[str], attached_to: list[str]) -> Answer:
-        return _answer(attach_memories(self._stores, self._project_id, memory_ids=memory_ids, targets=attached_to))
+        return _answer(
+            attach_memories(self._stores, self._project_id, memory_ids=memory_ids, targets=attached_to)
+        )
 
     def detach(self, *, memory_ids: list[str], attached_to: list[str]) -> Answer:
-        return _answer(detach_memories(self._stores, self._project_id, memory_ids=memory_ids, targets=attached_to))
+        return _answer(
+            detach_memories(self._stores, self._project_id, memory_ids=memory_ids, targets=attached_to)
+        )
 
     def attach_by_mention(self, *, entity: str, preview: bool = True) -> Answer:
         found = attach_mentions(self._stores, self._project_id, entity=entity, is_applied=not preview)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from novelgen.models.position import StoryPosition
-from runtime.cli.actions.entities import known_entities
 from runtime.cli.labels import view_labels_for
 from runtime.cli.opening import opened_project, story_language
 from runtime.cli.output import print_json, print_text
 from runtime.cli.parameters import CliSession
 from runtime.cli.views.states import print_states
 from runtime.memory_tools import get_recent_timeline_tool
+from runtime.services.entities import entity_names
 
 
 def show_timeline(
@@ -26,8 +26,7 @@ def show_timeline(
         snapshots = get_recent_timeline_tool(
             project_id, chapter, context_window=window, as_of=as_of, stores=stores
         )
-        with stores.database(project_id).read() as unit:
-            names = {each.entity_id: each.name for each in known_entities(unit, project_id, as_of)}
+        names = entity_names(stores, project_id, as_of=as_of)
         language = story_language(stores, project_id)
     if as_json:
         print_json(snapshots)
