@@ -456,6 +456,7 @@ def _changed_card(entity: Entity, changes: Mapping[str, Any]) -> Entity:
             *(each for each in _aliases(entity, card.pop("alias")) if each not in listed),
         ]
     own |= _first_shown(entity, {name: card.pop(name) for name in _PLACE_FIELDS if name in card})
+    _require_translations(card)
     profile = _merged(entity.profile, card)
     read = {
         name: value
@@ -467,6 +468,15 @@ def _changed_card(entity: Entity, changes: Mapping[str, Any]) -> Entity:
         return Entity.model_validate(entity.model_dump() | own | {"profile": profile})
     except ValidationError as error:
         raise _misfit(error) from error
+
+
+def _require_translations(card: Mapping[str, Any]) -> None:
+    if not isinstance(card.get(TRANSLATION, ""), str | Mapping):
+        raise UserInputError(f"{TRANSLATION} cannot be {card[TRANSLATION]!r}: write it as a text")
+    if not isinstance(card.get(ALIAS_TRANSLATIONS, {}), Mapping):
+        raise UserInputError(
+            f"{ALIAS_TRANSLATIONS} cannot be {card[ALIAS_TRANSLATIONS]!r}: write an object of alias to translation"
+        )
 
 
 def _first_shown(entity: Entity, given: Mapping[str, Any]) -> dict[str, Any]:

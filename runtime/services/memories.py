@@ -298,14 +298,19 @@ def _about(memory: StoredMemory, attachments: Sequence[Attachment]) -> list[str]
 
 
 def _occurs_nowhere(unit: UnitOfWork, project_id: str, entity_ids: Sequence[str]) -> bool:
-    """Tell whether none of some entities occurs in the stored scenes; before the first scene nobody does."""
-    if not entity_ids:
+    """Tell whether none of some entities occurs in the stored scenes; before the first scene nobody does.
+
+    What an author said of an entity is not asked: it makes nobody occur.
+    """
+    if not entity_ids or not unit.scenes.list_as_of(project_id, last=1):
+        return False
+    if any(entity_id in entity_ids for entity_id, _ in unit.entities.first_mentions(project_id)):
+        return False
+    linked = unit.memories.list_matching(project_id, MemoryFilter(entities=list(entity_ids)))
+    if any(memory.from_scene for memory in linked):
         return False
     scenes = unit.scenes.list_as_of(project_id)
-    present = {entity_id for scene in scenes for entity_id in scene.participants}
-    present |= {entity_id for entity_id, _ in unit.entities.first_mentions(project_id)}
-    present |= set(unit.states.entities_with_state(project_id))
-    return bool(scenes) and not present.intersection(entity_ids)
+    return not any({*scene.participants, scene.location_id} & set(entity_ids) for scene in scenes)
 
 
 def _entity_ids(

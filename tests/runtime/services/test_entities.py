@@ -131,6 +131,9 @@ def test_items_are_edited_too(stores: MemoryStores, project: str) -> None:
         ("C0", {"inventory": "compass"}, "inventory cannot be 'compass'"),
         ("C0", {"personality": {"fears": 3}}, "personality.fears cannot be 3"),
         ("C0", {"name": ""}, "name cannot be ''"),
+        ("C0", {"translation": 7}, "translation cannot be 7"),
+        ("C0", {"alias_translations": "x"}, "alias_translations cannot be 'x'"),
+        ("C0", {"first_chapter": "one"}, "chapter_index='one' is not a whole number"),
     ],
 )
 def test_values_that_do_not_fit_change_nothing(
