@@ -12,9 +12,9 @@ from novelgen.errors import UserInputError
 from runtime.bench.book import load_bench_book
 from runtime.bench.cost import RUNS, measure_cost, parse_size
 from runtime.bench.quality import Planner, StageProgress, measure_quality
+from runtime.cli.bench_views import print_cost, print_quality
 from runtime.cli.opening import settle_imports
 from runtime.cli.output import print_json, staged_progress
-from runtime.cli.views.bench import print_cost, print_quality
 
 
 def run_quality(

@@ -78,7 +78,7 @@ def list_command(
     as_json: bool,
 ) -> None:
     """List memories in story order."""
-    from runtime.cli.actions.search import print_memories
+    from runtime.cli.views import print_memories
     from runtime.services.memories import list_memories
 
     with opened_project(session, project) as stores:
@@ -300,7 +300,7 @@ def detach(
 @click.pass_obj
 def attach_mentions(session: CliSession, project: str, entity: str, is_applied: bool, as_json: bool) -> None:
     """Attach every memory whose text names ENTITY to it; shown first, attached with --apply."""
-    from runtime.cli.actions.search import print_memories
+    from runtime.cli.views import print_memories
     from runtime.services import attachments
 
     with opened_project(session, project) as stores:
