@@ -98,7 +98,7 @@ class DimensionType(click.ParamType):
         Raises:
             BadParameter: When there is no such dimension, or the value is no whole number within its range.
         """
-        from novelgen.models.relationship import DIMENSION_RANGES
+        from novelgen.models.state import DIMENSION_RANGES
 
         if isinstance(value, tuple):
             return value

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from novelgen.models.context import ContextItem, ContextReport, ReportIssue, SceneMemoryContext
-from novelgen.models.context_difference import (
+from novelgen.models.context import (
     ContextDifference,
+    ContextItem,
+    ContextReport,
     MemoryDifference,
+    ReportIssue,
+    SceneMemoryContext,
     StateDifference,
     TimelineDifference,
 )
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot
 from novelgen.rendering.labels import labels_for
-from novelgen.rendering.states import render_value
-from novelgen.rendering.timeline import SECTION_ORDER, render_timeline_entry
+from novelgen.rendering.lines import SECTION_ORDER, render_timeline_entry, render_value
 from runtime.cli.labels import ViewLabels, place_text, view_labels_for
 from runtime.cli.output import print_heading, print_pairs, print_table, print_text
 

@@ -10,7 +10,17 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputError
-from novelgen.models.story_settings import Settings
+from novelgen.models.user_file import Settings
+from runtime.files.paths import ProjectPaths
+from runtime.files.project_files import (
+    chapter_files,
+    load_chapter,
+    load_characters,
+    load_entities,
+    load_records,
+    load_settings_file,
+    record_files,
+)
 from runtime.ingest.absent_scenes import absent_scenes
 from runtime.ingest.compaction import compacted
 from runtime.ingest.consolidation import consolidate_beyond_setting
@@ -20,16 +30,6 @@ from runtime.ingest.import_book import import_book
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.ingest import SceneIngestResult, ingest_scenes
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
-from runtime.projects.files import (
-    chapter_files,
-    load_chapter,
-    load_characters,
-    load_entities,
-    load_records,
-    load_settings_file,
-    record_files,
-)
-from runtime.projects.paths import ProjectPaths
 from runtime.stores import MemoryStores
 
 Progress = Callable[[int, int], Any]
@@ -204,13 +204,13 @@ def _follow_settings(stores: MemoryStores, project_id: str, given: Settings | No
     settings = given or Settings()
     stores.ensure_project(project_id, name=settings.project_name, language=settings.language)
     with stores.database(project_id).write() as unit:
-        stored = unit.projects.require(project_id)
+        stored = unit.projects.require()
         name, language = settings.project_name or stored.name, settings.language or stored.language
         kept = {"parts": [], **stored.settings}
         parts = [part.model_dump(exclude={"extra"}) for part in settings.parts]
         told = kept if given is None else {**kept, "parts": parts}
         if (name, language, told) != (stored.name, stored.language, kept):
-            unit.projects.update(project_id, name=name, language=language, settings=told)
+            unit.projects.update(name=name, language=language, settings=told)
 
 
 def _take_in(
@@ -251,6 +251,6 @@ def _counted(stores: MemoryStores, report: IngestReport) -> IngestReport:
             f"`novelgen reindex {project_id}` does it"
         )
     with stores.database(project_id).read() as unit:
-        report.memories = unit.memories.count(project_id)
-        report.entities = len(unit.entities.list_all(project_id))
+        report.memories = unit.memories.count()
+        report.entities = len(unit.entities.list_all())
     return report

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from novelgen.models.loop import LoopImportance
+from novelgen.models.state import LoopImportance
 from runtime.services.cards import DEFAULT_LIMIT, CardType
 
 MAX_RESULTS = 50

@@ -5,7 +5,7 @@ from __future__ import annotations
 from langchain_core.tools import BaseTool
 
 from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.project_id import require_project_id
+from novelgen.models.position import require_project_id
 from runtime.services.attachments import (
     AttachmentChange,
     attach_memories,

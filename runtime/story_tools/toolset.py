@@ -15,8 +15,7 @@ from typing import Any
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel
 
-from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.project_id import require_project_id
+from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
 from runtime.services import entities, relationships, threads
 from runtime.services.cards import CARD_TYPES, CardSearch, CardType
 from runtime.stores import MemoryStores

@@ -11,7 +11,7 @@ from runtime.cli.output import print_json, print_result, print_table, print_text
 from runtime.cli.parameters import CliSession, CommandGroup, json_option, project_argument
 
 if TYPE_CHECKING:
-    from novelgen.records.conflict import ConflictSource
+    from novelgen.records.conflicts import ConflictSource
     from runtime.services.conflicts import Side
 
 

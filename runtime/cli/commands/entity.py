@@ -101,7 +101,7 @@ def _add_show(group: click.Group, entity_type: EntityType | None, example: str) 
     ) -> None:
         """Show card, profile and state at a point of the story."""
         from novelgen.rendering.labels import labels_for
-        from novelgen.rendering.states import render_value
+        from novelgen.rendering.lines import render_value
         from runtime.cli.views import print_states
         from runtime.services.entities import entity_names, get_entity
 

@@ -31,7 +31,7 @@ from runtime.cli.parameters import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from novelgen.models.attachment import Attachment
+    from novelgen.models.memory import Attachment
     from novelgen.models.position import StoryPosition
     from runtime.services.attachments import AttachmentChange
     from runtime.services.memories import MemoryChange, MemoryStatus

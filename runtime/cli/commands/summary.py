@@ -104,7 +104,7 @@ def edit(
     place = _place(chapter, part)
     if place is None:
         raise click.UsageError("give --chapter N or --part N")
-    from runtime.projects.file_reading import read_text_file
+    from runtime.files.file_reading import read_text_file
     from runtime.services.summaries import get_summary, write_author_summary
 
     level, number = place

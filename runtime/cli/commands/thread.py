@@ -20,8 +20,8 @@ from runtime.cli.parameters import (
 )
 
 if TYPE_CHECKING:
-    from novelgen.models.loop import LoopStatus
     from novelgen.models.position import StoryPosition
+    from novelgen.models.state import LoopStatus
 
 
 @click.group(cls=CommandGroup)

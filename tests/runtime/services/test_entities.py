@@ -22,7 +22,7 @@ def _state(
 
 def _facts(stores: MemoryStores, project: str) -> set[str]:
     with stores.database(project).read() as unit:
-        return {each.attribute for each in unit.states.changes_of(project)}
+        return {each.attribute for each in unit.states.changes_of()}
 
 
 def test_an_edit_changes_card_profile_and_state(stores: MemoryStores, project: str) -> None:
