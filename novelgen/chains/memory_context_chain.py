@@ -19,7 +19,6 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 
 from novelgen.assembly.scene_context import assemble_context
-from novelgen.chains.context_settings import ContextSettings
 from novelgen.chains.stepwise_chain import StepwiseChain, issue_of
 from novelgen.chains.tracing import NOTHING_FOUND, Untraced, trace_arms, untraced_search
 from novelgen.deadlines import CallOutcome, run_concurrently
@@ -33,6 +32,7 @@ from novelgen.models.state import EntityStateSnapshot
 from novelgen.planning.model_planner import ModelPlanner
 from novelgen.planning.retrieval_plan import RetrievalPlan
 from novelgen.planning.scene_planning import entities_for_states, known_story, plan_scene, state_candidates
+from novelgen.settings import ContextSettings
 from novelgen.text.language import TokenCounter, estimate_tokens
 from novelgen.text.scrub import scrub_tree
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runtime.ingest.scene_chunks import KEY_EVENT_TAG
+from runtime.ingest.scene_facts import KEY_EVENT_TAG
 from runtime.settings import IngestSettings
 from runtime.storage.memory.outbox import EmbeddingChoice
 from runtime.stores import MemoryStores

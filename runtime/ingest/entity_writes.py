@@ -10,8 +10,8 @@ from pydantic import BaseModel, Field
 from novelgen.models.entity import Entity
 from novelgen.models.user_file import CharactersConfig
 from novelgen.names.matching import NameFinder
-from runtime.ingest.character_entities import entities_of_characters
-from runtime.ingest.scene_replacing import replace_stored_scene
+from runtime.ingest.entities import entities_of_characters
+from runtime.ingest.scene_writes import replace_stored_scene
 from runtime.settings import IngestSettings
 from runtime.storage.records import EntityOrigin, StoredEntity, StoredScene
 from runtime.storage.unit import UnitOfWork

@@ -21,11 +21,11 @@ from novelgen.records.supersession import with_supersessions
 from novelgen.text.language import StoryLanguage
 from runtime.ingest.compaction import compacted
 from runtime.ingest.consolidation import consolidate_beyond_setting
-from runtime.ingest.entity_writes import store_entities_in
-from runtime.ingest.extraction_choice import ExtractionChoice, chosen_scenes
+from runtime.ingest.entities import store_entities_in
+from runtime.ingest.extraction import ExtractionChoice, chosen_scenes
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.scene_input import SceneInput
-from runtime.ingest.scene_replacing import read_surroundings, replace_scene, same_record
+from runtime.ingest.scene_writes import read_surroundings, replace_scene, same_record
 from runtime.storage.records import MemoryFilter, StoredScene
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores

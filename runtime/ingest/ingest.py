@@ -16,9 +16,8 @@ from runtime.ingest.compaction import compacted
 from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.indexing import INDEX_STAGE, IndexingResult, drain_outbox
 from runtime.ingest.interruption import proven
-from runtime.ingest.scene_input import SceneInput
-from runtime.ingest.scene_reading import SceneSurroundings
-from runtime.ingest.scene_replacing import read_surroundings, record_origin_of, replace_scene, same_record
+from runtime.ingest.scene_input import SceneInput, SceneSurroundings
+from runtime.ingest.scene_writes import read_surroundings, record_origin_of, replace_scene, same_record
 from runtime.storage.database import ProjectDatabase
 from runtime.storage.records import SceneWriteResult, StoredScene
 from runtime.stores import MemoryStores

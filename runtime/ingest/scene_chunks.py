@@ -16,7 +16,7 @@ from novelgen.records.evidence import QuoteFinder
 from novelgen.text.extractive import short_form
 from novelgen.text.language import StoryLanguage, story_language
 from novelgen.text.sentences import TARGET_CHARACTERS, chunk_text
-from runtime.ingest.scene_evidence import located_evidence
+from runtime.ingest.scene_facts import located_evidence
 from runtime.ingest.scene_input import RecordOrigin, SceneInput
 
 _MEMORY_ORIGINS: dict[RecordOrigin, MemoryOrigin] = {

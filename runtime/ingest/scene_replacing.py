@@ -8,8 +8,7 @@ from itertools import count
 
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
-from runtime.ingest.scene_input import RecordOrigin, SceneInput
-from runtime.ingest.scene_reading import SceneSurroundings
+from runtime.ingest.scene_input import RecordOrigin, SceneInput, SceneSurroundings
 from runtime.ingest.scene_writes import scene_write
 from runtime.settings import IngestSettings
 from runtime.storage.records import SceneWriteResult, StoredScene

@@ -8,7 +8,7 @@ from novelgen.models.entity import ID_PREFIXES, EntityType
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import PRESENCE_ATTRIBUTE, StateChange
 from novelgen.records.evidence import QuoteFinder
-from runtime.ingest.scene_evidence import located_evidence
+from runtime.ingest.scene_facts import located_evidence
 from runtime.ingest.scene_input import RecordOrigin
 
 _TYPES_BY_PREFIX: dict[str, EntityType] = {prefix: kind for kind, prefix in ID_PREFIXES.items()}

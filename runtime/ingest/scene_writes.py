@@ -7,10 +7,14 @@ from datetime import datetime
 
 from novelgen.models.entity import Entity
 from novelgen.models.state import StateChange
-from runtime.ingest.scene_chunks import ChunkScope, passage_chunks, record_chunks
-from runtime.ingest.scene_input import SceneInput
-from runtime.ingest.scene_reading import SceneReading, SceneSurroundings, name_mentions
-from runtime.ingest.scene_states import presence_states, recorded_states
+from runtime.ingest.scene_facts import (
+    ChunkScope,
+    passage_chunks,
+    presence_states,
+    record_chunks,
+    recorded_states,
+)
+from runtime.ingest.scene_input import SceneInput, SceneReading, SceneSurroundings, name_mentions
 from runtime.settings import IngestSettings
 from runtime.storage.records import SceneWrite
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from novelgen.settings import ContextSettings
 
-from novelgen.chains.context_settings import ContextSettings
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.memory import StoryMemoryChunk

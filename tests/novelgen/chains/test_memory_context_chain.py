@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from novelgen.settings import ContextSettings
 from pydantic import ValidationError
 
-from novelgen.chains.context_settings import ContextSettings
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.errors import ContextWriteError, DatabaseError, InvalidProjectIdError, VectorIndexError
 from novelgen.memory.in_memory import InMemoryStoryMemory
