@@ -12,7 +12,7 @@ from novelgen.models.state import StateChange
 from novelgen.records.conflicts import ACTING_ATTRIBUTES, Conflict, ConflictSource
 from novelgen.records.supersession import split_slot
 from novelgen.records.vital_status import is_death
-from runtime.ingest.scene_replacing import replace_stored_scene
+from runtime.ingest.scene_writes import replace_stored_scene
 from runtime.settings import IngestSettings
 from runtime.storage.unit import UnitOfWork
 

@@ -24,7 +24,7 @@ from runtime.bench.book import BenchBook, BenchPlan, whole_plan
 from runtime.bench.fillers import chapter_after, fill_project
 from runtime.bench.quality import StageProgress
 from runtime.context_chain import build_context_chain
-from runtime.ingest.import_book import import_book
+from runtime.ingest.ingest import import_book
 from runtime.stores import MemoryStores
 
 T = TypeVar("T")

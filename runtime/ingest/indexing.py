@@ -17,7 +17,7 @@ from novelgen.errors import (
 )
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import StoryMemoryChunk
-from runtime.ingest.embedding_batches import ChunkVectors, Progress, Vector
+from runtime.ingest.embeddings import ChunkVectors, Progress, Vector
 from runtime.providers.embeddings import EmbeddingIdentity
 from runtime.storage.records import OutboxEntry, StoredProject
 from runtime.storage.session import batches

@@ -13,7 +13,7 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.profiles import PROFILE_MODELS, STATE_MODELS, profile_of
 from novelgen.models.state import StateChange
 from novelgen.names.normalise import name_key
-from runtime.ingest.entity_writes import store_entities_in
+from runtime.ingest.entities import store_entities_in
 from runtime.ingest.indexing import drain_outbox
 from runtime.storage.unit import UnitOfWork
 from runtime.story_tools.refusals import Answer

@@ -23,7 +23,7 @@ from runtime.files.project_files import (
     load_characters,
     load_settings_file,
 )
-from runtime.ingest.character_entities import entities_of_characters
+from runtime.ingest.entities import entities_of_characters
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
 from runtime.storage.transfer.records import (
     ExchangedEntity,

@@ -14,7 +14,7 @@ from novelgen.models.plan import ScenePlan
 from runtime.cli.exit_codes import ExitCode
 from runtime.cli.main import novelgen
 from runtime.context_chain import build_context_chain
-from runtime.ingest.entity_writes import store_entities
+from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores

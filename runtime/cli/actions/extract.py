@@ -11,8 +11,7 @@ from runtime.cli.output import print_json, print_pairs, report_line
 from runtime.cli.progress import progress_bars
 from runtime.cli.session import CliSession
 from runtime.extraction_model import build_extraction_model, extraction_settings, with_extraction_model
-from runtime.ingest.extraction import ExtractionReport, extract_scenes
-from runtime.ingest.extraction_choice import ExtractionChoice
+from runtime.ingest.extraction import ExtractionChoice, ExtractionReport, extract_scenes
 
 
 def extract_project(

@@ -20,14 +20,12 @@ from runtime.cli.output import print_pairs, report_line
 from runtime.cli.progress import ProgressCallback, progress_bars
 from runtime.cli.session import CliSession
 from runtime.files.project_files import load_characters, load_entities, load_settings_file
-from runtime.ingest.absent_scenes import absent_scenes
 from runtime.ingest.compaction import compacted
 from runtime.ingest.consolidation import consolidate_beyond_setting
-from runtime.ingest.embedding_settings import stored_otherwise
-from runtime.ingest.entity_writes import store_entities
-from runtime.ingest.import_book import import_book
+from runtime.ingest.embeddings import stored_otherwise
+from runtime.ingest.entities import store_entities
 from runtime.ingest.indexing import IndexingResult, drain_outbox
-from runtime.ingest.ingest import SceneIngestResult, ingest_scenes
+from runtime.ingest.ingest import SceneIngestResult, absent_scenes, import_book, ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
 

@@ -9,7 +9,7 @@ from runtime.cli.opening import opened_project
 from runtime.cli.output import print_pairs, report_line
 from runtime.cli.progress import progress_bars
 from runtime.cli.session import CliSession
-from runtime.ingest.embedding_settings import apply_embedding_settings
+from runtime.ingest.embeddings import apply_embedding_settings
 from runtime.ingest.indexing import reindex, verify_index
 
 

@@ -54,7 +54,7 @@ def extract(
     changed stays. Where that fails, the record of before is kept.
     """
     from runtime.cli.actions.extract import extract_project
-    from runtime.ingest.extraction_choice import ExtractionChoice
+    from runtime.ingest.extraction import ExtractionChoice
 
     if scenes and (retry or again or chapter is not None):
         raise click.UsageError("--scene names the scenes; leave out --chapter, --retry and --again")

@@ -10,7 +10,7 @@ import pytest
 
 from novelgen.errors import UnknownMemoryError, UnknownProjectError, UserInputError
 from runtime.attachment_tools import memory_attach, memory_attach_by_mention, memory_detach
-from runtime.ingest.entity_writes import store_entities
+from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
