@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from novelgen.models.entity import EntityType
+from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import UtcDatetime
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import LoopImportance, RelationshipDimensions
@@ -14,6 +15,12 @@ from novelgen.models.user_file import StoryParts
 from runtime.storage.records import EntityOrigin, EventOrigin, ExtractionStatus
 from runtime.storage.story.summaries import StoredSummary
 from runtime.storage.transfer.records import ExchangedLoopEvent, ExchangedRelationshipChange
+
+_WORDS_ONLY = "words-only"
+"""The `embedding_id` in a document of a memory that the vector index does not hold."""
+_CONSOLIDATED = "consolidated"
+"""The `event_type` in a document of a memory that stands for others."""
+_NOT_TOLD = {"project_id", "superseded_by", "is_indexed", "is_consolidated"}
 
 
 class _Document(BaseModel):
@@ -182,3 +189,23 @@ class ProjectFile(_Document):
 
     name: str = ""
     language: str = ""
+
+
+def chunk_document(chunk: StoryMemoryChunk) -> dict[str, Any]:
+    """Return a memory as a document tells it, whose format has no flags of its own."""
+    told = chunk.model_dump(mode="json", exclude=_NOT_TOLD)
+    if not chunk.is_indexed:
+        told["embedding_id"] = _WORDS_ONLY
+    if chunk.is_consolidated:
+        told["event_type"] = _CONSOLIDATED
+    return told
+
+
+def chunk_fields(document: MemoryDocument) -> dict[str, Any]:
+    """Return the fields of a memory that a document tells, the reverse of `chunk_document`."""
+    fields = dict(document)
+    if fields.get("embedding_id") == _WORDS_ONLY:
+        fields |= {"embedding_id": None, "is_indexed": False}
+    if fields.get("event_type") == _CONSOLIDATED:
+        fields |= {"event_type": None, "is_consolidated": True}
+    return fields

@@ -27,7 +27,7 @@ from runtime.storage.transfer.records import (
     ProjectContents,
 )
 from runtime.stores import MemoryStores
-from runtime.transfer.documents import EntityDocument
+from runtime.transfer.documents import EntityDocument, chunk_document
 
 COUNTER_NAMES = {
     "C": "character",
@@ -148,8 +148,7 @@ class MemoryDocuments:
         """Return the document of the memories that stand for others, with the chunk ids of these."""
         return {
             "consolidations": [
-                each.chunk.model_dump(mode="json", exclude={"project_id", "superseded_by"})
-                | {"sources": each.source_ids}
+                chunk_document(each.chunk) | {"sources": each.source_ids}
                 for each in self._contents.consolidations
             ]
         }
@@ -236,8 +235,7 @@ class MemoryDocuments:
 
 def memory_document(memory: ExchangedMemory) -> dict[str, Any]:
     """Return the document of a memory."""
-    chunk = memory.chunk.model_dump(mode="json", exclude={"project_id", "superseded_by"})
-    return chunk | memory.model_dump(mode="json", exclude={"chunk", "scene_label"})
+    return chunk_document(memory.chunk) | memory.model_dump(mode="json", exclude={"chunk", "scene_label"})
 
 
 def folded_state(states: Sequence[ExchangedState]) -> dict[str, Any]:

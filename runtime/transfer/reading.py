@@ -33,6 +33,7 @@ from runtime.transfer.documents import (
     RelationshipsFile,
     SceneDocument,
     SummariesFile,
+    chunk_fields,
 )
 from runtime.transfer.exporting import (
     COUNTER_NAMES,
@@ -192,7 +193,8 @@ def _consolidation(document: MemoryDocument, project_id: str) -> StoredConsolida
 
 
 def _chunk(document: MemoryDocument, project_id: str, but: Set[str]) -> dict[str, Any]:
-    return {name: value for name, value in document.items() if name not in but} | {"project_id": project_id}
+    told = chunk_fields(document) | {"project_id": project_id}
+    return {name: value for name, value in told.items() if name not in but}
 
 
 def _where(document: MemoryDocument) -> str:

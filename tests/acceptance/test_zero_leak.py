@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runtime.ingest.entities import store_entities
 
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity, EntityAlias
@@ -18,6 +17,7 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.rendering.prompt_block import render_context
 from runtime.context_chain import build_context_chain
+from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.memory_tools import (

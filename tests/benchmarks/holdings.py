@@ -18,11 +18,11 @@ from pathlib import Path
 from statistics import median
 
 from pydantic import BaseModel, Field
-from runtime.ingest.entities import store_entities
 from sqlalchemy import create_engine, text
 
 from runtime.bench.book import load_bench_book
 from runtime.bench.fillers import fill_project
+from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import import_book, ingest_scenes
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores

@@ -28,10 +28,10 @@ from pathlib import Path
 
 import numpy as np
 from pydantic import BaseModel, Field
-from runtime.ingest.entities import store_entities
 from sqlalchemy import QueuePool
 
 from runtime.context_chain import build_context_chain
+from runtime.ingest.entities import store_entities
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.storage.database import DatabaseManager
 from runtime.stores import MemoryStores

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from runtime.ingest.entities import store_entities
-
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity
 from novelgen.models.plan import ScenePlan
 from novelgen.models.record import SceneRecord
+from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores

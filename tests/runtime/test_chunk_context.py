@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from runtime.ingest.entities import store_entities
 
 from novelgen.errors import DatabaseError, InvalidProjectIdError, UnknownProjectError
 from novelgen.models.entity import Entity
@@ -13,6 +12,7 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.chunk_context import build_chunk_context, build_chunk_context_chain
 from runtime.files.project_files import EntityEntry
+from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores

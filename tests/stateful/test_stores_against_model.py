@@ -22,7 +22,6 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from runtime.ingest.entities import store_entities
 
 from novelgen.errors import VectorIndexError
 from novelgen.models.context import MemoryContextRequest
@@ -31,6 +30,7 @@ from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.context_chain import build_context_chain
+from runtime.ingest.entities import store_entities
 from runtime.ingest.indexing import drain_outbox, verify_index
 from runtime.ingest.ingest import delete_scene, ingest_scene
 from runtime.ingest.scene_input import SceneInput

@@ -7,8 +7,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from runtime.ingest.entities import store_entities
-
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.plan import ChapterPlan, ScenePlan
 from runtime.files.project_files import (
@@ -19,6 +17,7 @@ from runtime.files.project_files import (
     load_records,
     record_files,
 )
+from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import scenes_of_chapter
 from runtime.settings import NovelgenSettings, load_settings

@@ -6,7 +6,6 @@ import json
 
 import pytest
 from langchain_core.messages import BaseMessage
-from runtime.ingest.entities import store_entities
 
 from novelgen.errors import DatabaseError, UnknownMemoryError, UnknownProjectError, UserInputError
 from novelgen.memory.search import SearchQuery, SearchRequest
@@ -20,6 +19,7 @@ from runtime.ingest.consolidation import (
     consolidate_project,
     undo_consolidation,
 )
+from runtime.ingest.entities import store_entities
 from runtime.ingest.indexing import IndexingResult, verify_index
 from runtime.ingest.ingest import ingest_scene, ingest_scenes
 from runtime.ingest.scene_input import SceneInput

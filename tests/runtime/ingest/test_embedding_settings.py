@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from runtime.ingest.embeddings import apply_embedding_settings, stored_otherwise
-from runtime.ingest.entities import store_entities
 
 from novelgen.errors import UnknownProjectError
 from novelgen.models.position import END_OF_STORY
+from runtime.ingest.embeddings import apply_embedding_settings, stored_otherwise
+from runtime.ingest.entities import store_entities
 from runtime.ingest.indexing import drain_outbox, reindex, verify_index
 from runtime.ingest.ingest import ingest_scenes
 from runtime.storage.records import MemoryEdit, MemoryFilter

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import BaseMessage
-from runtime.ingest.entities import store_entities
 
 from novelgen.errors import UnknownProjectError
 from novelgen.models.position import END_OF_STORY, StoryPosition
+from runtime.ingest.entities import store_entities
 from runtime.ingest.extraction import ExtractionChoice, ExtractionReport, extract_scenes
 from runtime.ingest.ingest import ingest_scene, ingest_scenes
 from runtime.storage.records import MemoryFilter, StoredScene

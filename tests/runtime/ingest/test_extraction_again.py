@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from langchain_core.messages import BaseMessage
-from runtime.ingest.entities import store_entities
 
 from novelgen.errors import UnknownSceneError, UserInputError
 from novelgen.models.position import StoryPosition
+from runtime.ingest.entities import store_entities
 from runtime.ingest.extraction import ExtractionChoice, extract_scenes
 from runtime.ingest.ingest import ingest_scene, ingest_scenes
 from runtime.storage.records import MemoryEdit, MemoryFilter, StoredMemory

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from runtime.ingest.entities import store_entities
 
 from novelgen.errors import UnknownProjectError, UnknownSceneError, UserInputError
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
+from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import IngestResult, delete_scene, ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from runtime.ingest.scene_facts import ChunkScope, passage_chunks, record_chunks
-
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.record import SceneRecord
 from novelgen.names.resolver import NameResolver
+from runtime.ingest.scene_facts import ChunkScope, passage_chunks, record_chunks
 from runtime.ingest.scene_input import SceneInput
 
 SCOPE = ChunkScope(project_id="p", scene_id="s1", created_at=datetime(2026, 1, 1, tzinfo=UTC))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from runtime.ingest.scene_facts import presence_states, recorded_states
 
 from novelgen.models.record import SceneRecord
+from runtime.ingest.scene_facts import presence_states, recorded_states
 from runtime.ingest.scene_input import RecordOrigin
 
 

@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Iterator
 
 import pytest
-from runtime.ingest.entities import store_entities
 
+from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores

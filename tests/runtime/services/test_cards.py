@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from runtime.ingest.entities import store_entities
 
 from novelgen.errors import EmbeddingError
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
+from runtime.ingest.entities import store_entities
 from runtime.ingest.indexing import drain_outbox
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput

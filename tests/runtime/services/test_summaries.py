@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from langchain_core.messages import BaseMessage
-from runtime.ingest.entities import store_entities
 
 from novelgen.errors import UnknownProjectError, UserInputError
 from novelgen.models.position import StoryPosition
+from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.memory_tools import StoryMemoryTools

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from runtime.ingest.entities import store_entities
 
 from novelgen.models.position import StoryPosition
+from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
-from runtime.ingest.entities import store_entities
 
 from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputError
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition, utc_now
+from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.settings import load_settings
