@@ -11,6 +11,9 @@ from novelgen.models.plan import ScenePlan
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.models.timestamps import UtcDatetime
 
+DEFAULT_STATE_BUDGET = 600
+"""Tokens that the states of a context take in a prompt, where nobody says otherwise."""
+
 Form = Literal["full", "short"]
 IssueKind = Literal[
     "unavailable", "timeout", "degraded", "malformed", "over_limit", "not_written", "unresolved", "stale"
@@ -94,6 +97,7 @@ class ContextReport(BaseModel):
     story_version: str | None = Field(
         default=None, description="Mark of what was stored before the position; changes when that changes."
     )
+    language: str = Field(default="", description="Language of the story, `zh` or `en`; empty: not known.")
     scene_plan: ScenePlan | None = Field(
         default=None, description="The plan that the context was built for, so that it can be built again."
     )
@@ -110,3 +114,28 @@ class SceneMemoryContext(BaseModel):
     timeline_context: dict[str, Any] | None = None
     retrieval_timestamp: UtcDatetime
     report: ContextReport | None = None
+
+    def as_prompt(self, *, language: str | None = None, state_budget: int | None = None) -> str:
+        """Return the context as a block for the prompt of a scene writer, in the language of its story.
+
+        Hard facts come first, then the timeline, then the memories in story order. Story text stands between
+        fences that it cannot forge.
+
+        Args:
+            language: Language of the headings, `zh…` or `en`; None takes the story's.
+            state_budget: Token bound for the states; None shows those that the context was built to show.
+
+        Returns:
+            The block, ending in a line break; a context that holds nothing gives an empty string.
+        """
+        # Rendering stands above the models; who only holds a context does not load it.
+        from novelgen.rendering.prompt_block import render_context  # noqa: PLC0415
+
+        report = self.report or ContextReport()
+        return render_context(
+            self,
+            language=language or report.language or "en",
+            state_budget=max(DEFAULT_STATE_BUDGET, report.tokens.get("states", 0))
+            if state_budget is None
+            else state_budget,
+        )

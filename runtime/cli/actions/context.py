@@ -108,7 +108,7 @@ def _context_on_disk(paths: ProjectPaths, place: tuple[int, int]) -> SceneMemory
 
 
 def _warn_of_another_number(plan: ScenePlan, scene_index: int) -> None:
-    if plan.scene_number != scene_index:
+    if plan.scene_number not in (None, scene_index):
         logger.warning(
             "the plan says scene_number %d, but --scene is %d, which counts", plan.scene_number, scene_index
         )
