@@ -38,6 +38,7 @@ class ContextRun:
     timeline: Sequence[EntityStateSnapshot] = ()
     issues: tuple[ReportIssue, ...] = ()
     timings_s: dict[str, float] = field(default_factory=dict)
+    is_unknown_project: bool = False
 
     @property
     def outline(self) -> StoryOutline | None:
@@ -53,6 +54,11 @@ class ContextRun:
         """Return the run with the story before the scene."""
         shown = f"{len(outline.scenes)} scenes, {len(outline.entities)} entities"
         return replace(self, story=Untraced(outline, shown))
+
+    def of_unknown_project(self, message: str) -> ContextRun:
+        """Return the run of a project that is not stored: one issue says so, and nothing is looked up."""
+        issue = ReportIssue(stage="outline", kind="unresolved", message=message)
+        return replace(self.with_issues(issue), is_unknown_project=True)
 
     def with_search(self, search: SearchResult) -> ContextRun:
         """Return the run with what all arms found."""

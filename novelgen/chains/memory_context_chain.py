@@ -25,7 +25,7 @@ from novelgen.chains.context_writer import ContextWriter
 from novelgen.chains.outages import issue_of
 from novelgen.chains.stepwise_chain import StepwiseChain
 from novelgen.deadlines import CallOutcome, run_concurrently
-from novelgen.errors import ContextWriteError
+from novelgen.errors import ContextWriteError, UnknownProjectError
 from novelgen.memory.partial import as_story_memory
 from novelgen.memory.protocol import MemoryTools, StoryMemory
 from novelgen.memory.search import SearchRequest
@@ -118,8 +118,10 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         read = partial(self._memory.outline, request.project_id, as_of=request.position)
         timeouts_s = {"outline": self._timeout_s(run.spent_s(), share=OUTLINE_SHARE)}
         outcome = run_concurrently({"outline": read}, timeouts_s=timeouts_s)["outline"]
-        issue = self._issue("outline", outcome)
         run = run.with_timings({"outline": outcome.elapsed_s})
+        if isinstance(outcome.error, UnknownProjectError):
+            return run.of_unknown_project(str(outcome.error))
+        issue = self._issue("outline", outcome)
         if outcome.value is not None:
             run = run.with_outline(outcome.value)
         return run.with_issues(issue) if issue else run
@@ -132,6 +134,8 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         return run.with_issues(*planned.plan.issues)
 
     def _retrieve(self, run: ContextRun) -> ContextRun:
+        if run.is_unknown_project:
+            return run
         request, settings = run.request, self._settings
         timeout_s = self._timeout_s(run.spent_s(), share=RETRIEVAL_SHARE)
         story = known_story(request, run.outline)

@@ -10,14 +10,28 @@ if TYPE_CHECKING:
     from novelgen.models.attachment import Attachment
     from novelgen.models.characters import Character, CharactersConfig
     from novelgen.models.chunk_context import ChunkContext, ChunkMemory, GlossaryEntry, GlossaryName
-    from novelgen.models.context import ContextItem, ContextReport, LeftOutItem, ReportIssue, SceneMemoryContext
+    from novelgen.models.context import (
+        ContextItem,
+        ContextReport,
+        LeftOutItem,
+        ReportIssue,
+        SceneMemoryContext,
+    )
     from novelgen.models.context_difference import ContextDifference
     from novelgen.models.entity import Entity, EntityAlias
     from novelgen.models.loop import OpenLoop
     from novelgen.models.memory import StoryMemoryChunk
     from novelgen.models.plan import ChapterPlan, GeneratedChapter, GeneratedScene, ScenePlan
     from novelgen.models.position import StoryPosition
-    from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, RecordedLoopResolution, RecordedMemory, RecordedRelationshipChange, RecordedStateChange, SceneRecord
+    from novelgen.models.record import (
+        RecordedLoop,
+        RecordedLoopAdvance,
+        RecordedLoopResolution,
+        RecordedMemory,
+        RecordedRelationshipChange,
+        RecordedStateChange,
+        SceneRecord,
+    )
     from novelgen.models.relationship import Relationship, RelationshipEvent, RelationshipView
     from novelgen.models.request import MemoryContextRequest
     from novelgen.models.state import EntityStateSnapshot, StateChange

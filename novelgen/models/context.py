@@ -134,7 +134,7 @@ class SceneMemoryContext(BaseModel):
         report = self.report or ContextReport()
         return render_context(
             self,
-            language=language or report.language or "en",
+            language=language,
             state_budget=max(DEFAULT_STATE_BUDGET, report.tokens.get("states", 0))
             if state_budget is None
             else state_budget,
