@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
-from novelgen.models.attachment import Attachment
-from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.project_id import require_project_id
+from novelgen.models.memory import Attachment, StoryMemoryChunk
+from novelgen.models.position import require_project_id
 from runtime.lent_stores import lent_stores
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores

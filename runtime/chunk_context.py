@@ -7,7 +7,7 @@ import logging
 from novelgen.chains.chunk_context_chain import ChunkContextChain
 from novelgen.errors import StoreError
 from novelgen.models.chunk_context import ChunkContext, ChunkContextRequest
-from novelgen.models.project_id import require_project_id
+from novelgen.models.position import require_project_id
 from runtime.lent_stores import lent_stores
 from runtime.memory_tools import StoryMemoryTools
 from runtime.stores import MemoryStores

@@ -9,9 +9,8 @@ from novelgen.errors import UserInputError
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import RecordedStateChange, SceneRecord
 from novelgen.models.state import StateChange
-from novelgen.records.conflict import Conflict, ConflictSource
-from novelgen.records.dead_acts import ACTING_ATTRIBUTES
-from novelgen.records.slots import split_slot
+from novelgen.records.conflicts import ACTING_ATTRIBUTES, Conflict, ConflictSource
+from novelgen.records.supersession import split_slot
 from novelgen.records.vital_status import is_death
 from runtime.ingest.scene_replacing import replace_stored_scene
 from runtime.settings import IngestSettings

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
-from novelgen.records.conflict import Conflict, SceneFacts
-from novelgen.records.conflicts import find_conflicts
+from novelgen.records.conflicts import Conflict, SceneFacts, find_conflicts
 from runtime.conflict_settling import Side, settle
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.storage.records import MemoryFilter

@@ -13,8 +13,7 @@ from novelgen.errors import StoreError, UserInputError
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.search import SearchQuery, SearchRequest, SearchResult
 from novelgen.models.memory import ContentType, StoryMemoryChunk
-from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.project_id import require_project_id
+from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.names.resolver import NameResolver
 from novelgen.selection.rank_fusion import reciprocal_rank_fusion

@@ -10,7 +10,6 @@ from pydantic import BaseModel
 from novelgen.errors import ConfigurationError
 from novelgen.nearest import nearest_name
 
-
 ALIKE = 0.6
 """A name that is refused anyway may be told one that is less like it."""
 

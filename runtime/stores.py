@@ -14,8 +14,7 @@ from typing import Self
 from langchain_core.embeddings import Embeddings
 
 from novelgen.errors import DatabaseError, InvalidProjectIdError, UnknownProjectError, VectorIndexError
-from novelgen.models.project_id import require_project_id
-from novelgen.models.timestamps import utc_now
+from novelgen.models.position import require_project_id, utc_now
 from novelgen.nearest import did_you_mean
 from runtime.projects.paths import ProjectPaths
 from runtime.providers.embeddings import (

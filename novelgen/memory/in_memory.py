@@ -11,15 +11,11 @@ from collections.abc import Sequence
 from novelgen.memory.outline import OutlineScene, StoryOutline
 from novelgen.memory.search import ArmHit, Candidate, SearchQuery, SearchRequest, SearchResult
 from novelgen.models.entity import Entity
-from novelgen.models.loop import OpenLoop
 from novelgen.models.memory import ContentType, StoryMemoryChunk
-from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.project_id import require_project_id
-from novelgen.models.relationship import Relationship
-from novelgen.models.state import EntityStateSnapshot, StateChange, snapshot_of
-from novelgen.models.timestamps import UtcDatetime, utc_now
+from novelgen.models.position import END_OF_STORY, StoryPosition, UtcDatetime, require_project_id, utc_now
+from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship, StateChange, snapshot_of
 from novelgen.names.resolver import NameResolver
-from novelgen.text.cjk import is_cjk
+from novelgen.text.language import is_cjk
 
 
 class InMemoryStoryMemory:

@@ -7,20 +7,18 @@ from typing import TYPE_CHECKING
 from novelgen.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from novelgen.models.attachment import Attachment
-    from novelgen.models.characters import Character, CharactersConfig
     from novelgen.models.chunk_context import ChunkContext, ChunkMemory, GlossaryEntry, GlossaryName
     from novelgen.models.context import (
+        ContextDifference,
         ContextItem,
         ContextReport,
         LeftOutItem,
+        MemoryContextRequest,
         ReportIssue,
         SceneMemoryContext,
     )
-    from novelgen.models.context_difference import ContextDifference
     from novelgen.models.entity import Entity, EntityAlias
-    from novelgen.models.loop import OpenLoop
-    from novelgen.models.memory import StoryMemoryChunk
+    from novelgen.models.memory import Attachment, StoryMemoryChunk
     from novelgen.models.plan import ChapterPlan, GeneratedChapter, GeneratedScene, ScenePlan
     from novelgen.models.position import StoryPosition
     from novelgen.models.record import (
@@ -32,21 +30,26 @@ if TYPE_CHECKING:
         RecordedStateChange,
         SceneRecord,
     )
-    from novelgen.models.relationship import Relationship, RelationshipEvent, RelationshipView
-    from novelgen.models.request import MemoryContextRequest
-    from novelgen.models.state import EntityStateSnapshot, StateChange
-    from novelgen.models.story_settings import Settings
+    from novelgen.models.state import (
+        EntityStateSnapshot,
+        OpenLoop,
+        Relationship,
+        RelationshipEvent,
+        RelationshipView,
+        StateChange,
+    )
+    from novelgen.models.user_file import Character, CharactersConfig, Settings
 else:
     __getattr__, __dir__ = lazy_exports(
         __name__,
         {
-            "Attachment": "novelgen.models.attachment",
+            "Attachment": "novelgen.models.memory",
             "ChapterPlan": "novelgen.models.plan",
-            "Character": "novelgen.models.characters",
-            "CharactersConfig": "novelgen.models.characters",
+            "Character": "novelgen.models.user_file",
+            "CharactersConfig": "novelgen.models.user_file",
             "ChunkContext": "novelgen.models.chunk_context",
             "ChunkMemory": "novelgen.models.chunk_context",
-            "ContextDifference": "novelgen.models.context_difference",
+            "ContextDifference": "novelgen.models.context",
             "ContextItem": "novelgen.models.context",
             "ContextReport": "novelgen.models.context",
             "Entity": "novelgen.models.entity",
@@ -57,22 +60,22 @@ else:
             "GlossaryEntry": "novelgen.models.chunk_context",
             "GlossaryName": "novelgen.models.chunk_context",
             "LeftOutItem": "novelgen.models.context",
-            "MemoryContextRequest": "novelgen.models.request",
-            "OpenLoop": "novelgen.models.loop",
+            "MemoryContextRequest": "novelgen.models.context",
+            "OpenLoop": "novelgen.models.state",
             "RecordedLoop": "novelgen.models.record",
             "RecordedLoopAdvance": "novelgen.models.record",
             "RecordedLoopResolution": "novelgen.models.record",
             "RecordedMemory": "novelgen.models.record",
             "RecordedRelationshipChange": "novelgen.models.record",
             "RecordedStateChange": "novelgen.models.record",
-            "Relationship": "novelgen.models.relationship",
-            "RelationshipEvent": "novelgen.models.relationship",
-            "RelationshipView": "novelgen.models.relationship",
+            "Relationship": "novelgen.models.state",
+            "RelationshipEvent": "novelgen.models.state",
+            "RelationshipView": "novelgen.models.state",
             "ReportIssue": "novelgen.models.context",
             "SceneMemoryContext": "novelgen.models.context",
             "ScenePlan": "novelgen.models.plan",
             "SceneRecord": "novelgen.models.record",
-            "Settings": "novelgen.models.story_settings",
+            "Settings": "novelgen.models.user_file",
             "StateChange": "novelgen.models.state",
             "StoryMemoryChunk": "novelgen.models.memory",
             "StoryPosition": "novelgen.models.position",

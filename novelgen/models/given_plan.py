@@ -8,10 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from novelgen.models.characters import Character, CharactersConfig
 from novelgen.models.plan import ChapterPlan, ScenePlan
-from novelgen.models.story_settings import Settings
-from novelgen.models.user_file import UserFileModel
+from novelgen.models.user_file import Character, CharactersConfig, Settings, UserFileModel
 from novelgen.nearest import nearest_name
 
 MISSPELT = 0.8

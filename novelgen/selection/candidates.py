@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from novelgen.memory.search import ArmHit, Candidate, Vector
-from novelgen.models.loop import OpenLoop
+from novelgen.models.state import OpenLoop
 
-__all__ = ["LEXICAL_ARM", "SEMANTIC_ARM", "ArmHit", "Candidate", "QueryKind", "SceneFacts", "SceneKey"]
+__all__ = ["LEXICAL_ARM", "SEMANTIC_ARM", "ArmHit", "Candidate", "QueryKind", "SceneCast", "SceneKey"]
 __all__ += ["SceneQuery", "SelectionScene", "Vector"]
 
 SceneKey = tuple[int, int]
@@ -28,7 +28,7 @@ class SceneQuery:
 
 
 @dataclass(frozen=True)
-class SceneFacts:
+class SceneCast:
     """What is known of a stored scene without reading it.
 
     Args:
@@ -67,5 +67,5 @@ class SelectionScene:
     queries: tuple[SceneQuery, ...] = ()
     entity_ids: frozenset[str] = frozenset()
     character_ids: frozenset[str] = frozenset()
-    scenes: tuple[SceneFacts, ...] = ()
+    scenes: tuple[SceneCast, ...] = ()
     open_loops: tuple[OpenLoop, ...] = field(default_factory=tuple)

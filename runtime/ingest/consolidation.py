@@ -17,7 +17,7 @@ from novelgen.chains.consolidation_chain import (
 )
 from novelgen.consolidation.consolidated import consolidated_memory, consolidated_vector
 from novelgen.consolidation.groups import ConsolidationGroup, choose_groups, counts_after, entity_counts
-from novelgen.consolidation.live_memory import LiveMemory
+from novelgen.consolidation.rules import LiveMemory
 from novelgen.errors import StoreError, UserInputError
 from novelgen.memory.search import Vector
 from novelgen.models.context import ReportIssue

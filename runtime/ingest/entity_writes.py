@@ -7,8 +7,8 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field
 
-from novelgen.models.characters import CharactersConfig
 from novelgen.models.entity import Entity
+from novelgen.models.user_file import CharactersConfig
 from novelgen.names.matching import NameFinder
 from runtime.ingest.character_entities import entities_of_characters
 from runtime.ingest.scene_replacing import replace_stored_scene

@@ -9,16 +9,16 @@ from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field
 
 from novelgen.chains.scene_record_chain import SceneRecordChain, SceneRecordSettings
-from novelgen.extraction.proposals import AllocatedKind, with_given_ids
+from novelgen.extraction.conclusion import AllocatedKind, with_given_ids
 from novelgen.extraction.request import ExtractionFault, SceneRecordRequest, SceneRecordResult, UnverifiedFact
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
-from novelgen.records.loop_identity import known_loop_ids
+from novelgen.records.merge import known_loop_ids
 from novelgen.records.supersession import with_supersessions
-from novelgen.text.cjk import StoryLanguage
+from novelgen.text.language import StoryLanguage
 from runtime.ingest.compaction import compacted
 from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.entity_writes import store_entities_in

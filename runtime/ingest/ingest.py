@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from novelgen.errors import DatabaseError
 from novelgen.models.context import ReportIssue
 from novelgen.models.position import StoryPosition
-from novelgen.text.cjk import story_language
+from novelgen.text.language import story_language
 from runtime.ingest.compaction import compacted
 from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.indexing import INDEX_STAGE, IndexingResult, drain_outbox

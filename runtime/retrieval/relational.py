@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from novelgen.memory.search import SearchRequest
-from novelgen.models.loop import most_due
 from novelgen.models.memory import ContentType
+from novelgen.models.state import most_due
 from runtime.retrieval.answers import ArmAnswer, listed_answer
 from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores

@@ -20,7 +20,7 @@ from novelgen.errors import (
 from novelgen.memory.search import Candidate, SearchRequest, SearchResult, Vector
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.project_id import require_project_id
+from novelgen.models.position import require_project_id
 from runtime.retrieval.answers import ArmAnswer, merged
 from runtime.retrieval.lexical import search_words
 from runtime.retrieval.relational import entity_memories, loop_memories, recent_memories

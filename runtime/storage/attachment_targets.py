@@ -8,15 +8,15 @@ from difflib import get_close_matches
 from sqlalchemy import select
 
 from novelgen.errors import UnknownEntityError, UnknownSceneError
-from novelgen.models.attachment import BOOK, chapter_of_target, chapter_target
 from novelgen.models.entity import Entity
-from novelgen.names.index import NameIndex
+from novelgen.models.memory import BOOK, chapter_of_target, chapter_target
+from novelgen.names.resolver import NameIndex
 from runtime.storage.entities import EntityRepository
 from runtime.storage.session import StorageSession
 from runtime.storage.tables import SCENES
 
 SHOWN_NAMES = 3
-_LEAST_LIKENESS = 0.3
+_MIN_LIKENESS = 0.3
 
 
 def resolved_targets(session: StorageSession, project_id: str, targets: Sequence[str]) -> list[str]:
@@ -54,7 +54,7 @@ def nearest_names(name: str, entities: Sequence[Entity]) -> list[str]:
     """
     bearers = {known: entity.entity_id for entity in reversed(entities) for known in entity.names()}
     folded = {known.casefold(): known for known in bearers}
-    close = get_close_matches(name.casefold(), folded, n=SHOWN_NAMES, cutoff=_LEAST_LIKENESS)
+    close = get_close_matches(name.casefold(), folded, n=SHOWN_NAMES, cutoff=_MIN_LIKENESS)
     names = [folded[each] for each in close] or [entity.name for entity in entities[:SHOWN_NAMES]]
     return [f"{known} ({bearers[known]})" for known in names]
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, func, or_, select
 
 from novelgen.errors import UnknownMemoryError
-from novelgen.models.attachment import (
+from novelgen.models.memory import (
     BOOK,
     Attachment,
+    StoryMemoryChunk,
     chapter_of_target,
     chapter_target,
 )
-from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.names.matching import NameFinder
 from novelgen.names.resolver import NameResolver

@@ -8,8 +8,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from novelgen.models.attachment import is_entity_target, linked_targets
-from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.memory import StoryMemoryChunk, is_entity_target, linked_targets
 from runtime.storage.lexical_index import searchable_text
 from runtime.storage.lexical_terms import index_tokens
 from runtime.storage.records import StoredMemory

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import bindparam, select
 
 from novelgen.errors import UnknownProjectError
-from novelgen.models.attachment import linked_targets
+from novelgen.models.memory import linked_targets
 from runtime.storage.consolidation_links import (
     standing_for_rows,
     standing_for_scenes,

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 from sqlalchemy import Select, select
 
-from novelgen.consolidation.live_memory import LiveMemory
+from novelgen.consolidation.rules import LiveMemory
 from novelgen.errors import UnknownMemoryError
 from novelgen.models.memory import CONSOLIDATED, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY

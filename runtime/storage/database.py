@@ -13,7 +13,7 @@ from sqlalchemy import URL, Connection, Engine, QueuePool
 from tenacity import Retrying, retry_if_exception, stop_after_attempt
 
 from novelgen.errors import DatabaseBusyError, DatabaseError, UnknownProjectError
-from novelgen.models.timestamps import utc_now
+from novelgen.models.position import utc_now
 from runtime.storage.backup import backup_sqlite
 from runtime.storage.connection import (
     WRITING,

@@ -9,7 +9,7 @@ from uuid import uuid4
 from sqlalchemy import Table, select
 
 from novelgen.models.entity import Entity
-from novelgen.models.story_part import StoryPart
+from novelgen.models.user_file import StoryPart
 from novelgen.names.normalise import name_key
 from runtime.storage.chunk_rows import chunk_values, text_hash
 from runtime.storage.chunk_writer import ChunkWriter

@@ -8,10 +8,9 @@ from pydantic import BaseModel, Field
 
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.relationship import RelationshipDimension
-from novelgen.models.state import StateChange
-from novelgen.models.story_part import StoryPart
-from novelgen.models.timestamps import UtcDatetime
+from novelgen.models.position import UtcDatetime
+from novelgen.models.state import RelationshipDimension, StateChange
+from novelgen.models.user_file import StoryPart
 from runtime.storage.consolidations import StoredConsolidation
 from runtime.storage.records import EntityOrigin, EventOrigin, MemoryStatus, StoredScene
 from runtime.storage.summaries import StoredSummary

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from novelgen.text.cjk import CJK_RANGES, is_cjk
+from novelgen.text.language import CJK_RANGES, is_cjk
 
 LONGEST_CHINESE_TERM = 4
 _TOKEN = re.compile(rf"[{CJK_RANGES}]|[^\W_{CJK_RANGES}]+")

@@ -10,9 +10,9 @@ import numpy as np
 from sqlalchemy import case, select
 
 from novelgen.errors import UserInputError
-from novelgen.models.loop import LoopStatus, OpenLoop, most_due
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, RecordedLoopResolution, SceneRecord
+from novelgen.models.state import LoopStatus, OpenLoop, most_due
 from runtime.storage.counters import CounterRepository
 from runtime.storage.cuts import before, story_order
 from runtime.storage.positions import scene_ids_at

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from novelgen.models.entity import Entity, EntityAlias
+from novelgen.models.entity import Entity, EntityAlias, profile_with_names
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.translation import profile_with_names
 from runtime.storage.records import StoredEntity
 
 FirstMentions = Mapping[tuple[str, str], tuple[int, int]]

@@ -10,7 +10,7 @@ from sqlalchemy import Text, cast, select
 
 from novelgen.memory.outline import OutlineScene, StoryOutline
 from novelgen.models.position import StoryPosition
-from novelgen.records.parts import CHAPTERS_PER_PART
+from novelgen.records.summaries import CHAPTERS_PER_PART
 from runtime.storage.cuts import before, story_order
 from runtime.storage.entities import EntityRepository
 from runtime.storage.loops import LoopRepository

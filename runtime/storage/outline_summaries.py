@@ -9,16 +9,23 @@ from sqlalchemy import func, select
 
 from novelgen.memory.outline import ChapterSummary, OutlineScene, PartSummary
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.story_part import StoryPart
-from novelgen.records.parts import CHAPTERS_PER_PART, NumberedPart, finished_parts, story_parts
-from novelgen.records.summaries import RECENT_CHAPTERS, chapter_summaries, part_summaries
+from novelgen.models.user_file import StoryPart
+from novelgen.records.summaries import (
+    CHAPTERS_PER_PART,
+    RECENT_CHAPTERS,
+    NumberedPart,
+    chapter_summaries,
+    finished_parts,
+    part_summaries,
+    story_parts,
+)
 from runtime.storage.cuts import before
 from runtime.storage.memory_cuts import brought
 from runtime.storage.session import StorageSession
 from runtime.storage.summaries import SummaryRepository
 from runtime.storage.tables import CHUNKS, PROJECTS, SCENES
 
-MOST_CHAPTERS = 12
+MAX_CHAPTERS = 12
 """Of a part that is not over at most so many chapters are summed up, the last ones."""
 
 RECENT_PARTS = 3
@@ -99,7 +106,7 @@ def _chapters_with_scenes(session: StorageSession, project_id: str, as_of: Story
 
 def _chapters_to_tell(known: list[int], finished: list[NumberedPart]) -> list[int]:
     """The chapters of the part that is not over, and the last ones whatever part they are in."""
-    recent = known[-MOST_CHAPTERS:]
+    recent = known[-MAX_CHAPTERS:]
     return [
         chapter
         for chapter in recent

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import select
 
 from novelgen.errors import UnknownProjectError, UserInputError
-from novelgen.models.project_id import require_project_id
+from novelgen.models.position import require_project_id
 from runtime.storage.records import StoredProject
 from runtime.storage.session import AnyRow, StorageSession
 from runtime.storage.tables import PROJECTS

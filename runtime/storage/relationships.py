@@ -11,7 +11,7 @@ from sqlalchemy import case, or_, select
 from novelgen.errors import UserInputError
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedRelationshipChange
-from novelgen.models.relationship import Relationship, RelationshipEvent
+from novelgen.models.state import Relationship, RelationshipEvent
 from runtime.storage.counters import CounterRepository
 from runtime.storage.cuts import before, story_order
 from runtime.storage.positions import scene_ids_at

@@ -9,10 +9,8 @@ from typing import Any, Literal
 from pydantic import BaseModel
 from sqlalchemy import bindparam, select
 
-from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.timestamps import UtcDatetime
-from novelgen.records.parts import NumberedPart
-from novelgen.records.summaries import WrittenSummary
+from novelgen.models.position import END_OF_STORY, StoryPosition, UtcDatetime
+from novelgen.records.summaries import NumberedPart, WrittenSummary
 from runtime.storage.cuts import before, story_order
 from runtime.storage.scene_order import ScenePlace
 from runtime.storage.session import StorageSession, own_rows

@@ -10,7 +10,7 @@ from sqlalchemy import Select, select
 
 from novelgen.models.memory import CONSOLIDATED
 from novelgen.models.position import StoryPosition
-from novelgen.records.slots import Place, SlotHolder, closed_by
+from novelgen.records.supersession import Place, SlotHolder, closed_by
 from runtime.storage.cuts import before
 from runtime.storage.session import AnyRow, StorageSession
 from runtime.storage.tables import CHUNKS, CONSOLIDATION_SOURCES

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from novelgen.memory.outline import StoryOutline
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.records.parts import CHAPTERS_PER_PART, NumberedPart
+from novelgen.records.summaries import CHAPTERS_PER_PART, NumberedPart
 from runtime.storage.attachments import AttachmentRepository
 from runtime.storage.character_file import CharacterFileRepository
 from runtime.storage.consolidations import ConsolidationRepository

@@ -9,7 +9,7 @@ from typing import Any
 from novelgen.models.entity import Entity
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot
 from novelgen.rendering.labels import Labels, labels_for
-from novelgen.rendering.states import render_value
+from novelgen.rendering.lines import render_value
 from runtime.storage.records import StoredScene
 from runtime.storage.unit import UnitOfWork
 from runtime.story_tools.arguments import CardType

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from novelgen.errors import UserInputError
 from novelgen.models.entity import EntityType
-from novelgen.models.loop import LoopImportance
 from novelgen.models.record import RecordedLoop, RecordedLoopResolution
+from novelgen.models.state import LoopImportance
 from runtime.storage.unit import UnitOfWork
 from runtime.story_tools.refusals import Answer
 from runtime.story_tools.story_scope import StoryScope

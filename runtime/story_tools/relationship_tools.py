@@ -7,7 +7,7 @@ from typing import Any
 
 from novelgen.errors import UserInputError
 from novelgen.models.record import RecordedRelationshipChange
-from novelgen.models.relationship import Relationship
+from novelgen.models.state import Relationship
 from runtime.storage.unit import UnitOfWork
 from runtime.story_tools.refusals import Answer
 from runtime.story_tools.story_scope import StoryScope

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
-from novelgen.models.request import MemoryContextRequest
 from novelgen.rendering.prompt_block import render_context
 from runtime.context_chain import build_context_chain
 from runtime.ingest.entity_writes import store_entities

@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import DatabaseError
-from novelgen.models.context import SceneMemoryContext
-from novelgen.models.request import MemoryContextRequest
+from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from runtime.context_chain import build_context_chain
 from runtime.ingest.indexing import verify_index
 from runtime.ingest.ingest import ingest_scene, ingest_scenes

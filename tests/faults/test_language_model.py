@@ -12,8 +12,8 @@ import pytest
 from langchain_openai import ChatOpenAI
 
 from novelgen.chains.scene_record_chain import SceneRecordSettings
+from novelgen.models.context import MemoryContextRequest
 from novelgen.models.position import StoryPosition
-from novelgen.models.request import MemoryContextRequest
 from runtime.context_chain import build_context_chain
 from runtime.ingest.extraction import extract_scenes
 from runtime.ingest.extraction_choice import ExtractionChoice

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from novelgen.errors import UserInputError
+from novelgen.models.context import MemoryContextRequest
 from novelgen.models.plan import ScenePlan
 from novelgen.models.record import SceneRecord
-from novelgen.models.request import MemoryContextRequest
 from novelgen.text.scrub import scrub_text
 from runtime.cli.exit_codes import ExitCode
 from runtime.cli.main import novelgen

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from langchain_core.runnables import RunnableLambda
 
+from novelgen.models.context import MemoryContextRequest
 from novelgen.models.plan import GeneratedScene, ScenePlan
 from novelgen.models.position import StoryPosition
-from novelgen.models.request import MemoryContextRequest
 from runtime.context_chain import build_context_chain
 from runtime.orchestrator import SceneBrief, WrittenScene, build_scene_pipeline
 from runtime.stores import MemoryStores

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.record import SceneRecord
-from novelgen.models.request import MemoryContextRequest
 from runtime.context_chain import build_context_chain
 from runtime.ingest.entity_writes import store_entities
 from runtime.ingest.ingest import ingest_scene

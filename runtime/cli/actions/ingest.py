@@ -11,7 +11,7 @@ import click
 
 from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputError
 from novelgen.models.context import ReportIssue
-from novelgen.models.story_settings import Settings
+from novelgen.models.user_file import Settings
 from runtime.cli.exit_codes import ExitCode
 from runtime.cli.index_following import index_state
 from runtime.cli.ingest_sources import IngestSources

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from novelgen.errors import UserInputError
-from novelgen.models.loop import LoopStatus, OpenLoop
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedLoopAdvance
+from novelgen.models.state import LoopStatus, OpenLoop
 from runtime.cli.opening import opened_project
 from runtime.cli.output import print_json, print_pairs, print_table, print_text
 from runtime.cli.session import CliSession

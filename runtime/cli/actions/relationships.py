@@ -7,7 +7,7 @@ from typing import Any
 
 from novelgen.errors import UserInputError
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.relationship import RelationshipDimension
+from novelgen.models.state import RelationshipDimension
 from runtime.cli.actions.entities import known_entities, resolved_entity
 from runtime.cli.opening import opened_project
 from runtime.cli.output import print_heading, print_json, print_pairs, print_table, print_text

@@ -10,7 +10,7 @@ from novelgen.errors import UserInputError
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.rendering.labels import labels_for
-from novelgen.rendering.states import render_value
+from novelgen.rendering.lines import render_value
 from runtime.cli.actions.entities import known_entities, resolved_entity
 from runtime.cli.labels import place_text, view_labels_for
 from runtime.cli.opening import opened_project, story_language

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from novelgen.models.characters import Character
+from novelgen.models.context import MemoryContextRequest
 from novelgen.models.plan import ChapterPlan, ScenePlan
-from novelgen.models.request import MemoryContextRequest
+from novelgen.models.user_file import Character
 
 PLAN = {"location": "the Salt House", "characters": ["Ines"], "purpose": "Open the iron door."}
 

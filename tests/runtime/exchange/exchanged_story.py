@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from novelgen.consolidation.consolidated import ConsolidatedText, consolidated_memory
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.position import StoryPosition
+from novelgen.models.position import StoryPosition, utc_now
 from novelgen.models.record import (
     RecordedLoop,
     RecordedLoopResolution,
@@ -17,7 +17,6 @@ from novelgen.models.record import (
     SceneRecord,
 )
 from novelgen.models.state import StateChange
-from novelgen.models.timestamps import utc_now
 from runtime.storage.records import SceneWrite
 from runtime.storage.unit import UnitOfWork
 

@@ -14,8 +14,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputError
 from novelgen.models.entity import Entity
-from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.timestamps import utc_now
+from novelgen.models.position import END_OF_STORY, StoryPosition, utc_now
 from runtime.exchange.contents_import import ImportResult, import_story
 from runtime.exchange.memory_folder import export_project, file_name
 from runtime.exchange.memory_folder_reading import read_memory_folder

@@ -213,7 +213,7 @@ def test_kept_sources_do_not_count_as_dead_vectors(
         held = len(unit.memories.index_ids(road))
     rebuilds: list[str] = []
     monkeypatch.setattr(compaction, "SPARE_VECTORS", 0)
-    monkeypatch.setattr(compaction, "MOST_KEPT_PER_MEMORY", 1)
+    monkeypatch.setattr(compaction, "MAX_KEPT_PER_MEMORY", 1)
     monkeypatch.setattr(compaction, "kept_vectors", lambda *_: held)
     monkeypatch.setattr(compaction, "reindex", lambda _, project_id: rebuilds.append(project_id))
     compaction.compacted(stores, road, IndexingResult(indexed=1))

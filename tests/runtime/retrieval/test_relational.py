@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from novelgen.memory.search import SearchRequest
-from novelgen.models.loop import OpenLoop
 from novelgen.models.position import StoryPosition
+from novelgen.models.state import OpenLoop
 from runtime.retrieval.relational import DUE_LOOPS, loop_memories
 from runtime.stores import MemoryStores
 

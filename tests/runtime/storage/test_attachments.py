@@ -8,9 +8,8 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from novelgen.errors import UnknownEntityError, UnknownMemoryError, UnknownSceneError
-from novelgen.models.attachment import Attachment
 from novelgen.models.entity import Entity, EntityAlias
-from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.memory import Attachment, StoryMemoryChunk
 from runtime.storage.connection import database_url as url_of
 from runtime.storage.database import DatabaseManager
 from runtime.storage.migrations.runner import migrate_to_head

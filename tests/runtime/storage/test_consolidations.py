@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from novelgen.errors import UnknownMemoryError, UserInputError
-from novelgen.models.attachment import BOOK
 from novelgen.models.entity import Entity
-from novelgen.models.memory import CONSOLIDATED, StoryMemoryChunk
+from novelgen.models.memory import BOOK, CONSOLIDATED, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.database import DatabaseManager
 from runtime.storage.records import MemoryEdit, MemoryFilter

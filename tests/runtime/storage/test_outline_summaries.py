@@ -6,7 +6,7 @@ import pytest
 
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.database import DatabaseManager
-from runtime.storage.outline_summaries import MOST_CHAPTERS
+from runtime.storage.outline_summaries import MAX_CHAPTERS
 from runtime.storage.records import SceneWrite
 from tests.runtime.storage.stories import at, record, scene, store
 
@@ -62,7 +62,7 @@ def test_of_a_very_long_part_only_the_last_chapters_are_read(database: DatabaseM
     store(database, *(told(chapter, 1) for chapter in range(1, 16)))
     with database.read() as unit:
         summaries = unit.outline("demo", as_of=at(16), chapters_per_part=100).chapter_summaries
-    assert [each.chapter_index for each in summaries] == list(range(16 - MOST_CHAPTERS, 16))
+    assert [each.chapter_index for each in summaries] == list(range(16 - MAX_CHAPTERS, 16))
 
 
 def test_scenes_without_records_have_no_summary(database: DatabaseManager) -> None:

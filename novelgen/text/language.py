@@ -1,8 +1,9 @@
-"""Chinese characters: finding them, and telling a story's language by them."""
+"""Chinese and English: a text's language, its words that say something, and what it costs in a prompt."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Literal
 
 StoryLanguage = Literal["zh", "en"]
@@ -17,6 +18,7 @@ One Chinese character says about as much as five Latin letters, so a fifth of th
 """
 
 _CJK = re.compile(f"[{CJK_RANGES}]+")
+
 _LETTER = re.compile(r"[^\W\d_]")
 
 
@@ -46,3 +48,37 @@ def story_language(text: str) -> StoryLanguage:
     """
     letters = len(_LETTER.findall(text))
     return "zh" if letters and count_cjk(text) >= CJK_SHARE_OF_CHINESE_TEXT * letters else "en"
+
+
+_LONG_WORD = re.compile(rf"[^\W\d_{CJK_RANGES}]{{4,}}")
+
+_CHINESE_RUN = re.compile(f"[{CJK_RANGES}]+")
+
+
+def significant_words(text: str) -> frozenset[str]:
+    """Return the words of four and more letters, folded, and the pairs of neighbouring Chinese characters."""
+    words = {word.casefold() for word in _LONG_WORD.findall(text)}
+    runs = _CHINESE_RUN.findall(text)
+    return frozenset(words.union(run[at : at + 2] for run in runs for at in range(len(run) - 1)))
+
+
+TokenCounter = Callable[[str], int]
+"""Counts the tokens of a text; a model's own tokenizer comes from `runtime`."""
+
+OTHER_CHARACTERS_PER_TOKEN = 4
+
+
+def estimate_tokens(text: str) -> int:
+    """Estimate the tokens of a text without a tokenizer.
+
+    One token per Chinese character and one per four other characters, rounded up for the whole text, so
+    that a sum of estimates never undercounts.
+
+    Args:
+        text: Any text; an empty one costs nothing.
+
+    Returns:
+        Tokens, at least 0.
+    """
+    chinese = count_cjk(text)
+    return chinese + -(-(len(text) - chinese) // OTHER_CHARACTERS_PER_TOKEN)

@@ -2,24 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
+from pydantic import BaseModel, Field
+
 from novelgen.assembly.memories import assemble_memories
-from novelgen.assembly.states import assemble_states
 from novelgen.assembly.timeline import assemble_timeline
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.search import SearchResult
-from novelgen.models.context import ContextReport, ReportedQuery, SceneMemoryContext
-from novelgen.models.request import MemoryContextRequest
+from novelgen.models.context import (
+    ContextReport,
+    LeftOutItem,
+    MemoryContextRequest,
+    ReportedQuery,
+    SceneMemoryContext,
+)
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.planning.retrieval_plan import PlannedQuery, RetrievalPlan
 from novelgen.planning.scene_planning import language_of
-from novelgen.rendering.labels import labels_for
-from novelgen.selection.quotas import NeedQuotas
-from novelgen.selection.weights import SelectionWeights
-from novelgen.text.tokens import TokenCounter
+from novelgen.rendering.labels import Labels, labels_for
+from novelgen.rendering.lines import render_states
+from novelgen.selection.weights import NeedQuotas, SelectionWeights
+from novelgen.text.language import TokenCounter
+
+
+class AssembledStates(BaseModel):
+    """Snapshots within bounds, in the order given, their cost in the prompt, and what was left out."""
+
+    snapshots: list[EntityStateSnapshot] = Field(default_factory=list)
+    tokens: int = 0
+    left_out: list[LeftOutItem] = Field(default_factory=list)
+
+
+def assemble_states(
+    snapshots: Sequence[EntityStateSnapshot],
+    names: Mapping[str, str],
+    *,
+    labels: Labels,
+    budget_tokens: int,
+    max_states: int,
+    count_tokens: Callable[[str], int],
+) -> AssembledStates:
+    """Take the first `max_states` snapshots of which at least one attribute fits the budget.
+
+    A snapshot is never cut: it holds its whole state. The budget bounds its line in the prompt.
+
+    Args:
+        snapshots: Most wanted first, empty states excluded by the caller or dropped here.
+        names: Entity id to name, for the lines.
+        labels: Words of the story's language.
+        budget_tokens: Bound for all lines together.
+        max_states: Bound for the number of snapshots.
+        count_tokens: Token counter.
+    """
+    filled = [snapshot for snapshot in snapshots if snapshot.state_data]
+    wanted = filled[:max_states]
+    rendered = render_states(
+        wanted, names, labels=labels, budget_tokens=budget_tokens, count_tokens=count_tokens
+    )
+    taken = [snapshot for snapshot in wanted if snapshot.entity_id in rendered.lines]
+    left_out = [_left_out(snapshot, f"more than max_states={max_states}") for snapshot in filled[max_states:]]
+    left_out += [
+        _left_out(snapshot, f"no attribute fits state_budget={budget_tokens}")
+        for snapshot in wanted
+        if snapshot.entity_id not in rendered.lines
+    ]
+    left_out += [
+        LeftOutItem(
+            section="states",
+            id=entity_id,
+            reason=f"in the JSON only, not in the prompt within state_budget={budget_tokens}: {', '.join(dropped)}",
+        )
+        for entity_id, dropped in rendered.dropped.items()
+        if entity_id in rendered.lines
+    ]
+    return AssembledStates(snapshots=taken, tokens=rendered.tokens, left_out=left_out)
+
+
+def _left_out(snapshot: EntityStateSnapshot, reason: str) -> LeftOutItem:
+    return LeftOutItem(section="states", id=snapshot.entity_id, reason=reason)
 
 
 class ContextBounds(Protocol):

@@ -3,35 +3,50 @@
 Tolerated: a byte order mark, reasoning in `<think>` blocks, chat markers, code fences, prose around the
 object, trailing commas, comments, single quotes, Chinese quotation marks and punctuation, line breaks in
 strings, repeated keys. Never tolerated: an object that ends too early, for nobody knows what it lacks.
+
+Whether what a model wrote is whole, and says no more than what it was shown.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Literal, NoReturn
 
 import json5
 
 from novelgen.errors import ModelOutputError
-from novelgen.text.nesting import is_deeper
+from novelgen.names.matching import NameFinder
+from novelgen.text.language import estimate_tokens, significant_words
+from novelgen.text.scrub import is_deeper
+from novelgen.text.sentences import SENTENCE_ENDS
 
 MAX_ANSWER_CHARACTERS = 60_000
+
 MAX_DEPTH = 16
+
 MAX_CANDIDATES = 200
 """Braces at which an object may begin; each costs a look at the whole rest of the answer."""
 
 AnswerFault = Literal["cut", "not_json", "schema", "empty", "echo", "ungrounded"]
 
 _REASONING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+
 _REASONING_END = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+
 _CHAT_MARKER = re.compile(r"<\|[^|<>\n]{1,40}\|>|</s>|<(?:start|end)_of_turn>")
+
 _END_OF_INPUT = "Unexpected end of input"
+
 _CUT_MESSAGE = "the answer ends within its JSON object; it must be complete and shorter"
+
 _DEPTH_MESSAGE = "the answer nests too deep"
+
 _CHINESE_QUOTED = re.compile(r"[“”]([^“”\"]*)[“”]")
+
 _CHINESE_PUNCTUATION = str.maketrans({"：": ":", "，": ",", "｛": "{", "｝": "}", "［": "[", "］": "]"})
+
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 
@@ -156,3 +171,48 @@ def _json_punctuation(text: str) -> str:
 
 def _excerpt(text: str) -> str:
     return " ".join(text.split())[:120]
+
+
+SHARED_SHARE = 1 / 3
+"""At least this share of the answer's words stands in what was shown."""
+
+
+def whole_sentences(text: str, *, field: str, max_tokens: int) -> str:
+    """Return what a model wrote on one line, or refuse it.
+
+    Args:
+        text: What the model wrote.
+        field: Where in the answer it stands; the message names it.
+        max_tokens: Bound, in estimated tokens.
+
+    Raises:
+        UnusableAnswerError: With fault "empty", or "schema" when it is too long or broken off.
+    """
+    line = " ".join(text.split())
+    if not line:
+        raise UnusableAnswerError("empty", f"{field} is empty")
+    if estimate_tokens(line) > max_tokens:
+        raise UnusableAnswerError("schema", f"{field} is longer than {max_tokens} tokens")
+    if line[-1] not in SENTENCE_ENDS:
+        raise UnusableAnswerError("schema", f"{field} does not end with a whole sentence: {line[-20:]!r}")
+    return line
+
+
+def require_grounded(text: str, *, shown: str, names: Sequence[str]) -> None:
+    """Refuse a text that names or tells what was not shown.
+
+    Args:
+        text: What the model wrote.
+        shown: What it was shown.
+        names: Every name that the story knows, later ones too: none may come in that was not shown. A name that
+            stands within a shown one, such as 悟空 in 孙悟空, was shown.
+
+    Raises:
+        UnusableAnswerError: With fault "ungrounded".
+    """
+    for name in sorted({match.name for match in NameFinder(names).find(text)}):
+        if not NameFinder([name]).find(shown):
+            raise UnusableAnswerError("ungrounded", f"{name!r} is not named in what was to be summed up")
+    words = significant_words(text)
+    if len(words & significant_words(shown)) < SHARED_SHARE * len(words):
+        raise UnusableAnswerError("ungrounded", "the answer does not tell what was to be summed up")
