@@ -11,12 +11,11 @@ from pydantic import BaseModel, Field
 from novelgen.memory.search import Candidate, SearchQuery, SearchRequest
 from novelgen.models.chunk_context import ChunkContextRequest, ChunkMemory, GlossaryEntry, GlossaryName
 from novelgen.models.entity import Entity, translation_of
-from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.memory import DISTILLED_TYPES, PASSAGE_TYPES, StoryMemoryChunk
 from novelgen.names.resolver import Mention, NameResolver
 from novelgen.selection.duplicates import DuplicateFinder
 from novelgen.selection.rank_fusion import RANK_CONSTANT
 from novelgen.selection.select import best_ranks
-from novelgen.selection.table import DISTILLED_TYPES
 from novelgen.text.sentences import chunk_text, split_sentences
 
 
@@ -113,8 +112,6 @@ SUPERSEDED_FACTOR = 0.1
 REPEATED_ENTITY_FACTOR = 0.7
 """What a further memory of the same entity is worth: the protagonist must not fill all places."""
 
-PASSAGES = frozenset({"scene", "dialogue", "description"})
-
 DUPLICATE_OVERLAP = 0.6
 
 
@@ -184,7 +181,7 @@ def choose_for_chunk(
         for each in candidates
         if _fits(each, request, here) and _unspaced(each.chunk.content) not in own_text
     ]
-    pool = [each for each in fitting if each.chunk.content_type not in PASSAGES] or fitting
+    pool = [each for each in fitting if each.chunk.content_type not in PASSAGE_TYPES] or fitting
     ranked = sorted(_scored(pool, here), key=_order(request))
     finder = DuplicateFinder(pool, DUPLICATE_OVERLAP)
     unique = [each for each in ranked if finder.take(each.chunk.chunk_id) is None]

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 
 from novelgen.memory.outline import StoryOutline
 from novelgen.models.context import LeftOutItem
+from novelgen.models.position import sort_key
 from novelgen.models.state import LOOP_WEIGHTS, EntityStateSnapshot, OpenLoop, Relationship
 from novelgen.records.summaries import RECENT_CHAPTERS
 from novelgen.rendering.labels import Labels
@@ -276,8 +277,7 @@ def _relationship_entry(relationship: Relationship) -> dict[str, Any]:
 
 def _in_story_order(lines: Sequence[TimelineLine]) -> list[dict[str, Any]]:
     def place(line: TimelineLine) -> tuple[int, int, int]:
-        chapter, scene = line.entry.get("chapter_index"), line.entry.get("scene_index")
-        return (-1 if chapter is None else chapter, -1 if scene is None else scene, line.depth)
+        return (*sort_key(line.entry.get("chapter_index"), line.entry.get("scene_index")), line.depth)
 
     return [dict(line.entry) for line in sorted(lines, key=place)]
 

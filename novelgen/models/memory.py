@@ -24,6 +24,20 @@ ContentType = Literal["scene", "dialogue", "description", "summary", "memory", "
 
 CONTENT_TYPES: tuple[ContentType, ...] = ("scene", "dialogue", "description", "summary", "memory", "note")
 
+DISTILLED_TYPES: tuple[ContentType, ...] = ("memory", "note")
+"""Facts in other words than the text's."""
+
+SUMMARY_TYPE: ContentType = "summary"
+
+SCENE_RECORD_TYPES: tuple[ContentType, ...] = ("memory", SUMMARY_TYPE)
+"""What the record of a scene brings; an author's notes are none."""
+
+PASSAGE_TYPES: tuple[ContentType, ...] = ("scene", "dialogue", "description")
+"""Verbatim text of a scene."""
+
+WHOLE_TEXT_TYPES: tuple[ContentType, ...] = ("scene",)
+"""Passages that together are the whole text, and so outnumber everything else."""
+
 WORDS_ONLY = "words-only"
 """The `embedding_id` of a memory that the vector index does not hold: it is found by words."""
 

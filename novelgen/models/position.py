@@ -8,7 +8,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Any, Protocol
 
 from pydantic import AfterValidator, Field
 
@@ -108,7 +108,7 @@ class StoryPosition:
         """Sort key: entering a chapter comes before its first scene, the end after everything."""
         if self.chapter_index is None:
             return (math.inf, math.inf)
-        return (self.chapter_index, -1 if self.scene_index is None else self.scene_index)
+        return sort_key(self.chapter_index, self.scene_index)
 
     def __lt__(self, other: StoryPosition) -> bool:
         return self.key < other.key
@@ -146,6 +146,45 @@ class StoryPosition:
 
 
 END_OF_STORY = StoryPosition()
+
+Place = tuple[int, int]
+"""Where something stands in the story, as a sort key."""
+
+SCENES_PER_CHAPTER = 2_000_000
+"""More than a scene's number can be, so that chapter and scene fit into one number; stored in vector indexes."""
+
+
+class Placed(Protocol):
+    """Anything with a chapter and a scene, each None where it has none."""
+
+    @property
+    def chapter_index(self) -> int | None: ...
+
+    @property
+    def scene_index(self) -> int | None: ...
+
+
+def sort_key(chapter_index: int | None, scene_index: int | None) -> Place:
+    """Return the key by which story order sorts.
+
+    What has no position holds from the start, and a chapter as a whole comes before its scenes.
+    """
+    return -1 if chapter_index is None else chapter_index, -1 if scene_index is None else scene_index
+
+
+def story_place(thing: Placed) -> Place:
+    """Return the key by which story order sorts a thing that has a chapter and a scene."""
+    return sort_key(thing.chapter_index, thing.scene_index)
+
+
+def packed_place(chapter: Any, scene: Any) -> Any:
+    """Return chapter and scene as one number that grows with the story: of ints, of arrays, of SQL columns."""
+    return chapter * SCENES_PER_CHAPTER + scene
+
+
+def unpacked_place(number: int) -> Place:
+    """Return the chapter and the scene that `packed_place` made one number of."""
+    return divmod(number, SCENES_PER_CHAPTER)
 
 
 def to_utc(value: datetime) -> datetime:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from datetime import datetime
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, Field
 
-from novelgen.models.position import StoryPosition, UtcDatetime
+from novelgen.models.position import UtcDatetime
 
 PRESENCE_ATTRIBUTE = "presence"
 
@@ -53,76 +52,12 @@ class EntityStateSnapshot(BaseModel):
     version: int = Field(default=1, ge=1)
 
 
-def fold_state_changes(
-    changes: Iterable[StateChange], as_of: StoryPosition
-) -> tuple[dict[str, Any], int | None, int | None]:
-    """Fold one entity's changes into its state at a position.
-
-    The last value of each attribute before the position wins, lists are replaced whole, None clears the
-    key. Presence is kept under `presence` and never written over an explicit attribute.
-
-    Args:
-        changes: Changes of a single entity; within one position, later ones win.
-        as_of: Position of the read; only what lies strictly before it counts.
-
-    Returns:
-        The state, and chapter and scene of the last explicit change folded in, or of the last presence
-        where there is none. Both None when nothing was folded or the last change has no position.
-    """
-    visible = [change for change in changes if as_of.admits(change.chapter_index, change.scene_index)]
-    ordered = sorted(visible, key=_place)
-    state: dict[str, Any] = {}
-    for change in ordered:
-        if change.kind == "presence":
-            state[PRESENCE_ATTRIBUTE] = change.value
-        elif change.value is None:
-            state.pop(change.attribute, None)
-        else:
-            state[change.attribute] = change.value
-    explicit = [change for change in ordered if change.kind == "explicit"]
-    last = (explicit or ordered)[-1] if ordered else None
-    return state, last.chapter_index if last else None, last.scene_index if last else None
-
-
-def snapshot_of(
-    project_id: str,
-    changes: Iterable[StateChange],
-    *,
-    as_of: StoryPosition,
-    timestamp: datetime,
-) -> EntityStateSnapshot | None:
-    """Fold one entity's changes into a snapshot, or None when none lies before the position."""
-    visible = [change for change in changes if as_of.admits(change.chapter_index, change.scene_index)]
-    if not visible:
-        return None
-    state, chapter_index, scene_index = fold_state_changes(visible, as_of)
-    return EntityStateSnapshot(
-        project_id=project_id,
-        entity_type=visible[0].entity_type,
-        entity_id=visible[0].entity_id,
-        chapter_index=chapter_index,
-        scene_index=scene_index,
-        timestamp=timestamp,
-        state_data=state,
-        unverified=_unverified(visible, state),
-    )
-
-
-def _unverified(changes: Iterable[StateChange], state: Mapping[str, Any]) -> list[str]:
-    explicit = (change for change in sorted(changes, key=_place) if change.kind == "explicit")
-    last = {change.attribute: change for change in explicit}
-    return [name for name, change in last.items() if name in state and not change.verified]
-
-
-def _place(change: StateChange) -> tuple[int, int]:
-    """Order by story position; what has no position holds from the start."""
-    chapter = -1 if change.chapter_index is None else change.chapter_index
-    return (chapter, -1 if change.scene_index is None else change.scene_index)
-
-
 LoopStatus = Literal["open", "advanced", "resolved", "abandoned"]
 
 LoopImportance = Literal["low", "medium", "high", "critical"]
+
+UNRESOLVED_STATUSES: tuple[LoopStatus, ...] = ("open", "advanced")
+"""Of threads that still wait for their end."""
 
 LOOP_WEIGHTS: dict[str, int] = {"low": 1, "medium": 2, "high": 3, "critical": 4}
 

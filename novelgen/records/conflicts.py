@@ -13,10 +13,12 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from novelgen.models.entity import Entity
+from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.position import Place, story_place
 from novelgen.models.state import StateChange
 from novelgen.names.normalise import title_free_key
-from novelgen.records.supersession import Place, slot_of, split_slot
+from novelgen.records.supersession import slot_of, split_slot
 from novelgen.records.vital_status import STATUS_ATTRIBUTES, is_death, is_return_to_life
 
 ConflictKind = Literal["slot_value", "dead_acts", "two_holders"]
@@ -244,8 +246,8 @@ def _by_slot(
     """The values of each slot in story order; within one scene the last one stands."""
     grouped: defaultdict[tuple[str, str], dict[Place, StateChange]] = defaultdict(dict)
     for change in changes:
-        if change.kind == "explicit" and change.value is not None and _place(change) in places:
-            grouped[change.entity_id, change.attribute][_place(change)] = change
+        if change.kind == "explicit" and change.value is not None and story_place(change) in places:
+            grouped[change.entity_id, change.attribute][story_place(change)] = change
     return {slot: [stated[place] for place in sorted(stated)] for slot, stated in grouped.items()}
 
 
@@ -256,7 +258,7 @@ def _unexplained(
     revealed: Collection[tuple[Place, str]],
 ) -> Iterator[Conflict]:
     for earlier, later in pairwise(stated):
-        if earlier.value != later.value and (_place(later), entity_id) not in revealed:
+        if earlier.value != later.value and (story_place(later), entity_id) not in revealed:
             yield _between(entity_id, earlier, later, scenes)
 
 
@@ -264,7 +266,7 @@ def _simultaneous(
     entity_id: str, stated: Sequence[StateChange], scenes: Mapping[Place, SceneFacts]
 ) -> Iterator[Conflict]:
     for earlier, later in combinations(stated, 2):
-        one, other = scenes[_place(earlier)], scenes[_place(later)]
+        one, other = scenes[story_place(earlier)], scenes[story_place(later)]
         if one is not other and earlier.value != later.value and _are_at_one_time(one, other):
             yield _between(entity_id, earlier, later, scenes)
 
@@ -287,7 +289,7 @@ def _between(
 
 
 def _side(change: StateChange, scenes: Mapping[Place, SceneFacts]) -> ConflictSource:
-    return source_in(scenes[_place(change)], said(change.attribute, change.value), value=change.value)
+    return source_in(scenes[story_place(change)], said(change.attribute, change.value), value=change.value)
 
 
 def _revealed(memories: Sequence[StoryMemoryChunk]) -> set[tuple[Place, str]]:
@@ -301,14 +303,7 @@ def _revealed(memories: Sequence[StoryMemoryChunk]) -> set[tuple[Place, str]]:
     }
 
 
-def _place(change: StateChange) -> Place:
-    chapter = -1 if change.chapter_index is None else change.chapter_index
-    return chapter, -1 if change.scene_index is None else change.scene_index
-
-
 INVENTORY = "inventory"
-
-HOLDER = "holder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,7 +337,7 @@ def things_held_twice(
     ledger = _Ledger(entities)
     found: dict[str, Conflict] = {}
     for place in sorted(by_place):
-        here = [change for change in changes if _place(change) == place and change.kind == "explicit"]
+        here = [change for change in changes if story_place(change) == place and change.kind == "explicit"]
         for item_id, first, second in ledger.advance(here, place):
             conflict = conflict_between(
                 "two_holders",
@@ -367,7 +362,9 @@ class _Ledger:
 
     def advance(self, changes: Sequence[StateChange], place: Place) -> list[tuple[str, _Holding, _Holding]]:
         """Take in one scene's changes and return the items then held twice, with both holders."""
-        stated = {change.entity_id: change.value for change in changes if change.attribute == HOLDER}
+        stated = {
+            change.entity_id: change.value for change in changes if change.attribute == HOLDER_ATTRIBUTE
+        }
         listed = {change.entity_id: change.value for change in changes if change.attribute == INVENTORY}
         newly_listed = {
             item_id for character, value in listed.items() for item_id in self._list(character, value, place)
@@ -402,7 +399,9 @@ class _Ledger:
             if character != holder and item_id in items and items[item_id].place < place:
                 del items[item_id]
         disagreeing = [each for each in listed if each.holder_id != holder and each.place == place]
-        said_holder = _Holding(str(holder), place, f"{HOLDER}: {self._names.get(str(holder), holder)}")
+        said_holder = _Holding(
+            str(holder), place, f"{HOLDER_ATTRIBUTE}: {self._names.get(str(holder), holder)}"
+        )
         return [*disagreeing, said_holder]
 
     def _item_id(self, item: str) -> str | None:

@@ -8,7 +8,7 @@ from itertools import groupby, pairwise
 from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.memory.outline import ChapterSummary, OutlineScene, PartSummary, SummaryOrigin
-from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.position import END_OF_STORY, StoryPosition, story_place
 from novelgen.models.user_file import StoryPart
 from novelgen.records.merge import spread
 from novelgen.text.language import estimate_tokens
@@ -117,7 +117,9 @@ def chapter_summaries(
         Summaries in story order; a chapter of which nothing is known but its text has none.
     """
     found = []
-    for chapter_index, chapter in groupby(sorted(scenes, key=_place), key=lambda scene: scene.chapter_index):
+    for chapter_index, chapter in groupby(
+        sorted(scenes, key=story_place), key=lambda scene: scene.chapter_index
+    ):
         told = list(chapter)
         last = told[-1]
         stands = (written or {}).get(chapter_index) or _made(_summed_up(told, max_bullets, max_characters))
@@ -163,7 +165,7 @@ def part_summaries(
     found = []
     last_chapter = max((scene.chapter_index for scene in scenes), default=-1)
     for part in finished_parts(parts, as_of=as_of, last_chapter=last_chapter):
-        told = sorted((scene for scene in scenes if part.holds(scene.chapter_index)), key=_place)
+        told = sorted((scene for scene in scenes if part.holds(scene.chapter_index)), key=story_place)
         if not told:
             continue
         stands = (written or {}).get(part.number) or _made(
@@ -199,7 +201,7 @@ def _rolled_up(
     weight_of: dict[str, float] = {}
     for scene in scenes:
         for sentence in _sentences(scene):
-            weight_of.setdefault(sentence, weights.get(_place(scene), 0.0))
+            weight_of.setdefault(sentence, weights.get(story_place(scene), 0.0))
     told = [sentence for sentence in weight_of if estimate_tokens(sentence) <= max_tokens]
     for count in range(min(max_bullets, len(told)), 0, -1):
         stretches = _stretches(told, count)
@@ -228,7 +230,3 @@ def _sentences(scene: OutlineScene) -> list[str]:
     """Key events tell a scene shortest; one that has none speaks through its summary."""
     bullets = scene.key_events or scene.summary
     return [as_sentence(" ".join(bullet.split())) for bullet in bullets if bullet.strip()]
-
-
-def _place(scene: OutlineScene) -> tuple[int, int]:
-    return (scene.chapter_index, scene.scene_index)

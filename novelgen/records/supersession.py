@@ -8,13 +8,11 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.position import Place
 from novelgen.models.record import RecordedMemory, SceneRecord
 from novelgen.text.language import significant_words
 
 _SLOT = re.compile(r"(?P<entity>[^\s.]+)\.(?P<attribute>[^\s.][^.]*)")
-
-Place = tuple[int, int]
-"""Chapter and scene; what has no position stands at (-1, -1), before everything."""
 
 
 class SlotHolder(NamedTuple):

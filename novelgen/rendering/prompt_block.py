@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from novelgen.models.chunk_context import ChunkMemory, GlossaryEntry, GlossaryName
 from novelgen.models.context import ContextItem, SceneMemoryContext
+from novelgen.models.position import story_place
 from novelgen.rendering.labels import Labels, labels_for
 from novelgen.rendering.lines import SECTION_ORDER, place_of, render_states, render_timeline_entry
 from novelgen.text.language import StoryLanguage, estimate_tokens, story_language
@@ -82,9 +83,7 @@ def _language_of(context: SceneMemoryContext) -> str:
 
 
 def _story_key(item: ContextItem) -> tuple[int, int, str]:
-    chapter = -1 if item.chapter_index is None else item.chapter_index
-    scene = -1 if item.scene_index is None else item.scene_index
-    return (chapter, scene, item.chunk_id)
+    return (*story_place(item), item.chunk_id)
 
 
 def _state_lines(
@@ -117,7 +116,7 @@ def _memory_lines(context: SceneMemoryContext, labels: Labels) -> list[str]:
         return [f"- [{place_of(item.model_dump(), labels)}] {item.text}" for item in items]
     chunks = sorted(
         context.relevant_memories,
-        key=lambda chunk: (chunk.chapter_index or -1, chunk.scene_index or -1, chunk.chunk_id),
+        key=lambda chunk: (*story_place(chunk), chunk.chunk_id),
     )
     return [f"- [{place_of(chunk.model_dump(), labels)}] {chunk.content}" for chunk in chunks]
 

@@ -10,7 +10,7 @@ from heapq import heapify, heappop, heappush
 from types import MappingProxyType
 
 from novelgen.models.context import Form
-from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.memory import PASSAGE_TYPES, StoryMemoryChunk
 from novelgen.selection.weights import SelectionWeights
 from novelgen.text.language import TokenCounter, has_cjk
 from novelgen.text.sentences import SENTENCE_ENDS
@@ -24,8 +24,6 @@ BARE_SHARE = 0.2
 LABEL_SHARE = 0.4
 """Under this share, a short form that announces something (its "terms", its "origin") does not tell it."""
 
-PASSAGE_TYPES = frozenset({"scene", "dialogue", "description"})
-"""Verbatim text, already cut into small windows; its short form is for lists and searching."""
 
 _ANNOUNCING_ZH = re.compile(
     "来历|习性|规则|底细|规矩|由来|经过|缘由|缘故|详情|始末|身世|内容|情况|条件|特征|计划|约定|得知|发觉|发现|说明|交代"

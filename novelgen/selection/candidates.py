@@ -10,6 +10,8 @@ from novelgen.models.state import OpenLoop
 
 SceneKey = tuple[int, int]
 QueryKind = Literal["plan", "purpose", "action", "place", "character", "pair", "model", "other"]
+NAME_KINDS: frozenset[QueryKind] = frozenset({"character", "pair"})
+"""Of queries that are nothing but names."""
 
 SEMANTIC_ARM = "semantic"
 LEXICAL_ARM = "lexical"

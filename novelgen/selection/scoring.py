@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from novelgen.models.memory import CONSOLIDATED
-from novelgen.models.state import LOOP_WEIGHTS
+from novelgen.models.memory import CONSOLIDATED, DISTILLED_TYPES, SUMMARY_TYPE
+from novelgen.models.state import LOOP_WEIGHTS, UNRESOLVED_STATUSES
 from novelgen.selection.candidates import LEXICAL_ARM, SceneCast, SelectionScene
 from novelgen.selection.neighbours import scenes_of_one_thread, similar_scenes, spread_evidence, surroundings
 from novelgen.selection.passages import novelty, shared_words
 from novelgen.selection.query_scores import Column, arm_scores, pool_best, semantic_scores, standardise
-from novelgen.selection.table import DISTILLED_TYPES, SUMMARY_TYPE, CandidateTable
+from novelgen.selection.table import CandidateTable
 from novelgen.selection.weights import SelectionWeights
 
 SCENE_BEST = 2
@@ -22,8 +22,6 @@ SCENE_BEST = 2
 
 MAX_SCENES = 1000
 """So many scenes lend each other evidence: what compares scenes with scenes grows with the square of their number."""
-
-OPEN_STATUSES = frozenset({"open", "advanced"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +83,7 @@ def loop_weights(table: CandidateTable, scene: SelectionScene) -> Column:
     """Weight, per scene, the most important open loop that was planted in it; 0 without one."""
     weights: dict[tuple[int | None, int | None], int] = {}
     for loop in scene.open_loops:
-        if loop.status in OPEN_STATUSES:
+        if loop.status in UNRESOLVED_STATUSES:
             key = (loop.chapter_index, loop.scene_index)
             weights[key] = max(weights.get(key, 0), LOOP_WEIGHTS[loop.importance])
     return np.array([weights.get(facts.key, 0) for facts in table.scenes], dtype=float)

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from novelgen.memory.search import ArmHit, Candidate
 from novelgen.models.context import Form
-from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.memory import DISTILLED_TYPES, PASSAGE_TYPES, StoryMemoryChunk
 from novelgen.selection.budget import (
-    PASSAGE_TYPES,
     ChosenForm,
     Filling,
     Priced,
@@ -22,7 +21,7 @@ from novelgen.selection.candidates import SelectionScene
 from novelgen.selection.duplicates import DuplicateFinder
 from novelgen.selection.passages import beside_in_text
 from novelgen.selection.scoring import Scores, score_candidates
-from novelgen.selection.table import DISTILLED_TYPES, CandidateTable, lay_out
+from novelgen.selection.table import CandidateTable, lay_out
 from novelgen.selection.weights import DEFAULT_QUOTAS, DEFAULT_WEIGHTS, NeedQuotas, SelectionWeights
 from novelgen.text.language import TokenCounter, estimate_tokens
 

@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novelgen.memory.search import Candidate
+from novelgen.models.memory import DISTILLED_TYPES, SCENE_RECORD_TYPES, SUMMARY_TYPE
 from novelgen.selection.candidates import SceneCast, SceneKey, SelectionScene
 from novelgen.selection.query_scores import Column, Mask
 
-DISTILLED_TYPES = frozenset({"memory", "note"})
-SUMMARY_TYPE = "summary"
-SCENE_RECORD_TYPES = frozenset({"memory", SUMMARY_TYPE})
 MIN_DISTILLED = 12
 """Fewer distilled memories than this are no measure for the rest."""
 

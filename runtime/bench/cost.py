@@ -17,6 +17,7 @@ import numpy as np
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
+from novelgen.memory.search import NAMES_ONLY_PURPOSES
 from novelgen.models.context import SceneMemoryContext
 from runtime.bench.book import BenchBook, BenchPlan
 from runtime.bench.chain_runs import load_bench_settings
@@ -26,7 +27,6 @@ from runtime.bench.quality import StageProgress
 from runtime.bench.vector_cache import BenchStores, VectorCache
 from runtime.context_chain import build_context_chain
 from runtime.ingest.import_book import import_book
-from runtime.retrieval.semantic import NAMES_ALONE
 from runtime.stores import MemoryStores
 
 T = TypeVar("T")
@@ -195,7 +195,7 @@ class _Trial:
         }
         context, chain_s = _timed(lambda: self._chain.invoke(request))
         asked = context.report.queries if context.report else []
-        embedded = [query.text for query in asked if query.purpose not in NAMES_ALONE]
+        embedded = [query.text for query in asked if query.purpose not in NAMES_ONLY_PURPOSES]
         embeddings = self._stores.embeddings
         vector, one_s = _timed(lambda: embeddings.embed_query(whole_plan(plan.scene_plan)))
         _, search_s = _timed(

@@ -9,7 +9,7 @@ from novelgen.models.position import StoryPosition
 from runtime.storage.records import ExtractionStatus, StoredScene
 from runtime.storage.unit import UnitOfWork
 
-OPEN_STATUSES: tuple[ExtractionStatus, ...] = ("none", "pending")
+UNREAD_STATUSES: tuple[ExtractionStatus, ...] = ("none", "pending")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def chosen_scenes(unit: UnitOfWork, project_id: str, choice: ExtractionChoice) -
 def _is_due(scene: StoredScene, choice: ExtractionChoice) -> bool:
     if scene.record is not None:
         return choice.again and scene.record_origin == "extracted"
-    return scene.extraction_status in OPEN_STATUSES or (
+    return scene.extraction_status in UNREAD_STATUSES or (
         choice.retry_failed and scene.extraction_status == "failed"
     )
 

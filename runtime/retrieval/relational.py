@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from novelgen.memory.search import SearchRequest
-from novelgen.models.memory import ContentType
+from novelgen.models.memory import DISTILLED_TYPES
 from novelgen.models.state import most_due
 from runtime.retrieval.answers import ArmAnswer, listed_answer
 from runtime.storage.records import MemoryFilter
@@ -13,7 +13,6 @@ from runtime.stores import MemoryStores
 
 DUE_LOOPS = 3
 """So many threads that wait longest and weigh most are looked up, whoever the scene is about."""
-DISTILLED: tuple[ContentType, ...] = ("memory", "note")
 
 
 def entity_memories(stores: MemoryStores, request: SearchRequest) -> ArmAnswer:
@@ -23,11 +22,11 @@ def entity_memories(stores: MemoryStores, request: SearchRequest) -> ArmAnswer:
             request.project_id,
             request.entity_ids,
             as_of=request.as_of,
-            content_types=DISTILLED,
+            content_types=DISTILLED_TYPES,
             limit=request.candidates_per_query,
         )
         everything = MemoryFilter(
-            as_of=request.as_of, entities=request.entity_ids, content_types=list(DISTILLED)
+            as_of=request.as_of, entities=request.entity_ids, content_types=list(DISTILLED_TYPES)
         )
         linked = unit.memories.count(request.project_id, everything) if request.counts_linked else None
     return replace(listed_answer("entity", chunks), linked=linked)
@@ -52,7 +51,7 @@ def loop_memories(stores: MemoryStores, request: SearchRequest) -> ArmAnswer:
             if chapter is not None and scene is not None
         }
         chunks = unit.memories.of_scenes(
-            request.project_id, sorted(places), as_of=request.as_of, content_types=DISTILLED
+            request.project_id, sorted(places), as_of=request.as_of, content_types=DISTILLED_TYPES
         )
     return listed_answer("loop", chunks[: request.candidates_per_query])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, FromClause, and_, or_, true
+from sqlalchemy import ColumnElement, FromClause, and_, case, or_, true
 
 from novelgen.models.position import StoryPosition
 
@@ -39,3 +39,12 @@ def before_columns(
 def story_order(table: FromClause) -> tuple[ColumnElement[Any], ColumnElement[Any]]:
     """Return the sort keys of story order: without a position first, a chapter as a whole before its scenes."""
     return table.c.chapter_index.asc().nulls_first(), table.c.scene_index.asc().nulls_first()
+
+
+def order_in_force(table: FromClause) -> tuple[ColumnElement[Any], ...]:
+    """Return the sort keys of events in the order in which they count: at one place the author's last.
+
+    The same order as `novelgen.models.folds.in_force`; what was stored later comes later.
+    """
+    by_author = case((table.c.origin == "author", 1), else_=0)
+    return (*story_order(table), by_author, table.c.row_id)

@@ -9,16 +9,13 @@ from typing import Any
 from sqlalchemy import BigInteger, cast, func, select
 
 from novelgen.models.entity import Entity, EntityAlias, EntityType
-from novelgen.models.position import StoryPosition
+from novelgen.models.position import StoryPosition, packed_place, unpacked_place
 from novelgen.names.normalise import name_key
 from runtime.storage.counters import CounterRepository
 from runtime.storage.names_as_of import entity_as_of
 from runtime.storage.records import EntityOrigin, StoredEntity
 from runtime.storage.session import AnyRow, StorageSession, own_rows
 from runtime.storage.tables import ALIASES, ENTITIES, MENTIONS
-
-_SCENES_PER_CHAPTER = 10_000_000
-"""More than any scene index, so that chapter and scene fit into one sortable number."""
 
 
 class EntityRepository:
@@ -93,15 +90,13 @@ class EntityRepository:
 
     def first_mentions(self, project_id: str) -> dict[tuple[str, str], tuple[int, int]]:
         """Return for each (entity_id, name) the first stored scene whose text holds it."""
-        place = cast(MENTIONS.c.chapter_index, BigInteger) * _SCENES_PER_CHAPTER + MENTIONS.c.scene_index
+        place = packed_place(cast(MENTIONS.c.chapter_index, BigInteger), MENTIONS.c.scene_index)
         statement = (
             select(MENTIONS.c.entity_id, MENTIONS.c.name, func.min(place))
             .where(MENTIONS.c.project_id == project_id)
             .group_by(MENTIONS.c.entity_id, MENTIONS.c.name)
         )
-        return {
-            (row[0], row[1]): divmod(row[2], _SCENES_PER_CHAPTER) for row in self._session.rows(statement)
-        }
+        return {(row[0], row[1]): unpacked_place(row[2]) for row in self._session.rows(statement)}
 
     def author_aliases(self, project_id: str) -> dict[str, set[str]]:
         """Return for each entity that has any the aliases that an author wrote."""

@@ -10,6 +10,7 @@ from sqlalchemy import and_, select
 
 from novelgen.errors import UnknownEntityError, UserInputError
 from novelgen.models.entity import Entity, EntityAlias
+from novelgen.models.position import sort_key
 from novelgen.names.normalise import name_key
 from runtime.storage.consolidations import ConsolidationRepository
 from runtime.storage.entities import EntityRepository
@@ -227,7 +228,7 @@ def _first_appearance(keep: Entity, gone: Entity) -> dict[str, int | None]:
     places = [(each.first_chapter, each.first_scene) for each in (keep, gone)]
     if any(chapter is None for chapter, _ in places):
         return {"first_chapter": None, "first_scene": None}
-    chapter, scene = min(places, key=lambda place: (place[0] or 0, -1 if place[1] is None else place[1]))
+    chapter, scene = min(places, key=lambda place: sort_key(*place))
     return {"first_chapter": chapter, "first_scene": scene}
 
 

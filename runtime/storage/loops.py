@@ -4,31 +4,23 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-from sqlalchemy import case, select
+from sqlalchemy import select
 
 from novelgen.errors import UserInputError
-from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.folds import fold_loop_events
+from novelgen.models.position import END_OF_STORY, StoryPosition, packed_place
 from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, RecordedLoopResolution, SceneRecord
-from novelgen.models.state import LoopStatus, OpenLoop, most_due
+from novelgen.models.state import UNRESOLVED_STATUSES, LoopStatus, OpenLoop, most_due
 from runtime.storage.counters import CounterRepository
-from runtime.storage.cuts import before, story_order
+from runtime.storage.cuts import before, order_in_force
 from runtime.storage.positions import scene_ids_at
 from runtime.storage.session import AnyRow, Integers, StorageSession, own_rows
 from runtime.storage.tables import LOOP_EVENTS, SCENES
 
 LoopEvent = RecordedLoop | RecordedLoopAdvance | RecordedLoopResolution
-PlaceNumber = TypeVar("PlaceNumber", int, Integers)
-_SCENES_PER_CHAPTER = 2**32
-"""More than a scene's number can be."""
-_STATUS_AFTER: dict[str, LoopStatus] = {
-    "planted": "open",
-    "advanced": "advanced",
-    "resolved": "resolved",
-    "abandoned": "abandoned",
-}
 
 
 class LoopRepository:
@@ -80,7 +72,7 @@ class LoopRepository:
         project_id: str,
         *,
         as_of: StoryPosition = END_OF_STORY,
-        statuses: Sequence[LoopStatus] = ("open", "advanced"),
+        statuses: Sequence[LoopStatus] = UNRESOLVED_STATUSES,
     ) -> list[OpenLoop]:
         """Return the loops of these statuses at a position, in the order in which they were planted."""
         return [loop for loop in self._folded(project_id, as_of) if loop.status in statuses]
@@ -93,11 +85,7 @@ class LoopRepository:
         statement = (
             select(LOOP_EVENTS)
             .where(LOOP_EVENTS.c.project_id == project_id, before(as_of, LOOP_EVENTS))
-            .order_by(
-                *story_order(LOOP_EVENTS),
-                case((LOOP_EVENTS.c.origin == "author", 1), else_=0),
-                LOOP_EVENTS.c.row_id,
-            )
+            .order_by(*order_in_force(LOOP_EVENTS))
         )
         if loop_id is not None:
             statement = statement.where(LOOP_EVENTS.c.loop_id == loop_id)
@@ -115,11 +103,7 @@ class LoopRepository:
             SCENES.c.project_id == project_id,
             before(as_of, SCENES),
         )
-        return np.sort(_place(chapters, scenes))
-
-
-def _place(chapter: PlaceNumber, scene: PlaceNumber) -> PlaceNumber:
-    return chapter * _SCENES_PER_CHAPTER + scene
+        return np.sort(packed_place(chapters, scenes))
 
 
 def loop_event_values(project_id: str, event: LoopEvent) -> dict[str, Any]:
@@ -140,13 +124,11 @@ def recorded_loop_events(record: SceneRecord) -> list[LoopEvent]:
 
 
 def _fold(events: Sequence[AnyRow], places: Integers) -> OpenLoop | None:
-    planted = next((event for event in events if event.kind == "planted"), None)
+    fold = fold_loop_events(events)
+    planted, newest = fold.planted, fold.last
     if planted is None:
         return None
     detail: Mapping[str, Any] = planted.detail
-    last = [event for event in events if event.kind != "planted"]
-    newest = last[-1] if last else planted
-    ended = newest.kind in ("resolved", "abandoned")
     related = [*detail["related_characters"], *detail["related_locations"], *detail["related_items"]]
     return OpenLoop(
         loop_id=planted.loop_id,
@@ -154,12 +136,12 @@ def _fold(events: Sequence[AnyRow], places: Integers) -> OpenLoop | None:
         description=detail["description"],
         importance=detail["importance"],
         related_entities=related,
-        status=_STATUS_AFTER[newest.kind],
+        status=fold.status,
         chapter_index=planted.chapter_index,
         scene_index=planted.scene_index,
         last_chapter_index=newest.chapter_index,
         last_scene_index=newest.scene_index,
-        resolution_summary=newest.note if ended else None,
+        resolution_summary=newest.note if fold.is_over else None,
         age_scenes=_age(planted, places),
     )
 
@@ -168,5 +150,5 @@ def _age(planted: AnyRow, places: Integers) -> int | None:
     if planted.chapter_index is None:
         return None
     if planted.scene_index is None:
-        return int((places >= _place(planted.chapter_index + 1, 0)).sum())
-    return int((places > _place(planted.chapter_index, planted.scene_index)).sum())
+        return int((places >= packed_place(planted.chapter_index + 1, 0)).sum())
+    return int((places > packed_place(planted.chapter_index, planted.scene_index)).sum())

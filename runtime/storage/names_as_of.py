@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from novelgen.models.entity import Entity, EntityAlias, profile_with_names
-from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.position import END_OF_STORY, StoryPosition, story_place
 from runtime.storage.records import StoredEntity
 
 FirstMentions = Mapping[tuple[str, str], tuple[int, int]]
@@ -101,13 +101,8 @@ def _introduced_aliases(
             continue
         if as_of.admits(*introduction):
             placed.append((introduction, alias))
-    placed.sort(key=lambda pair: _key(pair[0]))
+    placed.sort(key=lambda pair: story_place(pair[0]))
     return [
         alias.model_copy(update={"first_chapter": place.chapter_index, "first_scene": place.scene_index})
         for place, alias in placed
     ]
-
-
-def _key(place: Introduction) -> tuple[int, int]:
-    chapter = -1 if place.chapter_index is None else place.chapter_index
-    return chapter, -1 if place.scene_index is None else place.scene_index

@@ -9,9 +9,10 @@ from typing import Any
 from sqlalchemy import Text, cast, select
 
 from novelgen.memory.outline import OutlineScene, StoryOutline
+from novelgen.models.folds import HOLDER_ATTRIBUTE, fold_holders, last_changed_first
 from novelgen.models.position import StoryPosition
 from novelgen.records.summaries import CHAPTERS_PER_PART
-from runtime.storage.cuts import before, story_order
+from runtime.storage.cuts import before, order_in_force, story_order
 from runtime.storage.entities import EntityRepository
 from runtime.storage.loops import LoopRepository
 from runtime.storage.outline_summaries import read_summaries
@@ -88,24 +89,19 @@ def _holders(session: StorageSession, project_id: str, as_of: StoryPosition) -> 
         select(STATES.c.entity_id, STATES.c.value)
         .where(
             STATES.c.project_id == project_id,
-            STATES.c.attribute == "holder",
+            STATES.c.attribute == HOLDER_ATTRIBUTE,
             STATES.c.kind == "explicit",
             before(as_of, STATES),
         )
-        .order_by(*story_order(STATES), STATES.c.row_id)
+        .order_by(*order_in_force(STATES))
     )
-    last = {row[0]: row[1] for row in rows}
-    holders: dict[str, list[str]] = {}
-    for item_id, holder in sorted(last.items()):
-        if isinstance(holder, str):
-            holders.setdefault(holder, []).append(item_id)
-    return holders
+    return fold_holders((row[0], row[1]) for row in rows)
 
 
 def _stated_ids(session: StorageSession, project_id: str, as_of: StoryPosition) -> list[str]:
     rows = session.rows(
         select(STATES.c.entity_id)
         .where(STATES.c.project_id == project_id, STATES.c.kind == "explicit", before(as_of, STATES))
-        .order_by(*story_order(STATES), STATES.c.row_id)
+        .order_by(*order_in_force(STATES))
     )
-    return list(dict.fromkeys(row[0] for row in reversed(rows)))
+    return last_changed_first([row[0] for row in rows])

@@ -6,19 +6,18 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import case, or_, select
+from sqlalchemy import or_, select
 
 from novelgen.errors import UserInputError
+from novelgen.models.folds import fold_relationship_changes
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedRelationshipChange
 from novelgen.models.state import Relationship, RelationshipEvent
 from runtime.storage.counters import CounterRepository
-from runtime.storage.cuts import before, story_order
+from runtime.storage.cuts import before, order_in_force
 from runtime.storage.positions import scene_ids_at
 from runtime.storage.session import AnyRow, StorageSession, own_rows
 from runtime.storage.tables import RELATIONSHIP_CHANGES, RELATIONSHIPS
-
-_FOLDED = ("relationship_type", "status", "perspective_a", "perspective_b", "intensity")
 
 
 class RelationshipRepository:
@@ -125,9 +124,7 @@ class RelationshipRepository:
             select(changes, RELATIONSHIPS.c.character_a, RELATIONSHIPS.c.character_b)
             .select_from(joined)
             .where(changes.c.project_id == project_id, before(as_of, changes))
-            .order_by(
-                *story_order(changes), case((changes.c.origin == "author", 1), else_=0), changes.c.row_id
-            )
+            .order_by(*order_in_force(changes))
         )
         if condition is not None:
             statement = statement.where(condition)
@@ -161,11 +158,6 @@ def _involves(character_id: str) -> Any:
 
 
 def _fold(rows: Sequence[AnyRow]) -> Relationship:
-    values: dict[str, Any] = {}
-    dimensions: dict[str, int] = {}
-    for row in rows:
-        values.update({name: getattr(row, name) for name in _FOLDED if getattr(row, name) is not None})
-        dimensions.update(row.dimensions)
     history = [
         RelationshipEvent(
             event=row.event,
@@ -180,9 +172,8 @@ def _fold(rows: Sequence[AnyRow]) -> Relationship:
         relationship_id=last.relationship_id,
         character_a=last.character_a,
         character_b=last.character_b,
-        dimensions=dimensions,
         history=history,
         chapter_index=last.chapter_index,
         scene_index=last.scene_index,
-        **values,
+        **fold_relationship_changes(rows),
     )

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import case, select
+from sqlalchemy import select
 
+from novelgen.models.folds import chapters_of_change, snapshot_of, timeline_order
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.state import EntityStateSnapshot, StateChange, snapshot_of
-from runtime.storage.cuts import before, story_order
+from novelgen.models.state import EntityStateSnapshot, StateChange
+from runtime.storage.cuts import before, order_in_force, story_order
 from runtime.storage.positions import scene_ids_at
 from runtime.storage.records import EventOrigin
 from runtime.storage.session import AnyRow, StorageSession, own_rows
@@ -121,10 +122,12 @@ class StateRepository:
         snapshots = [
             snapshot
             for dated in by_entity.values()
-            for chapter in _chapters(dated, from_chapter, to_chapter)
+            for chapter in chapters_of_change(
+                [one.change for one in dated], first=from_chapter, last=to_chapter
+            )
             if (snapshot := _snapshot(project_id, dated, min(StoryPosition(chapter + 1), as_of))) is not None
         ]
-        return sorted(snapshots, key=_story_place)
+        return sorted(snapshots, key=timeline_order)
 
     def entities_with_state(self, project_id: str, *, as_of: StoryPosition = END_OF_STORY) -> list[str]:
         """Return the ids of the entities that have a state before a position, in order of id."""
@@ -139,7 +142,7 @@ class StateRepository:
         statement = (
             select(STATES)
             .where(STATES.c.project_id == project_id, before(as_of, STATES))
-            .order_by(*story_order(STATES), case((STATES.c.origin == "author", 1), else_=0), STATES.c.row_id)
+            .order_by(*order_in_force(STATES))
         )
         if entity_ids is not None:
             statement = statement.where(STATES.c.entity_id.in_(entity_ids))
@@ -191,15 +194,3 @@ def _snapshot(project_id: str, dated: Sequence[_Dated], as_of: StoryPosition) ->
     timestamp = max(one.created_at for one in visible)
     changes = [one.change for one in visible]
     return snapshot_of(project_id, changes, as_of=as_of, timestamp=timestamp)
-
-
-def _chapters(dated: Sequence[_Dated], first: int, last: int) -> list[int]:
-    """Chapters in which the entity changed; presence counts only where nothing was ever stated, as in a snapshot."""
-    stated = [one for one in dated if one.change.kind == "explicit"]
-    chapters = {one.change.chapter_index for one in stated or dated}
-    return sorted(chapter for chapter in chapters if chapter is not None and first <= chapter <= last)
-
-
-def _story_place(snapshot: EntityStateSnapshot) -> tuple[int, int, str]:
-    chapter = -1 if snapshot.chapter_index is None else snapshot.chapter_index
-    return chapter, -1 if snapshot.scene_index is None else snapshot.scene_index, snapshot.entity_id

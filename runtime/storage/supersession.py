@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import Select, select
 
 from novelgen.models.memory import CONSOLIDATED
-from novelgen.models.position import StoryPosition
-from novelgen.records.supersession import Place, SlotHolder, closed_by
+from novelgen.models.position import StoryPosition, story_place
+from novelgen.records.supersession import SlotHolder, closed_by
 from runtime.storage.cuts import before
 from runtime.storage.session import AnyRow, StorageSession
 from runtime.storage.tables import CHUNKS, CONSOLIDATION_SOURCES
@@ -48,7 +48,7 @@ def superseded_by(
     holders = _slot_holders(session, project_id, {row.slot_type for row in rows if row.slot_type}, as_of)
     named = _named(session, project_id, {row.source_id for row in rows if row.source_id}, as_of)
     for row in rows:
-        closer = closed_by(holders.get(row.slot_type, []), _place(row)) if row.slot_type else None
+        closer = closed_by(holders.get(row.slot_type, []), story_place(row)) if row.slot_type else None
         if closer is not None:
             result[row.chunk_id] = closer
         if row.source_id in named:
@@ -72,7 +72,7 @@ def _of_consolidated(
         )
     )
     rows = session.rows(statement)
-    for row in sorted(rows, key=_place):
+    for row in sorted(rows, key=story_place):
         sources[row.consolidated_id].append(row)
     replaced = superseded_by(session, project_id, rows, as_of)
     return {
@@ -88,7 +88,7 @@ def _slot_holders(
     holders: dict[str, list[SlotHolder]] = defaultdict(list)
     in_slots = session.among(CHUNKS.c.slot_type, slots)
     for row in session.rows(_visible(project_id, as_of).where(in_slots)) if slots else ():
-        holders[row.slot_type].append(SlotHolder(_place(row), row.source_id or row.chunk_id))
+        holders[row.slot_type].append(SlotHolder(story_place(row), row.source_id or row.chunk_id))
     return {slot: sorted(found) for slot, found in holders.items()}
 
 
@@ -98,7 +98,7 @@ def _named(
     named: dict[str, str] = {}
     successors = session.among(CHUNKS.c.supersedes, source_ids)
     rows = session.rows(_visible(project_id, as_of).where(successors)) if source_ids else ()
-    for row in sorted(rows, key=_place):
+    for row in sorted(rows, key=story_place):
         if row.supersedes != row.source_id:
             named.setdefault(row.supersedes, row.source_id or row.chunk_id)
     return named
@@ -108,8 +108,3 @@ def _visible(project_id: str, as_of: StoryPosition) -> Select[Any]:
     return select(*_COLUMNS).where(
         CHUNKS.c.project_id == project_id, CHUNKS.c.status == "active", before(as_of, CHUNKS)
     )
-
-
-def _place(row: AnyRow) -> Place:
-    chapter = -1 if row.chapter_index is None else row.chapter_index
-    return chapter, -1 if row.scene_index is None else row.scene_index

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from novelgen.memory.outline import OutlineScene
 from runtime.storage.database import DatabaseManager
-from tests.runtime.storage.stories import at, record, scene, store
+from tests.runtime.storage.stories import at, change, record, scene, store
 
 
 def test_scenes_tell_place_and_presence_and_the_last_ones_what_happened(database: DatabaseManager) -> None:
@@ -39,3 +39,17 @@ def test_scenes_are_cut_strictly_before_the_position(database: DatabaseManager) 
 
     assert before_it == [OutlineScene(1, 1)]
     assert nothing == []
+
+
+def test_the_author_says_who_holds_a_thing_whatever_is_read_anew(database: DatabaseManager) -> None:
+    """A correction outlives the re-ingest of its scene, in the outline as in the item's state."""
+    key = scene(1, 1, states=[change("I0", "holder", "C9", entity_type="item")])
+    store(database, key)
+    with database.write() as unit:
+        corrected = change("I0", "holder", "C0", entity_type="item", chapter_index=1, scene_index=1)
+        unit.states.append("demo", [corrected])
+    store(database, key.model_copy(update={"text": "Told anew."}))
+    with database.read() as unit:
+        (state,) = unit.states.snapshots("demo", ["I0"])
+        assert state.state_data == {"holder": "C0"}
+        assert unit.outline("demo", as_of=at(2)).holders == {"C0": ["I0"]}

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from novelgen.models.folds import fold_state_changes
 
 from novelgen.errors import UnknownProjectError
+from novelgen.models.folds import fold_state_changes
 from novelgen.models.state import StateChange
 from runtime.storage.database import DatabaseManager
 from tests.runtime.storage.stories import at, change, scene, store
