@@ -15,8 +15,7 @@ from novelgen.models.memory import ContentType
 from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition
 from runtime.memory_tools import DEFAULT_CONTEXT_WINDOW, DEFAULT_TOP_K, MAX_TOP_K, StoryMemoryTools
 from runtime.stores import MemoryStores
-from runtime.story_tools.refusals import Answer
-from runtime.story_tools.structured_tool import structured_tool
+from runtime.story_tools.structured_tool import Answer, structured_tool
 
 MAX_CONTEXT_WINDOW = 100
 

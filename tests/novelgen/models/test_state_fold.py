@@ -7,7 +7,6 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from novelgen.models.folds import fold_state_changes, snapshot_of
 
 from novelgen.models.folds import fold_state_changes, snapshot_of
 from novelgen.models.position import END_OF_STORY, StoryPosition
