@@ -19,9 +19,8 @@ from novelgen.errors import NovelgenError
 from novelgen.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from runtime.front_door import Memory, Story, open
-
     from novelgen.models.position import StoryPosition
+    from runtime.front_door import Memory, Story, open
 else:
     __getattr__, __dir__ = lazy_exports(
         __name__,

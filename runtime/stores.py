@@ -296,13 +296,16 @@ class MemoryStores:
 
     def _unknown(self, project_id: str) -> UnknownProjectError:
         return UnknownProjectError(
-            f"no project {project_id!r} in {str(self.settings.projects_dir)!r}; create it first, or set "
-            f"--projects-dir{self._meant(project_id)}"
+            f"no project {project_id!r} in {str(self.settings.projects_dir)!r}; create it first, or name "
+            f"another folder of projects (--projects-dir){self._meant(project_id)}"
         )
 
     def _meant(self, project_id: str) -> str:
-        """Name the stored project whose id is most like one that is not stored."""
-        return did_you_mean(project_id, self.project_ids(), likeness=LIKE_PROJECT_ID)
+        """Name the project whose id is most like one that is not stored, be it stored or a folder only."""
+        projects_dir = self.settings.projects_dir
+        folders = [each.name for each in projects_dir.iterdir()] if projects_dir.is_dir() else []
+        known = {*self.project_ids(), *folders} - {project_id}
+        return did_you_mean(project_id, sorted(known), likeness=LIKE_PROJECT_ID)
 
     def _index_location(self, project_id: str) -> IndexLocation:
         url = self.settings.memory.vector_store.url

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, model_validator
 
-from novelgen.models.given_plan import given_chapter_plan, given_characters, given_scene_plan, given_settings
+from novelgen.models.given import given_chapter_plan, given_characters, given_scene_plan, given_settings
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ChapterPlan, ScenePlan
 from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition, UtcDatetime

@@ -1,4 +1,4 @@
-"""Plans and characters as callers hold them: mappings, our models, or models and dataclasses of their own."""
+"""Plans, characters and records as callers hold them: mappings, our models, or models and dataclasses of their own."""
 
 from __future__ import annotations
 
@@ -9,6 +9,15 @@ from typing import Any
 from pydantic import BaseModel
 
 from novelgen.models.plan import ChapterPlan, ScenePlan
+from novelgen.models.record import (
+    RecordedLoop,
+    RecordedLoopAdvance,
+    RecordedLoopResolution,
+    RecordedMemory,
+    RecordedRelationshipChange,
+    RecordedStateChange,
+    SceneRecord,
+)
 from novelgen.models.user_file import Character, CharactersConfig, Settings, UserFileModel
 from novelgen.nearest import nearest_name
 
@@ -21,6 +30,14 @@ _NESTED: dict[type[UserFileModel], dict[str, type[UserFileModel]]] = {
         "protagonist": Character,
         "antagonist": Character,
         "supporting_characters": Character,
+    },
+    SceneRecord: {
+        "state_changes": RecordedStateChange,
+        "relationship_changes": RecordedRelationshipChange,
+        "open_loops_created": RecordedLoop,
+        "open_loops_advanced": RecordedLoopAdvance,
+        "open_loops_resolved": RecordedLoopResolution,
+        "memories": RecordedMemory,
     },
 }
 
@@ -68,6 +85,19 @@ def given_characters(given: object) -> object:
     if isinstance(given, list | tuple):
         given = {"supporting_characters": list(given)}
     return given_fields(given, CharactersConfig, where="characters")
+
+
+def given_record(given: object, *, chapter_index: int, scene_index: int) -> object:
+    """Return a scene's record so that `SceneRecord` reads it; its place is that of the scene it is given for.
+
+    Raises:
+        ValueError: When a field is misspelt; names the right one.
+    """
+    fields = given_fields(given, SceneRecord, where="record")
+    place = {"chapter_index": chapter_index, "scene_index": scene_index}
+    if isinstance(fields, SceneRecord):
+        return fields.model_copy(update=place)
+    return {**fields, **place} if isinstance(fields, dict) else fields
 
 
 def given_fields(given: object, model: type[UserFileModel], *, where: str) -> object:
