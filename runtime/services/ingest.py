@@ -13,6 +13,16 @@ from novelgen.errors import InvalidFileError, InvalidPositionError, UnknownProje
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.models.user_file import Settings
+from runtime.files.paths import ProjectPaths
+from runtime.files.project_files import (
+    chapter_files,
+    load_chapter,
+    load_characters,
+    load_entities,
+    load_records,
+    load_settings_file,
+    record_files,
+)
 from runtime.ingest.absent_scenes import absent_scenes
 from runtime.ingest.compaction import compacted
 from runtime.ingest.consolidation import consolidate_beyond_setting
@@ -22,16 +32,6 @@ from runtime.ingest.import_book import import_book
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.ingest import SceneIngestResult, ingest_scenes
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
-from runtime.projects.files import (
-    chapter_files,
-    load_chapter,
-    load_characters,
-    load_entities,
-    load_records,
-    load_settings_file,
-    record_files,
-)
-from runtime.projects.paths import ProjectPaths
 from runtime.stores import MemoryStores
 
 Progress = Callable[[int, int], Any]
@@ -182,7 +182,7 @@ def ingest_finished_scene(
     _follow_settings(stores, project_id, load_settings_file(stores.paths(project_id).settings_file))
     if text is None:
         with stores.database(project_id).read() as unit:
-            stored = unit.scenes.require(project_id, position)
+            stored = unit.scenes.require(position)
         text, title = stored.text or "", title or stored.title
     scene = SceneInput(
         chapter_index=position.chapter_index,
@@ -255,13 +255,13 @@ def _follow_settings(stores: MemoryStores, project_id: str, given: Settings | No
     settings = given or Settings()
     stores.ensure_project(project_id, name=settings.project_name, language=settings.language)
     with stores.database(project_id).write() as unit:
-        stored = unit.projects.require(project_id)
+        stored = unit.projects.require()
         name, language = settings.project_name or stored.name, settings.language or stored.language
         kept = {"parts": [], **stored.settings}
         parts = [part.model_dump(exclude={"extra"}) for part in settings.parts]
         told = kept if given is None else {**kept, "parts": parts}
         if (name, language, told) != (stored.name, stored.language, kept):
-            unit.projects.update(project_id, name=name, language=language, settings=told)
+            unit.projects.update(name=name, language=language, settings=told)
 
 
 def _take_in(
@@ -302,6 +302,6 @@ def _counted(stores: MemoryStores, report: IngestReport) -> IngestReport:
             f"`novelgen reindex {project_id}` does it"
         )
     with stores.database(project_id).read() as unit:
-        report.memories = unit.memories.count(project_id)
-        report.entities = len(unit.entities.list_all(project_id))
+        report.memories = unit.memories.count()
+        report.entities = len(unit.entities.list_all())
     return report
