@@ -225,14 +225,15 @@ def ingest_finished_scene(
         with stores.database(project_id).read() as unit:
             stored = unit.scenes.require(position)
         text, title = stored.text or "", title or stored.title
-    scene = SceneInput(
+    result = store_scene(
+        stores,
+        project_id,
         chapter_index=position.chapter_index,
         scene_index=position.scene_index,
-        title=title,
         text=text,
+        title=title,
         record=record,
     )
-    result = ingest_scenes(stores, project_id, [scene])
     warnings = [issue.message for issue in result.issues if issue not in result.indexing.issues]
     report = IngestReport(
         project_id=project_id, scenes=result.scenes, warnings=warnings, indexing=result.indexing
