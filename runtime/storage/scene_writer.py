@@ -11,10 +11,11 @@ from uuid import uuid4
 from sqlalchemy import Table, select
 
 from novelgen.errors import UserInputError
+from novelgen.models.folds import recorded_loop_events
 from runtime.storage.chunk_rows import chunk_values, text_hash
 from runtime.storage.chunk_writer import ChunkWriter
 from runtime.storage.counters import CounterRepository
-from runtime.storage.loops import loop_event_values, recorded_loop_events
+from runtime.storage.loops import loop_event_values
 from runtime.storage.positions import scene_ids_at
 from runtime.storage.records import SceneWrite, SceneWriteResult
 from runtime.storage.relationships import RelationshipRepository
