@@ -17,12 +17,14 @@ from novelgen.models.plan import ChapterPlan, ScenePlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.user_file import Character, CharactersConfig
 from novelgen.planning.scene_planning import known_story, language_of
-from runtime.cli.opening import await_index, opened_stores, require_project_files
-from runtime.cli.session import CliSession
+from runtime.cli.opening import opened_stores
+from runtime.cli.parameters import CliSession
 from runtime.context_chain import build_context_chain
 from runtime.memory_tools import StoryMemoryTools
 from runtime.projects.files import load_characters, load_settings_file
 from runtime.providers.unavailable_chat_model import UnavailableChatModel
+from runtime.services.indexing import await_index
+from runtime.services.projects import require_project_files
 from runtime.stores import MemoryStores
 
 logger = logging.getLogger(__name__)

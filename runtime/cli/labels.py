@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,12 @@ class ViewLabels:
     unchanged: str
     story_version: str
     left_as_it_is: str
+    values: dict[str, str] = field(default_factory=dict)
+    """Words of statuses and kinds; one that is not here is shown as it is stored."""
+
+    def value(self, word: str) -> str:
+        """Return a stored status or kind in the language of the story."""
+        return self.values.get(word, word)
 
 
 ENGLISH = ViewLabels(
@@ -147,6 +153,30 @@ CHINESE = ViewLabels(
     unchanged="写作所需的内容没有变化",
     story_version="故事版本",
     left_as_it_is="未覆盖（不加 --diff 则覆盖）",
+    values={
+        "character": "人物",
+        "location": "地点",
+        "item": "物品",
+        "faction": "势力",
+        "term": "术语",
+        "scene": "原文",
+        "dialogue": "对话",
+        "description": "描写",
+        "summary": "摘要",
+        "memory": "记忆",
+        "note": "作者笔记",
+        "active": "有效",
+        "banned": "已禁用",
+        "deleted": "已删除",
+        "pending": "待提取",
+        "done": "已提取",
+        "supplied": "作者提供",
+        "failed": "提取失败",
+        "open": "未了",
+        "advanced": "有进展",
+        "resolved": "已了结",
+        "abandoned": "已放弃",
+    },
 )
 
 

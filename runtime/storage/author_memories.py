@@ -14,8 +14,10 @@ from runtime.storage.chunk_rows import STORED_SELECT, chunk_values, stored_memor
 from runtime.storage.chunk_writer import ChunkWriter
 from runtime.storage.consolidation_links import require_not_consolidated
 from runtime.storage.counters import CounterRepository
+from runtime.storage.cuts import story_order
 from runtime.storage.lexical_index import searchable_text
 from runtime.storage.lexical_terms import index_tokens
+from runtime.storage.memory_cuts import brought
 from runtime.storage.positions import scene_ids_at
 from runtime.storage.records import MemoryEdit, StoredMemory
 from runtime.storage.session import StorageSession
@@ -38,6 +40,22 @@ class AuthorMemories:
             STORED_SELECT.where(CHUNKS.c.project_id == project_id, CHUNKS.c.chunk_id == chunk_id)
         ).one_or_none()
         return None if row is None else stored_memory_of(row)
+
+    def find(self, project_id: str, memory_id: str) -> StoredMemory | None:
+        """Return a memory by its chunk_id, else the first in the story of that source_id, whatever its status.
+
+        Consolidated memories are found by their chunk_id alone.
+        """
+        memory = self.get(project_id, memory_id)
+        if memory is not None:
+            return memory
+        named = STORED_SELECT.where(
+            CHUNKS.c.project_id == project_id,
+            CHUNKS.c.source_id == memory_id,
+            brought(project_id, END_OF_STORY),
+        )
+        rows = self._session.rows(named.order_by(*story_order(CHUNKS), CHUNKS.c.row_id).limit(1))
+        return next(map(stored_memory_of, rows), None)
 
     def require(self, project_id: str, chunk_id: str) -> StoredMemory:
         """Return a memory whatever its status.

@@ -15,7 +15,7 @@ from runtime.cli.actions.search import print_memories
 from runtime.cli.labels import view_labels_for
 from runtime.cli.opening import opened_project, story_language
 from runtime.cli.output import print_json, print_text
-from runtime.cli.session import CliSession
+from runtime.cli.parameters import CliSession
 
 
 def attach_memory(session: CliSession, project_id: str, memory_id: str, targets: Sequence[str]) -> None:

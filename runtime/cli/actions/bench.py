@@ -13,8 +13,7 @@ from runtime.bench.book import load_bench_book
 from runtime.bench.cost import RUNS, measure_cost, parse_size
 from runtime.bench.quality import Planner, StageProgress, measure_quality
 from runtime.cli.opening import settle_imports
-from runtime.cli.output import print_json
-from runtime.cli.progress import staged_progress
+from runtime.cli.output import print_json, staged_progress
 from runtime.cli.views.bench import print_cost, print_quality
 
 

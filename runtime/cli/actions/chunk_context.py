@@ -9,9 +9,10 @@ from novelgen.models.chunk_context import MAX_CHUNK_CHARACTERS
 from novelgen.text.scrub import require_size, scrub_text
 from runtime.chunk_context import build_chunk_context
 from runtime.cli.labels import view_labels_for
-from runtime.cli.opening import await_index, opened_project, story_language
+from runtime.cli.opening import opened_project, story_language
 from runtime.cli.output import print_json, print_text, report_line
-from runtime.cli.session import CliSession
+from runtime.cli.parameters import CliSession
+from runtime.services.indexing import await_index
 
 
 def show_chunk_context(

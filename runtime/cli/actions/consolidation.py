@@ -6,9 +6,8 @@ from langchain_core.language_models import BaseChatModel
 
 from runtime.cli.index_following import index_state
 from runtime.cli.opening import opened_project
-from runtime.cli.output import print_json, print_pairs, print_table, print_text, report_line
-from runtime.cli.progress import progress_bars
-from runtime.cli.session import CliSession
+from runtime.cli.output import print_json, print_pairs, print_table, print_text, progress_bars, report_line
+from runtime.cli.parameters import CliSession
 from runtime.extraction_model import build_extraction_model
 from runtime.ingest.consolidation import (
     DEFAULT_LIMIT,

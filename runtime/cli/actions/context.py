@@ -11,8 +11,8 @@ from novelgen.models.context import SceneMemoryContext
 from novelgen.models.plan import ScenePlan
 from runtime.cli.context_building import BuildOptions, ContextBuilder, opened_builder
 from runtime.cli.output import print_json
+from runtime.cli.parameters import CliSession
 from runtime.cli.plan_files import find_scene_plan
-from runtime.cli.session import CliSession
 from runtime.cli.views.context import print_context
 from runtime.cli.views.context_difference import print_difference
 from runtime.cli.views.explanation import print_explanation
@@ -108,7 +108,7 @@ def _context_on_disk(paths: ProjectPaths, place: tuple[int, int]) -> SceneMemory
 
 
 def _warn_of_another_number(plan: ScenePlan, scene_index: int) -> None:
-    if plan.scene_number != scene_index:
+    if plan.scene_number not in (None, scene_index):
         logger.warning(
             "the plan says scene_number %d, but --scene is %d, which counts", plan.scene_number, scene_index
         )

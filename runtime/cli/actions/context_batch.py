@@ -9,11 +9,10 @@ import click
 from novelgen.errors import ContextWriteError, NovelgenError
 from runtime.atomic_files import write_text_atomically
 from runtime.cli.context_building import BuildOptions, ContextBuilder, opened_builder
-from runtime.cli.exit_codes import ExitCode
-from runtime.cli.output import report_line
+from runtime.cli.error_handling import ExitCode
+from runtime.cli.output import progress_bars, report_line
+from runtime.cli.parameters import CliSession
 from runtime.cli.plan_files import NumberedPlan, PlanLine, read_plan_lines
-from runtime.cli.progress import progress_bars
-from runtime.cli.session import CliSession
 from runtime.writer import context_json
 
 

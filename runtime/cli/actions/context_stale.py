@@ -13,11 +13,10 @@ from novelgen.errors import ContextWriteError, NovelgenError
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.plan import ChapterPlan, ScenePlan
 from runtime.cli.context_building import BuildOptions, ContextBuilder, opened_builder
-from runtime.cli.exit_codes import ExitCode
-from runtime.cli.output import print_json, report_line
+from runtime.cli.error_handling import ExitCode
+from runtime.cli.output import print_json, progress_bars, report_line
+from runtime.cli.parameters import CliSession
 from runtime.cli.plan_files import find_scene_plan, read_plan_lines
-from runtime.cli.progress import progress_bars
-from runtime.cli.session import CliSession
 from runtime.cli.views.context_difference import print_difference
 from runtime.diagnosis.context_files import JudgedContext, judge_context_files
 from runtime.projects.paths import ProjectPaths

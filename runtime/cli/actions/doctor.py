@@ -7,10 +7,9 @@ import sqlite3
 import click
 
 from novelgen.errors import DatabaseError
-from runtime.cli.exit_codes import ExitCode
-from runtime.cli.opening import project_settings, require_project_files
+from runtime.cli.error_handling import ExitCode
 from runtime.cli.output import print_heading, print_json, print_pairs, print_table
-from runtime.cli.session import CliSession
+from runtime.cli.parameters import CliSession
 from runtime.diagnosis.context_files import check_context_files
 from runtime.diagnosis.findings import Diagnosis, Finding, Level
 from runtime.diagnosis.machine import check_chat_model, check_embeddings, check_sqlite, versions
@@ -23,6 +22,7 @@ from runtime.diagnosis.project import (
     project_counts,
 )
 from runtime.diagnosis.repair import repair_index
+from runtime.services.projects import project_settings, require_project_files
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores
 
@@ -46,7 +46,7 @@ def diagnose(session: CliSession, project_id: str | None, *, repair: bool, as_js
     settings = (
         load_settings(projects_dir=session.projects_dir)
         if project_id is None
-        else project_settings(session, project_id)
+        else project_settings(session.projects_dir, project_id)
     )
     with MemoryStores(settings) as stores:
         if project_id is not None:

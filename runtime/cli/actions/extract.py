@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import click
 
-from runtime.cli.exit_codes import ExitCode
+from runtime.cli.error_handling import ExitCode
 from runtime.cli.index_following import index_state
 from runtime.cli.opening import opened_project
-from runtime.cli.output import print_json, print_pairs, report_line
-from runtime.cli.progress import progress_bars
-from runtime.cli.session import CliSession
+from runtime.cli.output import print_json, print_pairs, progress_bars, report_line
+from runtime.cli.parameters import CliSession
 from runtime.extraction_model import build_extraction_model, extraction_settings, with_extraction_model
 from runtime.ingest.extraction import ExtractionReport, extract_scenes
 from runtime.ingest.extraction_choice import ExtractionChoice

@@ -12,13 +12,12 @@ import click
 from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputError
 from novelgen.models.context import ReportIssue
 from novelgen.models.user_file import Settings
-from runtime.cli.exit_codes import ExitCode
+from runtime.cli.error_handling import ExitCode
 from runtime.cli.index_following import index_state
 from runtime.cli.ingest_sources import IngestSources
 from runtime.cli.opening import opened_stores
-from runtime.cli.output import print_pairs, report_line
-from runtime.cli.progress import ProgressCallback, progress_bars
-from runtime.cli.session import CliSession
+from runtime.cli.output import ProgressCallback, print_pairs, progress_bars, report_line
+from runtime.cli.parameters import CliSession
 from runtime.ingest.absent_scenes import absent_scenes
 from runtime.ingest.compaction import compacted
 from runtime.ingest.consolidation import consolidate_beyond_setting

@@ -15,7 +15,7 @@ from runtime.cli.index_following import follow_index
 from runtime.cli.labels import place_text, view_labels_for
 from runtime.cli.opening import opened_project, story_language
 from runtime.cli.output import print_json, print_pairs, print_text
-from runtime.cli.session import CliSession
+from runtime.cli.parameters import CliSession
 from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryStatus, StoredMemory
 from runtime.storage.unit import UnitOfWork
 

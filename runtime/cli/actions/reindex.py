@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import click
 
-from runtime.cli.exit_codes import ExitCode
+from runtime.cli.error_handling import ExitCode
 from runtime.cli.opening import opened_project
-from runtime.cli.output import print_pairs, report_line
-from runtime.cli.progress import progress_bars
-from runtime.cli.session import CliSession
+from runtime.cli.output import print_pairs, progress_bars, report_line
+from runtime.cli.parameters import CliSession
 from runtime.ingest.embedding_settings import apply_embedding_settings
 from runtime.ingest.indexing import reindex, verify_index
 

@@ -8,10 +8,11 @@ from typing import cast
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from runtime.cli.labels import ViewLabels, place_text, view_labels_for
-from runtime.cli.opening import await_index, opened_project, story_language
+from runtime.cli.opening import opened_project, story_language
 from runtime.cli.output import print_json, print_table, print_text
-from runtime.cli.session import CliSession
+from runtime.cli.parameters import CliSession
 from runtime.memory_tools import search_story_memory_tool
+from runtime.services.indexing import await_index
 
 
 def search_project(

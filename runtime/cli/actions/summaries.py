@@ -6,11 +6,10 @@ from pathlib import Path
 
 import click
 
-from runtime.cli.exit_codes import ExitCode
+from runtime.cli.error_handling import ExitCode
 from runtime.cli.opening import opened_project
-from runtime.cli.output import print_json, print_table, print_text, report_line
-from runtime.cli.progress import progress_bars
-from runtime.cli.session import CliSession
+from runtime.cli.output import print_json, print_table, print_text, progress_bars, report_line
+from runtime.cli.parameters import CliSession
 from runtime.extraction_model import build_extraction_model, with_extraction_model
 from runtime.projects.file_reading import read_text_file
 from runtime.storage.summaries import SummaryLevel

@@ -7,7 +7,7 @@ from runtime.cli.actions.entities import known_entities
 from runtime.cli.labels import view_labels_for
 from runtime.cli.opening import opened_project, story_language
 from runtime.cli.output import print_json, print_text
-from runtime.cli.session import CliSession
+from runtime.cli.parameters import CliSession
 from runtime.cli.views.states import print_states
 from runtime.memory_tools import get_recent_timeline_tool
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from runtime.cli.options import COUNT, FOLDER, json_option
+from runtime.cli.parameters import COUNT, FOLDER, json_option
 
 _EXAMPLES = """\b
 Examples:

@@ -6,8 +6,7 @@ from typing import TextIO
 
 import click
 
-from runtime.cli.options import json_option, project_argument
-from runtime.cli.session import CliSession
+from runtime.cli.parameters import CliSession, json_option, project_argument
 
 CHAPTER = click.IntRange(min=0, max=1_000_000)
 LIMIT = click.IntRange(min=0, max=200)

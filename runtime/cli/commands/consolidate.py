@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from runtime.cli.options import COUNT, json_option, project_argument
-from runtime.cli.session import CliSession
+from runtime.cli.parameters import COUNT, CliSession, json_option, project_argument
 
 _EXAMPLES = """\b
 Examples:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from runtime.cli.options import FILE, FOLDER, TOKENS, json_option, project_argument
-from runtime.cli.session import CliSession
+from runtime.cli.parameters import FILE, FOLDER, TOKENS, CliSession, json_option, project_argument
 
 if TYPE_CHECKING:
     from runtime.cli.context_building import BuildOptions

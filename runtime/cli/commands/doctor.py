@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from runtime.cli.options import json_option
-from runtime.cli.session import CliSession
+from runtime.cli.parameters import CliSession, json_option
 
 _EXAMPLES = (
     "\b\nExamples:\n  novelgen doctor\n  novelgen doctor my-novel --json\n  novelgen doctor my-novel --repair"

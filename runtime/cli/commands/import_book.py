@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from runtime.cli.options import FOLDER
-from runtime.cli.session import CliSession
+from runtime.cli.parameters import FOLDER, CliSession
 
 
 @click.command(

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from runtime.cli.options import FILE, project_argument
-from runtime.cli.session import CliSession
+from runtime.cli.parameters import FILE, CliSession, project_argument
 
 
 @click.command(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from runtime.cli.options import project_argument
-from runtime.cli.session import CliSession
+from runtime.cli.parameters import CliSession, project_argument
 
 
 @click.command(epilog="\b\nExample:\n  novelgen reindex my-novel")

@@ -8,13 +8,12 @@ from typing import Any, TypeVar
 
 import click
 
-from runtime.cli.options import COUNT, FILE, json_option, project_argument
-from runtime.cli.session import CliSession
+from runtime.cli.parameters import COUNT, FILE, CliSession, CommandGroup, json_option, project_argument
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def summary() -> None:
     """Look at what is told of finished chapters and parts.
 

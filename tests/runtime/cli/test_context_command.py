@@ -14,7 +14,7 @@ from novelgen.models.context import SceneMemoryContext
 from novelgen.models.entity import Entity
 from runtime.cli.actions.ingest import ingest_project
 from runtime.cli.context_building import characters_of_entities
-from runtime.cli.session import CliSession
+from runtime.cli.parameters import CliSession
 from tests.runtime.cli.conftest import Run
 from tests.runtime.cli.small_project import PLAN, PROJECT
 
