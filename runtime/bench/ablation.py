@@ -9,7 +9,6 @@ from novelgen.memory.search import SearchRequest, SearchResult
 from novelgen.selection.weights import SelectionWeights
 from runtime.bench.book import BenchPlan
 from runtime.bench.chain_runs import PlannedContext, plan_request
-from runtime.context_chain import context_settings
 from runtime.memory_tools import StoryMemoryTools
 from runtime.stores import MemoryStores
 
@@ -84,7 +83,7 @@ def run_ablation(
 
 
 def _chain(stores: MemoryStores, tools: StoryMemoryTools, weights: SelectionWeights) -> MemoryContextChain:
-    settings = context_settings(stores.settings).model_copy(update={"weights": weights})
+    settings = stores.settings.memory.model_copy(update={"weights": weights})
     return MemoryContextChain(tools, settings=settings)
 
 
