@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from langchain_core.language_models import BaseChatModel
-from novelgen.settings import ContextSettings
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from runtime.memory_tools import StoryMemoryTools
@@ -35,7 +34,8 @@ def build_context_chain(
         writer=(
             JsonContextWriter(settings.projects_dir, require_project=stores.database) if write_files else None
         ),
-        settings=context_settings(settings),
+        settings=settings.memory,
+        model_timeout_s=settings.model_timeout_s,
         count_tokens=counting.count_tokens,
         known_issues=[counting.issue] if counting.issue else [],
     )
@@ -53,21 +53,4 @@ def configured_chat_model(settings: NovelgenSettings) -> BaseChatModel | None:
         api_key=settings.model_api_key,
         timeout_s=settings.model_timeout_s,
         max_tokens=settings.model_max_tokens,
-    )
-
-
-def context_settings(settings: NovelgenSettings) -> ContextSettings:
-    """Return the budgets and deadlines of the chain that the program's settings ask for."""
-    memory = settings.memory
-    return ContextSettings(
-        memory_budget=memory.memory_budget,
-        state_budget=memory.state_budget,
-        timeline_budget=memory.timeline_budget,
-        max_states=memory.max_states,
-        quotas=memory.quotas,
-        weights=memory.weights,
-        context_window=memory.context_window,
-        tool_timeout_s=memory.tool_timeout_s,
-        chain_timeout_s=memory.chain_timeout_s,
-        model_timeout_s=settings.model_timeout_s,
     )

@@ -19,7 +19,7 @@ from pydantic_settings import (
 from yaml import YAMLError, safe_load
 
 from novelgen.errors import ConfigurationError
-from novelgen.selection.weights import DEFAULT_WEIGHTS, NeedQuotas, SelectionWeights
+from novelgen.settings import ContextSettings
 from runtime.setting_names import grouped_settings, misspelt_key, unknown_setting
 
 
@@ -78,10 +78,8 @@ class ConsolidationSettings(BaseModel):
     )
 
 
-class MemorySettings(BaseModel):
+class MemorySettings(ContextSettings):
     """Budgets, stores and embeddings of the memory."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     vector_store: VectorStoreSettings = VectorStoreSettings()
     embedding_model: str = Field(default="local", description="local, fake:<dimension> or provider:model.")
@@ -89,24 +87,13 @@ class MemorySettings(BaseModel):
     ingest: IngestSettings = IngestSettings()
     summarization: SummarizationSettings = SummarizationSettings()
     consolidation: ConsolidationSettings = ConsolidationSettings()
-    memory_budget: int = Field(default=2000, ge=0, le=1_000_000, description="Tokens for relevant_memories.")
-    state_budget: int = Field(default=600, ge=0, le=1_000_000, description="Tokens for entity_states.")
-    timeline_budget: int = Field(default=400, ge=0, le=1_000_000, description="Tokens for timeline_context.")
-    quotas: NeedQuotas = NeedQuotas()
     token_counter: str = Field(
         default="estimate",
         pattern=r"^(estimate|tiktoken:.+|hf:.+)$",
         description="estimate, tiktoken:<model or encoding> or hf:<path of a tokenizer.json>.",
     )
-    max_states: int = Field(default=20, ge=0, le=200)
-    context_window: int = Field(default=2, ge=0, le=100, description="Chapters around in the timeline.")
     search_fallback: Literal["on", "off"] = Field(
         default="on", description="off: relevant_memories stays empty when Chroma fails."
-    )
-    tool_timeout_s: float = Field(default=8.0, gt=0, le=600, description="Deadline of each retrieval tool.")
-    chain_timeout_s: float = Field(default=10.0, gt=0, le=3600, description="Budget without the model.")
-    weights: SelectionWeights = Field(
-        default=DEFAULT_WEIGHTS, description="What each part of the choice counts."
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import BaseModel, Field
 
@@ -24,7 +24,7 @@ from novelgen.planning.retrieval_plan import PlannedQuery, RetrievalPlan
 from novelgen.planning.scene_planning import language_of
 from novelgen.rendering.labels import Labels, labels_for
 from novelgen.rendering.lines import render_states
-from novelgen.selection.weights import NeedQuotas, SelectionWeights
+from novelgen.settings import ContextSettings
 from novelgen.text.language import TokenCounter
 
 
@@ -85,23 +85,6 @@ def _left_out(snapshot: EntityStateSnapshot, reason: str) -> LeftOutItem:
     return LeftOutItem(section="states", id=snapshot.entity_id, reason=reason)
 
 
-class ContextBounds(Protocol):
-    """What a context may cost; the chain's settings fulfil it."""
-
-    @property
-    def memory_budget(self) -> int: ...
-    @property
-    def state_budget(self) -> int: ...
-    @property
-    def timeline_budget(self) -> int: ...
-    @property
-    def max_states(self) -> int: ...
-    @property
-    def weights(self) -> SelectionWeights: ...
-    @property
-    def quotas(self) -> NeedQuotas: ...
-
-
 def assemble_context(
     request: MemoryContextRequest,
     story: StoryOutline,
@@ -110,7 +93,7 @@ def assemble_context(
     search: SearchResult,
     states: Sequence[EntityStateSnapshot],
     timeline: Sequence[EntityStateSnapshot],
-    bounds: ContextBounds,
+    bounds: ContextSettings,
     count_tokens: TokenCounter,
     timestamp: datetime,
 ) -> SceneMemoryContext:

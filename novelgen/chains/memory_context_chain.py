@@ -141,6 +141,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         model: Chat model for planning; None plans by rules.
         writer: Keeps the finished context; None keeps nothing.
         settings: Budgets and deadlines.
+        model_timeout_s: Seconds for all calls of the model for one plan.
         count_tokens: Token counter of the budgets.
         known_issues: What every context has to say of how the chain was built.
         clock: Gives the moment stamped on contexts.
@@ -154,6 +155,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         model: BaseChatModel | None = None,
         writer: ContextWriter | None = None,
         settings: ContextSettings | None = None,
+        model_timeout_s: float = 20.0,
         count_tokens: TokenCounter = estimate_tokens,
         known_issues: Sequence[ReportIssue] = (),
         clock: Callable[[], datetime] = utc_now,
@@ -161,7 +163,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
     ) -> None:
         self._memory = as_story_memory(memory)
         self._settings = settings or ContextSettings()
-        self._planner = ModelPlanner(model, timeout_s=self._settings.model_timeout_s) if model else None
+        self._planner = ModelPlanner(model, timeout_s=model_timeout_s) if model else None
         self._writer = writer
         self._count_tokens = count_tokens
         self._known_issues = tuple(known_issues)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from novelgen.models.chunk_context import ChunkMemory, GlossaryEntry, GlossaryName
 from novelgen.models.context import ContextItem, SceneMemoryContext
+from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import story_place
 from novelgen.rendering.labels import Labels, labels_for
 from novelgen.rendering.lines import SECTION_ORDER, place_of, render_states, render_timeline_entry
@@ -111,14 +112,16 @@ def _timeline_lines(context: SceneMemoryContext, names: Mapping[str, str], label
 
 
 def _memory_lines(context: SceneMemoryContext, labels: Labels) -> list[str]:
+    outdated = {each.chunk_id for each in context.relevant_memories if each.slot_type and each.superseded_by}
+
+    def line(memory: ContextItem | StoryMemoryChunk, text: str) -> str:
+        mark = labels.outdated if memory.chunk_id in outdated else ""
+        return f"- [{place_of(memory.model_dump(), labels)}] {text}{mark}"
+
     if context.report and context.report.items:
-        items = prompt_order(context.report.items)
-        return [f"- [{place_of(item.model_dump(), labels)}] {item.text}" for item in items]
-    chunks = sorted(
-        context.relevant_memories,
-        key=lambda chunk: (*story_place(chunk), chunk.chunk_id),
-    )
-    return [f"- [{place_of(chunk.model_dump(), labels)}] {chunk.content}" for chunk in chunks]
+        return [line(item, item.text) for item in prompt_order(context.report.items)]
+    chunks = sorted(context.relevant_memories, key=lambda chunk: (*story_place(chunk), chunk.chunk_id))
+    return [line(chunk, chunk.content) for chunk in chunks]
 
 
 _HEADINGS = {

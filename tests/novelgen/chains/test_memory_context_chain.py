@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from novelgen.settings import ContextSettings
 from pydantic import ValidationError
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
@@ -26,6 +25,7 @@ from novelgen.models.plan import ChapterPlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.models.user_file import Settings
+from novelgen.settings import ContextSettings
 from tests.support.stories import NOW, PROJECT, lighthouse_memory, lighthouse_request
 
 SHORT_DEADLINES = ContextSettings(tool_timeout_s=0.2, chain_timeout_s=1.0)
