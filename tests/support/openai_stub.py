@@ -39,6 +39,12 @@ class StubCall:
         """Answer with a chat completion that holds this text."""
         self.send(json.dumps(completion(text, finish_reason=finish_reason)))
 
+    def embed(self, vectors: list[list[float]]) -> None:
+        """Answer with one vector per text."""
+        data = [{"object": "embedding", "index": i, "embedding": each} for i, each in enumerate(vectors)]
+        usage = {"prompt_tokens": 1, "total_tokens": 1}
+        self.send(json.dumps({"object": "list", "data": data, "model": "stub", "usage": usage}))
+
     def refuse(self, status: int, message: str, *, headers: dict[str, str] | None = None) -> None:
         """Answer with an error in OpenAI's form."""
         error = {"error": {"message": message, "type": "invalid_request_error", "code": None}}
