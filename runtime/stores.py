@@ -175,7 +175,9 @@ class MemoryStores:
             if self._embeddings is None:
                 memory = self.settings.memory
                 self._embeddings = build_embeddings(
-                    memory.embedding_model, base_url=memory.embedding_base_url
+                    memory.embedding_model,
+                    base_url=memory.embedding_base_url,
+                    api_key=memory.embedding_api_key,
                 )
             return self._embeddings
 

@@ -11,8 +11,8 @@ from pydantic.fields import FieldInfo
 
 from runtime.settings import NovelgenSettings
 
-_NOT_IN_THE_FILE = frozenset({"projects_dir", "model_api_key"})
-"""The folder is known before the file is read, and a key does not belong into a project's files."""
+_NOT_IN_THE_FILE = frozenset({"projects_dir", "model_api_key", "embedding_api_key"})
+"""The folder is known before the file is read, and keys do not belong into a project's files."""
 
 _HEADER = """\
 # Settings of this project. Every line is a default: take the "# " away to change it.

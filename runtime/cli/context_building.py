@@ -10,7 +10,7 @@ from pathlib import Path
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.deadlines import run_concurrently
-from novelgen.errors import ConfigurationError, InvalidFileError
+from novelgen.errors import InvalidFileError
 from novelgen.models.characters import Character, CharactersConfig
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.entity import Entity
@@ -20,10 +20,9 @@ from novelgen.models.request import MemoryContextRequest
 from novelgen.planning.scene_planning import known_story, language_of
 from runtime.cli.opening import await_index, opened_stores, require_project_files
 from runtime.cli.session import CliSession
-from runtime.context_chain import build_context_chain
+from runtime.context_chain import build_context_chain, configured_chat_model
 from runtime.memory_tools import StoryMemoryTools
 from runtime.projects.files import load_characters, load_settings_file
-from runtime.providers.unavailable_chat_model import UnavailableChatModel
 from runtime.stores import MemoryStores
 
 logger = logging.getLogger(__name__)
@@ -177,13 +176,8 @@ def _first_with(people: list[Character], words: tuple[str, ...]) -> Character | 
 
 
 def _chain(stores: MemoryStores, *, must_have_model: bool, write_files: bool) -> MemoryContextChain:
-    try:
-        return build_context_chain(stores, write_files=write_files)
-    except ConfigurationError as error:
-        if must_have_model:
-            raise
-        model = UnavailableChatModel(reason=str(error))
-        return build_context_chain(stores, model=model, write_files=write_files)
+    model = configured_chat_model(stores.settings) if must_have_model else None
+    return build_context_chain(stores, model=model, write_files=write_files)
 
 
 def _characters_of_files(given: Path | None, own: Path) -> CharactersConfig | None:

@@ -11,10 +11,19 @@ _OWN_LOGGERS = ("novelgen", "runtime")
 
 
 class _StderrHandler(logging.StreamHandler[TextIO]):
-    """Writes to whatever stderr is at the time."""
+    """Writes to whatever stderr is at the time, and a warning that repeats once in a run of the program."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: set[str] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
         self.stream = sys.stderr
+        if record.levelno == logging.WARNING:
+            message = self.format(record)
+            if message in self.said:
+                return
+            self.said.add(message)
         super().emit(record)
 
 
@@ -27,10 +36,12 @@ def configure_logging(level_name: str) -> None:
     """
     level = logging.getLevelName(level_name.upper())
     root = logging.getLogger()
-    if not any(isinstance(handler, _StderrHandler) for handler in root.handlers):
+    handler = next((each for each in root.handlers if isinstance(each, _StderrHandler)), None)
+    if handler is None:
         handler = _StderrHandler()
         handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
         root.addHandler(handler)
+    handler.said.clear()
     root.setLevel(max(level, logging.WARNING))
     for name in _OWN_LOGGERS:
         logging.getLogger(name).setLevel(level)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from novelgen.errors import InvalidFileError
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.position import StoryPosition
-from runtime.diagnosis.findings import Finding
+from runtime.diagnosis.checks import Finding
 from runtime.projects.context_files import context_places, load_context
 from runtime.projects.paths import ProjectPaths
 from runtime.projects.scene_plans import own_scene_plan

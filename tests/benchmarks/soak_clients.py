@@ -13,7 +13,7 @@ from functools import partial
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.errors import NovelgenError
-from runtime.diagnosis.repair import repair_index
+from runtime.diagnosis.doctor import repair_index
 from runtime.ingest.indexing import verify_index
 from runtime.ingest.ingest import delete_scene, ingest_scene
 from runtime.storage.unit import UnitOfWork

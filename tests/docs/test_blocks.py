@@ -40,7 +40,6 @@ def reader(demo_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(folder)
     for name in ("NOVELGEN_MODEL", "NOVELGEN_DATABASE_URL", "OPENAI_API_KEY", "NOVELGEN_PROJECTS_DIR"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/nobody-may-be-asked")
     monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:64")
     monkeypatch.setenv("NOVELGEN_MEMORY__TOOL_TIMEOUT_S", "60")
     monkeypatch.setenv("NOVELGEN_MEMORY__CHAIN_TIMEOUT_S", "120")

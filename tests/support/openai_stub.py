@@ -73,10 +73,11 @@ class StubCall:
 
 @dataclass
 class OpenAiStub:
-    """A running stub: where it listens and what it was asked."""
+    """A running stub: where it listens and what it was asked, with which keys."""
 
     base_url: str
     calls: list[dict[str, Any]] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
 
 
 def completion(text: str, *, finish_reason: str = "stop") -> dict[str, Any]:
@@ -107,6 +108,7 @@ def openai_stub(respond: Responder) -> Iterator[OpenAiStub]:
             length = int(self.headers.get("Content-Length", 0))
             payload = json.loads(self.rfile.read(length))
             stub.calls.append(payload)
+            stub.keys.append(self.headers.get("Authorization", ""))
             # A client that gave up closes its end; that is the point of several tests.
             with contextlib.suppress(ConnectionError):
                 respond(StubCall(payload, len(stub.calls) - 1, self, closing))

@@ -9,7 +9,7 @@ import pytest
 
 from novelgen.errors import VectorIndexError
 from novelgen.models.record import SceneRecord
-from runtime.diagnosis.repair import repair_index
+from runtime.diagnosis.doctor import repair_index
 from runtime.ingest import compaction
 from runtime.ingest.indexing import IndexingResult, reindex, verify_index
 from runtime.ingest.ingest import IngestResult, ingest_scene
