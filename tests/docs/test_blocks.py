@@ -23,7 +23,7 @@ def _serve(call: StubCall) -> None:
         count = 1 if isinstance(texts, str) else len(texts)
         call.embed([[float(index + 1), 1.0, 0.5] for index in range(count)])
     else:
-        call.say("{}")
+        call.say('{"entities": [], "events": [], "queries": []}')
 
 
 @pytest.fixture

@@ -1,17 +1,17 @@
-"""Every command and every exit code stands in the README."""
+"""Every command and every exit code stands in the pages."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import click
 import pytest
 
 from runtime.cli.exit_codes import ExitCode
 from runtime.cli.main import novelgen
+from tests.docs.pages import text_of
 
-README = Path(__file__).parents[1] / "README.md"
+COMMAND_LINE = text_of("docs/command-line.md")
 
 
 def command_names() -> list[tuple[str, str]]:
@@ -20,6 +20,8 @@ def command_names() -> list[tuple[str, str]]:
     names: list[tuple[str, str]] = []
     for name in novelgen.list_commands(context):
         command = novelgen.get_command(context, name)
+        if command is None or command.hidden:
+            continue
         parts = command.commands if isinstance(command, click.Group) else {"": command}
         names += [(name, part) for part in parts]
     return names
@@ -27,14 +29,15 @@ def command_names() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("command", "subcommand"), command_names())
 def test_every_command_is_in_the_table_of_commands(command: str, subcommand: str) -> None:
-    """A row of the README's table begins with the command and names its subcommand."""
-    rows = [row for row in README.read_text(encoding="utf-8").splitlines() if row.startswith("| `")]
+    """A row of the table begins with the command and names its subcommand."""
+    rows = [row for row in COMMAND_LINE.splitlines() if row.startswith("| `")]
     usages = [row.split("` |")[0] for row in rows if re.match(rf"\| `novelgen {command}[ `]", row)]
-    assert usages, f"README.md has no row for `novelgen {command}`"
+    assert usages, f"docs/command-line.md has no row for `novelgen {command}`"
     assert any(re.search(rf"\b{subcommand}\b", usage) for usage in usages)
 
 
 @pytest.mark.parametrize("code", list(ExitCode))
 def test_every_exit_code_is_explained(code: ExitCode) -> None:
-    """The README names each exit code."""
-    assert re.search(rf"(?i)exit codes?[^|]*\b{code.value}\b", README.read_text(encoding="utf-8"))
+    """README and the page of the command line name each exit code."""
+    for page in ("README.md", "docs/command-line.md"):
+        assert re.search(rf"(?i)exit codes?[^|]*\b{code.value}\b", text_of(page)), page
