@@ -6,7 +6,7 @@ from pathlib import Path
 
 from novelgen.models.context import SceneMemoryContext
 from runtime.atomic_files import write_text_atomically
-from runtime.projects.paths import ProjectPaths
+from runtime.files.paths import ProjectPaths
 
 
 class JsonContextWriter:

@@ -10,23 +10,18 @@ from typing import Any
 
 from langchain_core.runnables import RunnableLambda
 
-from novelgen.assembly.chunk_glossary import TextMention, mentioned_in
-from novelgen.assembly.chunk_memories import choose_for_chunk, chunk_search
-from novelgen.chains.arm_tracing import trace_arms
-from novelgen.chains.outages import issue_of
-from novelgen.chains.stepwise_chain import StepwiseChain
-from novelgen.chains.untraced import NOTHING_FOUND, Untraced, untraced_search
+from novelgen.assembly.chunk_memories import TextMention, choose_for_chunk, chunk_search, mentioned_in
+from novelgen.chains.stepwise_chain import StepwiseChain, issue_of
+from novelgen.chains.tracing import NOTHING_FOUND, Untraced, trace_arms, untraced_search
 from novelgen.deadlines import run_concurrently
 from novelgen.memory.outline import StoryOutline
-from novelgen.memory.partial import as_story_memory
-from novelgen.memory.protocol import MemoryTools, StoryMemory
+from novelgen.memory.protocol import MemoryTools, StoryMemory, as_story_memory
 from novelgen.memory.search import SearchResult
 from novelgen.models.chunk_context import ChunkContext, ChunkContextRequest
 from novelgen.models.context import ReportIssue
-from novelgen.models.position import StoryPosition
-from novelgen.models.project_id import require_project_id
-from novelgen.rendering.chunk_context import render_chunk_context
-from novelgen.text.cjk import story_language
+from novelgen.models.position import StoryPosition, require_project_id
+from novelgen.rendering.prompt_block import render_chunk_context
+from novelgen.text.language import story_language
 
 logger = logging.getLogger(__name__)
 

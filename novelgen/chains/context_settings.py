@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from novelgen.selection.quotas import NeedQuotas
-from novelgen.selection.weights import DEFAULT_WEIGHTS, SelectionWeights
+from novelgen.selection.weights import DEFAULT_WEIGHTS, NeedQuotas, SelectionWeights
 
 
 class ContextSettings(BaseModel):

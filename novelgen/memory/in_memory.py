@@ -6,20 +6,32 @@ the real tools do. It needs no store, no model and no file.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from novelgen.memory.outline import OutlineScene, StoryOutline
 from novelgen.memory.search import ArmHit, Candidate, SearchQuery, SearchRequest, SearchResult
 from novelgen.models.entity import Entity
-from novelgen.models.loop import OpenLoop
-from novelgen.models.memory import ContentType, StoryMemoryChunk
-from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.project_id import require_project_id
-from novelgen.models.relationship import Relationship
-from novelgen.models.state import EntityStateSnapshot, StateChange, snapshot_of
-from novelgen.models.timestamps import UtcDatetime, utc_now
+from novelgen.models.folds import (
+    HOLDER_ATTRIBUTE,
+    chapters_of_change,
+    fold_holders,
+    last_changed_first,
+    snapshot_of,
+    timeline_order,
+)
+from novelgen.models.memory import DISTILLED_TYPES, ContentType, StoryMemoryChunk
+from novelgen.models.position import (
+    END_OF_STORY,
+    StoryPosition,
+    UtcDatetime,
+    require_project_id,
+    story_place,
+    utc_now,
+)
+from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship, StateChange
 from novelgen.names.resolver import NameResolver
-from novelgen.text.cjk import is_cjk
+from novelgen.text.language import is_cjk
 
 
 class InMemoryStoryMemory:
@@ -112,15 +124,9 @@ class InMemoryStoryMemory:
         require_project_id(project_id)
         if project_id != self._project_id:
             return []
-        found = (
-            snapshot_of(
-                project_id,
-                [change for change in self._changes if change.entity_id == entity_id],
-                as_of=as_of,
-                timestamp=self._timestamp,
-            )
-            for entity_id in entity_ids
-        )
+        by_entity = self._changes_by_entity(as_of)
+        wanted = dict.fromkeys(entity_ids)
+        found = (self._snapshot(by_entity.get(entity_id, ()), as_of) for entity_id in wanted)
         return [snapshot for snapshot in found if snapshot is not None]
 
     def get_recent_timeline(
@@ -133,29 +139,23 @@ class InMemoryStoryMemory:
     ) -> list[EntityStateSnapshot]:
         """Return one snapshot per entity and chapter in which it changed, in story order."""
         cut = as_of or END_OF_STORY
-        snapshots: list[EntityStateSnapshot] = []
-        for chapter in range(chapter_index - context_window, chapter_index + context_window + 1):
-            end = min(StoryPosition(chapter + 1), cut) if chapter >= 0 else cut
-            changed = {
-                change.entity_id
-                for change in self._changes
-                if change.chapter_index == chapter and cut.admits(change.chapter_index, change.scene_index)
-            }
-            snapshots += self.get_entity_states(project_id, sorted(changed), as_of=end)
-        return snapshots
+        if require_project_id(project_id) != self._project_id:
+            return []
+        first, last = chapter_index - context_window, chapter_index + context_window
+        snapshots = [
+            snapshot
+            for changes in self._changes_by_entity(cut).values()
+            for chapter in chapters_of_change(changes, first=first, last=last)
+            if (snapshot := self._snapshot(changes, min(StoryPosition(chapter + 1), cut))) is not None
+        ]
+        return sorted(snapshots, key=timeline_order)
 
     def outline(self, project_id: str, *, as_of: StoryPosition) -> StoryOutline:
         """Return what the lists hold strictly before the position."""
         if require_project_id(project_id) != self._project_id:
             return StoryOutline(project_id=project_id)
         before = [each for each in self._changes if as_of.admits(each.chapter_index, each.scene_index)]
-        latest_first = sorted(before, key=lambda each: (each.chapter_index or 0, each.scene_index or 0))[::-1]
-        holders: dict[str, list[str]] = {}
-        for item_id in dict.fromkeys(each.entity_id for each in latest_first if each.attribute == "holder"):
-            holder = next(
-                each.value for each in latest_first if (each.entity_id, each.attribute) == (item_id, "holder")
-            )
-            holders.setdefault(str(holder), []).append(item_id)
+        stated = [each for each in sorted(before, key=story_place) if each.kind == "explicit"]
         return StoryOutline(
             project_id=project_id,
             language=self._language,
@@ -165,18 +165,28 @@ class InMemoryStoryMemory:
             relationships=[
                 each for each in self._relationships if as_of.admits(each.chapter_index, each.scene_index)
             ],
-            holders=holders,
-            stated_ids=list(
-                dict.fromkeys(each.entity_id for each in latest_first if each.kind == "explicit")
+            holders=fold_holders(
+                (each.entity_id, each.value) for each in stated if each.attribute == HOLDER_ATTRIBUTE
             ),
+            stated_ids=last_changed_first([each.entity_id for each in stated]),
         )
+
+    def _changes_by_entity(self, as_of: StoryPosition) -> dict[str, list[StateChange]]:
+        found: dict[str, list[StateChange]] = defaultdict(list)
+        for change in self._changes:
+            if as_of.admits(change.chapter_index, change.scene_index):
+                found[change.entity_id].append(change)
+        return found
+
+    def _snapshot(self, changes: Sequence[StateChange], as_of: StoryPosition) -> EntityStateSnapshot | None:
+        return snapshot_of(self._project_id, changes, as_of=as_of, timestamp=self._timestamp)
 
     def _linked(self, request: SearchRequest) -> int | None:
         if not request.counts_linked:
             return None
         return sum(
             chunk.project_id == request.project_id
-            and chunk.content_type in ("memory", "note")
+            and chunk.content_type in DISTILLED_TYPES
             and request.as_of.admits(chunk.chapter_index, chunk.scene_index)
             and bool(set(request.entity_ids) & set(chunk.entities_mentioned))
             for chunk in self._chunks

@@ -5,11 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from novelgen.memory.search import ArmHit, Candidate, Vector
-from novelgen.models.loop import OpenLoop
-
-__all__ = ["LEXICAL_ARM", "SEMANTIC_ARM", "ArmHit", "Candidate", "QueryKind", "SceneFacts", "SceneKey"]
-__all__ += ["SceneQuery", "SelectionScene", "Vector"]
+from novelgen.memory.search import Vector
+from novelgen.models.state import OpenLoop
 
 SceneKey = tuple[int, int]
 QueryKind = Literal["plan", "purpose", "action", "place", "character", "pair", "model", "other"]
@@ -28,7 +25,7 @@ class SceneQuery:
 
 
 @dataclass(frozen=True)
-class SceneFacts:
+class SceneCast:
     """What is known of a stored scene without reading it.
 
     Args:
@@ -67,5 +64,5 @@ class SelectionScene:
     queries: tuple[SceneQuery, ...] = ()
     entity_ids: frozenset[str] = frozenset()
     character_ids: frozenset[str] = frozenset()
-    scenes: tuple[SceneFacts, ...] = ()
+    scenes: tuple[SceneCast, ...] = ()
     open_loops: tuple[OpenLoop, ...] = field(default_factory=tuple)

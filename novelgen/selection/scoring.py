@@ -8,23 +8,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from novelgen.models.loop import LOOP_WEIGHTS
-from novelgen.models.memory import CONSOLIDATED
-from novelgen.selection.candidates import LEXICAL_ARM, SceneFacts, SelectionScene
-from novelgen.selection.fusion import Column, arm_scores, pool_best, semantic_scores, standardise
-from novelgen.selection.neighbours import similar_scenes, spread_evidence, surroundings
+from novelgen.models.memory import CONSOLIDATED, DISTILLED_TYPES, SUMMARY_TYPE
+from novelgen.models.state import LOOP_WEIGHTS, UNRESOLVED_STATUSES
+from novelgen.selection.candidates import LEXICAL_ARM, SceneCast, SelectionScene
+from novelgen.selection.neighbours import scenes_of_one_thread, similar_scenes, spread_evidence, surroundings
 from novelgen.selection.passages import novelty, shared_words
-from novelgen.selection.table import DISTILLED_TYPES, SUMMARY_TYPE, CandidateTable
+from novelgen.selection.query_scores import Column, arm_scores, pool_best, semantic_scores, standardise
+from novelgen.selection.table import CandidateTable
 from novelgen.selection.weights import SelectionWeights
-from novelgen.selection.word_ties import scenes_of_one_thread
 
 SCENE_BEST = 2
 """A scene's evidence is the mean of its two best memories: one hit may be chance, all would drown the hit."""
 
-MOST_SCENES = 1000
+MAX_SCENES = 1000
 """So many scenes lend each other evidence: what compares scenes with scenes grows with the square of their number."""
-
-OPEN_STATUSES = frozenset({"open", "advanced"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,13 +83,13 @@ def loop_weights(table: CandidateTable, scene: SelectionScene) -> Column:
     """Weight, per scene, the most important open loop that was planted in it; 0 without one."""
     weights: dict[tuple[int | None, int | None], int] = {}
     for loop in scene.open_loops:
-        if loop.status in OPEN_STATUSES:
+        if loop.status in UNRESOLVED_STATUSES:
             key = (loop.chapter_index, loop.scene_index)
             weights[key] = max(weights.get(key, 0), LOOP_WEIGHTS[loop.importance])
     return np.array([weights.get(facts.key, 0) for facts in table.scenes], dtype=float)
 
 
-def shared_presence(scenes: tuple[SceneFacts, ...], character_ids: frozenset[str]) -> Column:
+def shared_presence(scenes: tuple[SceneCast, ...], character_ids: frozenset[str]) -> Column:
     """Compare, per scene, who took part with whom the plan puts on stage (Jaccard, 0-1)."""
     return np.array(
         [len(s.participants & character_ids) / max(1, len(s.participants | character_ids)) for s in scenes],
@@ -147,11 +144,11 @@ def _scene_evidence(
 def _scene_parts(table: CandidateTable, weights: SelectionWeights, evidence: Column) -> tuple[Column, Column]:
     """What flows to each scene from sure scenes of its thread, and what lies around the scenes like it.
 
-    Scenes beyond the `MOST_SCENES` for which most speaks give nothing and get what the least of those gets.
+    Scenes beyond the `MAX_SCENES` for which most speaks give nothing and get what the least of those gets.
     """
-    if len(evidence) <= MOST_SCENES:
+    if len(evidence) <= MAX_SCENES:
         return _parts_of_scenes(table, weights, evidence)
-    kept = np.sort(np.argsort(-evidence, kind="stable")[:MOST_SCENES])
+    kept = np.sort(np.argsort(-evidence, kind="stable")[:MAX_SCENES])
     flow, around = np.full((2, len(evidence)), np.nan)
     flow[kept], around[kept] = _parts_of_scenes(table.of_scenes(kept), weights, evidence[kept])
     return _lifted(flow), _lifted(around)

@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from novelgen.memory.search import ArmHit, Candidate
 from novelgen.models.context import Form
-from novelgen.models.memory import StoryMemoryChunk
-from novelgen.selection.budget import Filling, Priced, fill, gain_per_token
-from novelgen.selection.candidates import ArmHit, Candidate, SelectionScene
+from novelgen.models.memory import DISTILLED_TYPES, PASSAGE_TYPES, StoryMemoryChunk
+from novelgen.selection.budget import (
+    ChosenForm,
+    Filling,
+    Priced,
+    calibrated_relevance,
+    choose_form,
+    fill,
+    gain_per_token,
+)
+from novelgen.selection.candidates import SelectionScene
 from novelgen.selection.duplicates import DuplicateFinder
-from novelgen.selection.forms import PASSAGE_TYPES, ChosenForm, calibrated_relevance, choose_form
 from novelgen.selection.passages import beside_in_text
-from novelgen.selection.quotas import DEFAULT_QUOTAS, NeedQuotas
 from novelgen.selection.scoring import Scores, score_candidates
-from novelgen.selection.table import DISTILLED_TYPES, CandidateTable, lay_out
-from novelgen.selection.weights import DEFAULT_WEIGHTS, SelectionWeights
-from novelgen.text.tokens import TokenCounter, estimate_tokens
+from novelgen.selection.table import CandidateTable, lay_out
+from novelgen.selection.weights import DEFAULT_QUOTAS, DEFAULT_WEIGHTS, NeedQuotas, SelectionWeights
+from novelgen.text.language import TokenCounter, estimate_tokens
 
 NOTABLE_POINTS = 0.2
 """Points from which a part is named among an item's reasons."""

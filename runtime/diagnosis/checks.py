@@ -101,18 +101,18 @@ def check_sqlite(settings: NovelgenSettings, *, version: tuple[int, ...]) -> Fin
     )
 
 
-def check_embeddings(stores: MemoryStores, *, is_asking_network: bool = True) -> Finding:
+def check_embeddings(stores: MemoryStores, *, ask_network: bool = True) -> Finding:
     """Embed one word, which loads the model or asks its server.
 
     Args:
         stores: The stores.
-        is_asking_network: Whether a model that is not on this machine is asked.
+        ask_network: Whether a model that is not on this machine is asked.
     """
     what, name = "embedding model", stores.settings.memory.embedding_model
     is_served = ":" in name and not name.startswith("fake:")
     try:
         embeddings = stores.embeddings
-        if is_served and not (is_asking_network or _is_here(stores.settings.memory.embedding_base_url)):
+        if is_served and not (ask_network or _is_here(stores.settings.memory.embedding_base_url)):
             return Finding(level="ok", what=what, message=f"{name} is configured; it was not asked anything")
         if is_served:
             call_with_deadline(
@@ -135,12 +135,12 @@ def check_embeddings(stores: MemoryStores, *, is_asking_network: bool = True) ->
     return Finding(level="ok", what=what, message=message)
 
 
-def check_chat_model(settings: NovelgenSettings, *, is_asking_network: bool = True) -> Finding:
+def check_chat_model(settings: NovelgenSettings, *, ask_network: bool = True) -> Finding:
     """Build the chat model and ask it for one word.
 
     Args:
         settings: The settings.
-        is_asking_network: Whether a model that is not on this machine is asked.
+        ask_network: Whether a model that is not on this machine is asked.
     """
     what = "chat model"
     if settings.model is None:
@@ -165,7 +165,7 @@ def check_chat_model(settings: NovelgenSettings, *, is_asking_network: bool = Tr
     except ConfigurationError as error:
         message = f"{settings.model!r} cannot be used, so retrieval is planned by rules: {error}"
         return Finding(level="degraded", what=what, message=message, fix=fix)
-    if model is None or not (is_asking_network or _is_here(settings.model_base_url)):
+    if model is None or not (ask_network or _is_here(settings.model_base_url)):
         return Finding(
             level="ok", what=what, message=f"{settings.model} is configured; it was not asked anything"
         )
@@ -225,19 +225,19 @@ def project_counts(stores: MemoryStores, project_id: str) -> dict[str, int]:
         DatabaseError: When the database fails.
     """
     with stores.database(project_id).read() as unit:
-        scenes = unit.scenes.list_as_of(project_id)
-        outbox = unit.outbox.counts(project_id)
+        scenes = unit.scenes.list_as_of()
+        outbox = unit.outbox.counts()
         return {
             "chapters": len({scene.chapter_index for scene in scenes}),
             "scenes": len(scenes),
             "scenes with a record": sum(scene.record is not None for scene in scenes),
             "scenes whose extraction failed": sum(scene.extraction_status == "failed" for scene in scenes),
-            "entities": len(unit.entities.list_all(project_id)),
-            "memories": unit.memories.count(project_id),
-            "memories unverified": unit.memories.count(project_id, MemoryFilter(unverified_only=True)),
-            "state changes unverified": len(unit.states.unverified(project_id)),
-            "memories banned": unit.memories.count(project_id, MemoryFilter(statuses=["banned"])),
-            "open loops": len(unit.loops.list_as_of(project_id)),
+            "entities": len(unit.entities.list_all()),
+            "memories": unit.memories.count(),
+            "memories unverified": unit.memories.count(MemoryFilter(unverified_only=True)),
+            "state changes unverified": len(unit.states.unverified()),
+            "memories banned": unit.memories.count(MemoryFilter(statuses=["banned"])),
+            "open loops": len(unit.loops.list_as_of()),
             "waiting for the index": outbox["pending"] + outbox["failed"],
         }
 
@@ -311,7 +311,7 @@ def check_breaker(stores: MemoryStores, project_id: str) -> Finding:
 
 def _model_of_index(stores: MemoryStores, project_id: str) -> str | None:
     with stores.database(project_id).read() as unit:
-        return unit.projects.require(project_id).embedding_model
+        return unit.projects.require().embedding_model
 
 
 def _database_name(stores: MemoryStores, project_id: str) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from novelgen.models.folds import fold_loop_events, fold_relationship_changes, fold_state_changes, in_force
 from novelgen.models.position import END_OF_STORY
-from novelgen.models.state import PRESENCE_ATTRIBUTE, fold_state_changes
+from novelgen.models.state import PRESENCE_ATTRIBUTE
 from runtime.exchange.memory_document_shapes import EntityDocument
-from runtime.projects.chapter_text import count_words
-from runtime.storage.exchange_records import (
+from runtime.files.chapter_text import count_words
+from runtime.storage.transfer.records import (
     ExchangedEntity,
     ExchangedLoopEvent,
     ExchangedMemory,
@@ -32,8 +33,6 @@ COUNTER_NAMES = {
     "N": "note",
 }
 """Kind of id to its name in counters.json."""
-STATUS_AFTER = {"planted": "open", "advanced": "advanced", "resolved": "resolved", "abandoned": "abandoned"}
-_FOLDED = ("relationship_type", "status", "perspective_a", "perspective_b", "intensity")
 
 
 class MemoryDocuments:
@@ -156,18 +155,16 @@ class MemoryDocuments:
 
     def _loop(self, loop_id: str, events: Sequence[tuple[int, ExchangedLoopEvent]]) -> dict[str, Any]:
         told = [event for _, event in events]
-        planted = next((event for event in told if event.kind == "planted"), told[0])
-        moved = [event for event in in_force(told) if event.kind != "planted"]
-        last = moved[-1] if moved else planted
-        is_over = last.kind in ("resolved", "abandoned")
+        fold = fold_loop_events(in_force(told))
+        planted = fold.planted or told[0]
         return {
             "id": loop_id,
             "type": "open_loop",
-            "status": STATUS_AFTER[last.kind],
+            "status": fold.status,
             "created_in_scene": planted.scene_label,
             **planted.detail,
-            "resolved_in_scene": last.scene_label if is_over else None,
-            "resolution_summary": last.note if is_over else None,
+            "resolved_in_scene": fold.last.scene_label if fold.is_over else None,
+            "resolution_summary": fold.last.note if fold.is_over else None,
             "history": [
                 {"order": order, "scene_id": event.scene_label}
                 | event.model_dump(mode="json", exclude={"loop_id", "scene_label"})
@@ -235,11 +232,6 @@ def memory_document(memory: ExchangedMemory) -> dict[str, Any]:
     return chunk | memory.model_dump(mode="json", exclude={"chunk", "scene_label"})
 
 
-def in_force(events: Sequence[Any]) -> list[Any]:
-    """Return events in the order in which they count: by place, at one place the author's last."""
-    return sorted(events, key=lambda event: (*_place(event), event.origin == "author"))
-
-
 def folded_state(states: Sequence[ExchangedState]) -> dict[str, Any]:
     """Return what an entity's state changes amount to at the end of the story, without its presence."""
     state, _, _ = fold_state_changes(in_force(states), END_OF_STORY)
@@ -248,18 +240,7 @@ def folded_state(states: Sequence[ExchangedState]) -> dict[str, Any]:
 
 def folded_relationship(changes: Sequence[ExchangedRelationshipChange]) -> dict[str, Any]:
     """Return how a pair stands at the end of the story."""
-    folded: dict[str, Any] = {
-        "relationship_type": "",
-        "status": "neutral",
-        "perspective_a": "",
-        "perspective_b": "",
-        "intensity": 5,
-        "dimensions": {},
-    }
-    for change in in_force(changes):
-        folded |= {name: value for name in _FOLDED if (value := getattr(change, name)) is not None}
-        folded["dimensions"] = {**folded["dimensions"], **change.dimensions}
-    return folded
+    return fold_relationship_changes(in_force(changes))
 
 
 def _aliases(given: ExchangedEntity) -> list[Any]:
@@ -297,8 +278,3 @@ def _state_history(
             )
         last_order, last_common = order, common
     return entries
-
-
-def _place(event: Any) -> tuple[int, int]:
-    chapter = -1 if event.chapter_index is None else event.chapter_index
-    return chapter, -1 if event.scene_index is None else event.scene_index

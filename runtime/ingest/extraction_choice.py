@@ -9,7 +9,7 @@ from novelgen.models.position import StoryPosition
 from runtime.storage.records import ExtractionStatus, StoredScene
 from runtime.storage.unit import UnitOfWork
 
-OPEN_STATUSES: tuple[ExtractionStatus, ...] = ("none", "pending")
+UNREAD_STATUSES: tuple[ExtractionStatus, ...] = ("none", "pending")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +37,10 @@ def chosen_scenes(unit: UnitOfWork, project_id: str, choice: ExtractionChoice) -
         UserInputError: When one that is named has a record that no model made.
     """
     if choice.scenes:
-        return [
-            _require_readable(unit.scenes.require(project_id, place)) for place in sorted(set(choice.scenes))
-        ]
+        return [_require_readable(unit.scenes.require(place)) for place in sorted(set(choice.scenes))]
     return [
         scene.position
-        for scene in unit.scenes.list_as_of(project_id)
+        for scene in unit.scenes.list_as_of()
         if choice.chapter_index in (None, scene.chapter_index) and _is_due(scene, choice)
     ]
 
@@ -50,7 +48,7 @@ def chosen_scenes(unit: UnitOfWork, project_id: str, choice: ExtractionChoice) -
 def _is_due(scene: StoredScene, choice: ExtractionChoice) -> bool:
     if scene.record is not None:
         return choice.again and scene.record_origin == "extracted"
-    return scene.extraction_status in OPEN_STATUSES or (
+    return scene.extraction_status in UNREAD_STATUSES or (
         choice.retry_failed and scene.extraction_status == "failed"
     )
 

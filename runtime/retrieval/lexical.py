@@ -6,17 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from novelgen.memory.search import SearchRequest
-from novelgen.models.memory import ContentType
+from novelgen.models.memory import CONTENT_TYPES, WHOLE_TEXT_TYPES
 from runtime.retrieval.answers import ArmAnswer, merged, ranked_answer
 from runtime.retrieval.filters import same_filters
-from runtime.storage.lexical_scores import LexicalMatches
+from runtime.storage.memory.lexical import LexicalMatches
 from runtime.storage.records import MemoryFilter
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 
 ARM = "lexical"
-DISTILLED: tuple[ContentType, ...] = ("memory", "note", "summary", "dialogue", "description")
-PASSAGES: tuple[ContentType, ...] = ("scene",)
+BESIDE_WHOLE_TEXT = [kind for kind in CONTENT_TYPES if kind not in WHOLE_TEXT_TYPES]
 PASSAGES_BESIDE_MEMORIES = 20
 """Where distilled memories are found, so many passages per query are enough: they would crowd them out."""
 
@@ -35,16 +34,16 @@ def search_words(stores: MemoryStores, request: SearchRequest) -> ArmAnswer:
                 unit,
                 request.project_id,
                 numbers,
-                unit.lexical.match(request.project_id, texts, memory_filter),
+                unit.lexical.match(texts, memory_filter),
             )
             if memory_filter.content_types:
                 answers += asked.best(memory_filter, limit=request.candidates_per_query)
                 continue
-            distilled = memory_filter.model_copy(update={"content_types": list(DISTILLED)})
+            distilled = memory_filter.model_copy(update={"content_types": BESIDE_WHOLE_TEXT})
             facts = asked.best(distilled, limit=request.candidates_per_query)
             has_facts = any(answer.hits for answer in facts)
             limit = PASSAGES_BESIDE_MEMORIES if has_facts else request.candidates_per_query
-            passages = memory_filter.model_copy(update={"content_types": list(PASSAGES)})
+            passages = memory_filter.model_copy(update={"content_types": list(WHOLE_TEXT_TYPES)})
             answers += [*facts, *asked.best(passages, limit=limit)]
     return merged(answers)
 
@@ -59,7 +58,7 @@ class _Asked:
     matches: LexicalMatches
 
     def best(self, memory_filter: MemoryFilter, *, limit: int) -> list[ArmAnswer]:
-        found = self.unit.lexical.best(self.project_id, self.matches, memory_filter, limit=limit)
+        found = self.unit.lexical.best(self.matches, memory_filter, limit=limit)
         return [
             ranked_answer(ARM, ((hit.chunk_id, hit.score) for hit in hits), number)
             for number, hits in zip(self.numbers, found, strict=True)

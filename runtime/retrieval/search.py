@@ -20,7 +20,7 @@ from novelgen.errors import (
 from novelgen.memory.search import Candidate, SearchRequest, SearchResult, Vector
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.project_id import require_project_id
+from novelgen.models.position import require_project_id
 from runtime.retrieval.answers import ArmAnswer, merged
 from runtime.retrieval.lexical import search_words
 from runtime.retrieval.relational import entity_memories, loop_memories, recent_memories
@@ -181,9 +181,8 @@ def _read_memories(
 def _memories_in_sql(stores: MemoryStores, request: SearchRequest, answer: ArmAnswer) -> ReadMemories:
     project_id, as_of = request.project_id, request.as_of
     with stores.database(project_id).read() as unit:
-        found = unit.memories.by_ids(project_id, sorted(answer.hits), as_of=as_of)
+        found = unit.memories.by_ids(sorted(answer.hits), as_of=as_of)
         names, matrix = unit.embeddings.matrix(
-            project_id,
             stores.embedding_identity.model_name,
             as_of=as_of,
             ids=[chunk.chunk_id for chunk in found],

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from novelgen.models.position import StoryPosition
+from novelgen.models.position import SCENES_PER_CHAPTER, StoryPosition, packed_place
 
 NO_POSITION = -1
 NO_SOURCE = ""
-SCENE_SLOTS = 2_000_000
-"""Story keys per chapter: more than the greatest scene number, the last for whole chapters."""
 STORY_KEY = "story_key"
 
 _TEXT_KEYS = ("project_id", "source_id", "content_type")
@@ -51,7 +49,7 @@ def story_key(chapter_index: int | None, scene_index: int | None) -> int:
     """
     if chapter_index is None:
         return NO_POSITION
-    return chapter_index * SCENE_SLOTS + (SCENE_SLOTS - 1 if scene_index is None else scene_index)
+    return packed_place(chapter_index, SCENES_PER_CHAPTER - 1 if scene_index is None else scene_index)
 
 
 def cut_key(as_of: StoryPosition | None) -> int | None:
@@ -62,7 +60,7 @@ def cut_key(as_of: StoryPosition | None) -> int | None:
     """
     if as_of is None or as_of.chapter_index is None:
         return None
-    return as_of.chapter_index * SCENE_SLOTS + (as_of.scene_index or 0)
+    return packed_place(as_of.chapter_index, as_of.scene_index or 0)
 
 
 def may_be_shown(metadata: dict[str, Any], *, project_id: str, before_key: int | None) -> bool:

@@ -111,5 +111,5 @@ def test_workers_at_once_lose_nothing(stores: MemoryStores) -> None:
         assert drain_outbox(stores, name).waiting == 0
         assert verify_index(stores, name).is_sound
         with stores.database(name).read() as unit:
-            counted[name] = len(unit.scenes.list_as_of(name))
+            counted[name] = len(unit.scenes.list_as_of())
     assert counted == {"crowded": 16, "other-1": 8, "other-2": 8}

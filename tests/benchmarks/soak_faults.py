@@ -24,7 +24,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import ConfigDict
 
 from novelgen.errors import NovelgenError
-from runtime.diagnosis.doctor import repair_index
+from runtime.diagnosis.repair import repair_index
 from runtime.providers.embeddings import CheckedEmbeddings
 from runtime.providers.offline_embeddings import HashedNgramEmbeddings
 from runtime.settings import NovelgenSettings

@@ -7,7 +7,7 @@ import re
 import click
 import pytest
 
-from runtime.cli.exit_codes import ExitCode
+from runtime.cli.error_handling import ExitCode
 from runtime.cli.main import novelgen
 from tests.docs.pages import text_of
 

@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 
 from runtime.context_chain import build_context_chain
-from runtime.diagnosis.doctor import repair_index
+from runtime.diagnosis.repair import repair_index
 from runtime.ingest.indexing import verify_index
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from runtime.transfer.exporting import export_project
 
+from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity
 from novelgen.models.plan import ScenePlan
-from novelgen.models.request import MemoryContextRequest
-from runtime.cli.exit_codes import ExitCode
+from runtime.cli.error_handling import ExitCode
 from runtime.cli.main import novelgen
 from runtime.context_chain import build_context_chain
-from runtime.exchange.memory_folder import export_project
 from runtime.ingest.entity_writes import store_entities
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput

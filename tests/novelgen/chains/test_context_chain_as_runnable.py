@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 from langchain_core.runnables import RunnableLambda
 
-from novelgen.chains.arm_tracing import arm_summaries
 from novelgen.chains.memory_context_chain import MemoryContextChain
+from novelgen.chains.tracing import arm_summaries
 from novelgen.errors import DatabaseError, InvalidProjectIdError, VectorIndexError
 from novelgen.memory.search import ArmHit, Candidate, SearchResult
-from novelgen.models.context import ReportIssue, SceneMemoryContext
-from novelgen.models.request import MemoryContextRequest
+from novelgen.models.context import MemoryContextRequest, ReportIssue, SceneMemoryContext
 from tests.support.scripted_chat_model import answering
 from tests.support.stories import MEMORIES, NOW, PROJECT, lighthouse_memory, lighthouse_request
 from tests.support.tracing import RecordingHandler

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from novelgen.errors import InvalidProjectIdError
-from novelgen.memory.partial import PartialStoryMemory, as_story_memory
-from novelgen.memory.protocol import MemoryTools, StoryMemory
+from novelgen.memory.in_memory import InMemoryStoryMemory
+from novelgen.memory.protocol import MemoryTools, PartialStoryMemory, StoryMemory, as_story_memory
 from novelgen.memory.search import SearchQuery, SearchRequest
 from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.state import StateChange
 from tests.support.stories import PROJECT, lighthouse_memory
 
 
@@ -80,11 +81,11 @@ def test_the_timeline_stays_in_its_window_and_before_the_cut() -> None:
     cut = double.get_recent_timeline(PROJECT, 2, context_window=1, as_of=StoryPosition(2, 2))
     assert [(each.entity_id, each.chapter_index) for each in whole] == [
         ("C0", 1),
-        ("C1", 1),
         ("I0", 1),
+        ("C1", 1),
         ("I0", 3),
     ]
-    assert [(each.entity_id, each.chapter_index) for each in cut] == [("C0", 1), ("C1", 1), ("I0", 1)]
+    assert [(each.entity_id, each.chapter_index) for each in cut] == [("C0", 1), ("I0", 1), ("C1", 1)]
 
 
 def test_the_outline_knows_nothing_of_the_future() -> None:
@@ -129,3 +130,18 @@ def test_a_search_alone_becomes_a_story_memory_that_cuts_what_it_gets() -> None:
     assert adapter.get_entity_states(PROJECT, ["C0"], as_of=END_OF_STORY) == []
     assert adapter.get_recent_timeline(PROJECT, 1) == []
     assert adapter.outline(PROJECT, as_of=END_OF_STORY).entities == []
+
+
+def test_a_timeline_has_no_snapshot_for_a_chapter_of_mere_presence() -> None:
+    """Who is only seen again has not changed; who was never more than seen has a snapshot where they were seen."""
+    seen = {"attribute": "presence", "kind": "presence", "value": {"location_id": "L0"}}
+    double = InMemoryStoryMemory(
+        PROJECT,
+        changes=[
+            StateChange(entity_id="C0", attribute="mood", value="calm", chapter_index=1, scene_index=1),
+            StateChange(entity_id="C0", chapter_index=2, scene_index=1, **seen),
+            StateChange(entity_id="C1", chapter_index=2, scene_index=1, **seen),
+        ],
+    )
+    found = double.get_recent_timeline(PROJECT, 2)
+    assert [(each.entity_id, each.chapter_index) for each in found] == [("C0", 1), ("C1", 2)]

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from novelgen.models.context import ContextItem, ContextReport, SceneMemoryContext
 from novelgen.models.state import EntityStateSnapshot
-from novelgen.rendering.fence import fence_mark, fenced
-from novelgen.rendering.prompt_block import prompt_order, render_context
+from novelgen.rendering.prompt_block import fence_mark, fenced, prompt_order, render_context
 from tests.faults.matrix import covers
 from tests.support.stories import MEMORIES, NOW, PROJECT
 
@@ -130,3 +129,11 @@ def test_a_memory_cannot_break_out_of_its_line() -> None:
 def test_fences_enclose_the_lines() -> None:
     """Opening and closing fence carry the same mark."""
     assert fenced(["a"], "m") == ["<story-data m>", "a", "</story-data m>"]
+
+
+def test_chapter_0_stands_by_its_number() -> None:
+    """What the story tells first comes after what has no place, whatever the ids, with a report and without."""
+    prologue = MEMORIES[0].model_copy(update={"chunk_id": "a", "chapter_index": 0, "scene_index": 0})
+    canon = MEMORIES[0].model_copy(update={"chunk_id": "b", "chapter_index": None, "scene_index": None})
+    text = render_context(context(relevant_memories=[prologue, canon], report=None))
+    assert text.index("[always]") < text.index("[0:0]")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from novelgen.memory.search import ArmHit, Candidate
 from novelgen.models.memory import StoryMemoryChunk
-from novelgen.selection.candidates import ArmHit, Candidate, SceneFacts, SceneQuery, SelectionScene
+from novelgen.selection.candidates import SceneCast, SceneQuery, SelectionScene
 
 AXES = np.eye(8, dtype=np.float32)
 
@@ -27,7 +28,7 @@ def candidate(chunk_id: str, scene_index: int = 1, axis: int | None = None, hits
 def plan_scene(ordinal: int = 100, axis: int | None = None, scenes: int = 40, **fields) -> SelectionScene:
     """A planned scene with one query; stored scene s of chapter 1 has the ordinal s."""
     query = SceneQuery("the plan", "plan", None if axis is None else AXES[axis])
-    facts = tuple(SceneFacts(1, index, index) for index in range(1, scenes + 1))
+    facts = tuple(SceneCast(1, index, index) for index in range(1, scenes + 1))
     return SelectionScene(**({"ordinal": ordinal, "queries": (query,), "scenes": facts} | fields))
 
 

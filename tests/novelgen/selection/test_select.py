@@ -7,9 +7,9 @@ import random
 
 import pytest
 
-from novelgen.models.loop import OpenLoop
 from novelgen.models.memory import CONSOLIDATED
-from novelgen.selection.candidates import SceneFacts, SelectionScene
+from novelgen.models.state import OpenLoop
+from novelgen.selection.candidates import SceneCast, SelectionScene
 from novelgen.selection.select import merge_candidates, select_memories
 from novelgen.selection.weights import SelectionWeights
 from tests.novelgen.selection.build import candidate, crowd, lexical, plan_scene, semantic
@@ -162,7 +162,7 @@ def test_scenes_like_the_neighbours_of_a_sure_scene_are_raised():
 def test_who_took_part_is_evidence():
     """Memories of scenes next to one that the plan's characters shared lead those next to others."""
     facts = tuple(
-        SceneFacts(1, i, i, frozenset({"ann", "bo"}) if i == 11 else frozenset({"cy"})) for i in range(1, 21)
+        SceneCast(1, i, i, frozenset({"ann", "bo"}) if i == 11 else frozenset({"cy"})) for i in range(1, 21)
     )
     scene = dataclasses.replace(plan_scene(), scenes=facts, character_ids=frozenset({"ann", "bo"}))
     assert ids(select_memories(crowd(20), scene))[0] in {"c10", "c12", "c11"}

@@ -8,16 +8,17 @@ from typing import Any
 
 import pytest
 
-from novelgen.models.context import PlannerReport, ReportIssue
-from novelgen.models.context_difference import (
+from novelgen.models.context import (
     AttributeChange,
     ContextDifference,
     MemoryDifference,
     MemoryWording,
+    PlannerReport,
+    ReportIssue,
     StateDifference,
     TimelineDifference,
 )
-from runtime.cli.views.context_difference import print_difference
+from runtime.cli.views import print_difference
 from tests.runtime.cli.conftest import Run
 from tests.runtime.cli.small_project import PLAN, PROJECT, disable_index
 

@@ -83,14 +83,14 @@ def test_without_the_network_no_service_is_asked() -> None:
     far = "http://nobody.invalid/v1"
     memory = MemorySettings(embedding_model="openai:stub", embedding_base_url=far)
     settings = NovelgenSettings(model="openai:stub", model_base_url=far, memory=memory)
-    chat_model = check_chat_model(settings, is_asking_network=False)
+    chat_model = check_chat_model(settings, ask_network=False)
     with MemoryStores(settings) as stores:
-        embeddings = check_embeddings(stores, is_asking_network=False)
+        embeddings = check_embeddings(stores, ask_network=False)
     assert {chat_model.level, embeddings.level} == {"ok"}
     assert all("was not asked" in each.message for each in (chat_model, embeddings))
     with openai_stub(lambda call: call.say("yes")) as stub:
         here = NovelgenSettings(model="openai:stub", model_base_url=stub.base_url)
-        assert "answers" in check_chat_model(here, is_asking_network=False).message
+        assert "answers" in check_chat_model(here, ask_network=False).message
 
 
 def test_the_key_of_the_embedding_model_reaches_its_server_and_no_message() -> None:

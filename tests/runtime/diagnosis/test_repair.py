@@ -10,7 +10,7 @@ import pytest
 
 from novelgen.errors import UnknownProjectError, VectorIndexOwnedError
 from runtime.diagnosis.checks import check_breaker, check_index
-from runtime.diagnosis.doctor import repair_index
+from runtime.diagnosis.repair import repair_index
 from runtime.ingest.indexing import verify_index
 from runtime.ingest.ingest import ingest_scenes
 from runtime.stores import MemoryStores
@@ -47,7 +47,7 @@ def test_a_sound_index_is_left_alone(stores: MemoryStores) -> None:
 def test_waiting_changes_are_brought_to_the_index(stores: MemoryStores) -> None:
     """The outbox alone is enough where nothing is lost."""
     with stores.database(PROJECT).write() as unit:
-        unit.outbox.queue_all(PROJECT)
+        unit.outbox.queue_all()
     first, last = _repaired(stores)
     assert first[:2] == ("ok", "outbox")
     assert first[2].startswith("9 waiting memories brought to the index")

@@ -9,7 +9,7 @@ import pytest
 
 from novelgen.errors import VectorIndexError
 from novelgen.models.record import SceneRecord
-from runtime.diagnosis.doctor import repair_index
+from runtime.diagnosis.repair import repair_index
 from runtime.ingest import compaction
 from runtime.ingest.indexing import IndexingResult, reindex, verify_index
 from runtime.ingest.ingest import IngestResult, ingest_scene
@@ -81,7 +81,7 @@ def test_a_failing_rebuild_is_said_and_harms_nothing(tmp_path: Path, monkeypatch
     with MemoryStores(settings_for(tmp_path)) as stores:
         _edited(stores, 2)
         monkeypatch.setattr(compaction, "SPARE_VECTORS", 0)
-        monkeypatch.setattr(compaction, "MOST_KEPT_PER_MEMORY", 0)
+        monkeypatch.setattr(compaction, "MAX_KEPT_PER_MEMORY", 0)
         monkeypatch.setattr(VectorStoreManager, "rebuild", failing)
         result = ingest_scene(stores, PROJECT, _scene(99, 1))
         assert [

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from novelgen.memory.search import SearchRequest
-from novelgen.models.loop import OpenLoop
 from novelgen.models.position import StoryPosition
+from novelgen.models.state import OpenLoop
 from runtime.retrieval.relational import DUE_LOOPS, loop_memories
 from runtime.stores import MemoryStores
 
@@ -14,7 +14,7 @@ BEFORE = StoryPosition(5, 4)
 def waiting(stores: MemoryStores) -> list[OpenLoop]:
     """Return the threads that are open on entering the scene, the most due first."""
     with stores.database("demo").read() as unit:
-        return unit.loops.due("demo", as_of=BEFORE, limit=100)
+        return unit.loops.due(as_of=BEFORE, limit=100)
 
 
 def places_found(stores: MemoryStores, *entity_ids: str) -> set[tuple[int | None, int | None]]:

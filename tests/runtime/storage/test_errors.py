@@ -16,8 +16,14 @@ from novelgen.errors import (
     DatabaseFullError,
     SchemaVersionError,
 )
-from runtime.storage.connection import database_url, postgres_engine
-from runtime.storage.errors import MAPPED_CLASSES, database_errors, is_lost_connection, translated
+from runtime.storage.connection import (
+    MAPPED_CLASSES,
+    database_errors,
+    database_url,
+    is_lost_connection,
+    postgres_engine,
+    translated,
+)
 
 
 def _subclasses(kind: type[exc.DBAPIError]) -> Iterator[type[exc.DBAPIError]]:

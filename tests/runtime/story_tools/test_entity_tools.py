@@ -16,13 +16,13 @@ from tests.runtime.story_tools.conftest import Call
 
 def _state(stores: MemoryStores, project: str, entity_id: str, as_of: StoryPosition) -> dict[str, Any]:
     with stores.database(project).read() as unit:
-        found = unit.states.snapshots(project, [entity_id], as_of=as_of)
+        found = unit.states.snapshots([entity_id], as_of=as_of)
     return found[0].state_data if found else {}
 
 
 def _known(stores: MemoryStores, project: str, as_of: StoryPosition) -> set[str]:
     with stores.database(project).read() as unit:
-        return {entity.entity_id for entity in unit.entities.list_as_of(project, as_of=as_of)}
+        return {entity.entity_id for entity in unit.entities.list_as_of(as_of=as_of)}
 
 
 def test_a_generated_character_holds_from_the_planned_scene_on(
@@ -45,7 +45,7 @@ def test_a_generated_character_holds_from_the_planned_scene_on(
     assert _state(stores, project, "C3", planned) == {"goals": ["keep the lamp lit"]}
     assert _state(stores, project, "C3", StoryPosition(1, 2)) == {}
     with stores.database(project).read() as unit:
-        stored = unit.entities.get(project, "C3")
+        stored = unit.entities.get("C3")
     assert stored is not None
     assert stored.entity.profile["personality"] == {"core_traits": ["patient"]}
     assert (stored.entity.role, stored.entity.description) == ("minor", "A lighthouse keeper")
@@ -78,7 +78,7 @@ def test_stored_scenes_are_read_again_for_a_new_name(stores: MemoryStores, proje
     """Who gets a card later was there before: the desk's scene now is about the place, too."""
     call("location_generate", name="frozen lake", description="A lake in winter")
     with stores.database(project).read() as unit:
-        assert unit.entities.first_mentions(project)["L1", "frozen lake"] == (2, 1)
+        assert unit.entities.first_mentions()["L1", "frozen lake"] == (2, 1)
 
 
 def test_upsert_changes_card_profile_and_state(stores: MemoryStores, project: str) -> None:
@@ -93,7 +93,7 @@ def test_upsert_changes_card_profile_and_state(stores: MemoryStores, project: st
     answer = memory_upsert(StoryScope(stores, project, StoryPosition(2, 1)), entity_id="C0", changes=changes)
     assert answer == {"success": True, "entity_id": "C0", "updated_fields": list(changes)}
     with stores.database(project).read() as unit:
-        stored = unit.entities.get(project, "C0")
+        stored = unit.entities.get("C0")
     assert stored is not None
     assert stored.entity.role == "antagonist"
     assert stored.entity.profile["personality"] == {"fears": ["being forgotten"], "flaws": ["pride"]}
@@ -120,7 +120,7 @@ def test_values_that_do_not_fit_change_nothing(
     with pytest.raises(UserInputError, match=message):
         memory_upsert(StoryScope(stores, project), entity_id=entity_id, changes={"role": "x", **changes})
     with stores.database(project).read() as unit:
-        stored = unit.entities.get(project, entity_id)
+        stored = unit.entities.get(entity_id)
     assert stored is not None
     assert stored.entity.role != "x"
 

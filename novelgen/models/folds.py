@@ -1,0 +1,206 @@
+"""What changes amount to at a position: states, threads, relationships. Stores, exports and doubles fold alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from novelgen.models.position import Placed, StoryPosition, story_place
+from novelgen.models.state import (
+    PRESENCE_ATTRIBUTE,
+    EntityStateSnapshot,
+    LoopStatus,
+    Relationship,
+    RelationshipDimension,
+    StateChange,
+)
+
+HOLDER_ATTRIBUTE = "holder"
+"""Attribute of an item: who has it."""
+
+FOLDED_RELATIONSHIP_FIELDS = ("relationship_type", "status", "perspective_a", "perspective_b", "intensity")
+"""Fields of a relationship whose last value that was said holds."""
+
+_STATUS_AFTER: dict[str, LoopStatus] = {
+    "planted": "open",
+    "advanced": "advanced",
+    "resolved": "resolved",
+    "abandoned": "abandoned",
+}
+
+
+class Event(Placed, Protocol):
+    """A change with a position, by a scene's record or by the author."""
+
+    @property
+    def origin(self) -> str: ...
+
+
+class LoopEvent(Placed, Protocol):
+    """Something that happened to a thread: planted, advanced, resolved or abandoned."""
+
+    @property
+    def kind(self) -> str: ...
+
+
+class RelationshipChange(Protocol):
+    """How a pair stood after a scene; None leaves the earlier value."""
+
+    @property
+    def dimensions(self) -> Mapping[RelationshipDimension, int]: ...
+
+
+AnyEvent = TypeVar("AnyEvent", bound=Event)
+AnyLoopEvent = TypeVar("AnyLoopEvent", bound=LoopEvent)
+
+
+def in_force(events: Iterable[AnyEvent]) -> list[AnyEvent]:
+    """Return events in the order in which they count: by place, at one place the author's last."""
+    return sorted(events, key=lambda event: (*story_place(event), event.origin == "author"))
+
+
+def fold_state_changes(
+    changes: Iterable[StateChange], as_of: StoryPosition
+) -> tuple[dict[str, Any], int | None, int | None]:
+    """Fold one entity's changes into its state at a position.
+
+    The last value of each attribute before the position wins, lists are replaced whole, None clears the
+    key. Presence is kept under `presence` and never written over an explicit attribute.
+
+    Args:
+        changes: Changes of a single entity; within one position, later ones win.
+        as_of: Position of the read; only what lies strictly before it counts.
+
+    Returns:
+        The state, and chapter and scene of the last explicit change folded in, or of the last presence
+        where there is none. Both None when nothing was folded or the last change has no position.
+    """
+    visible = [change for change in changes if as_of.admits(change.chapter_index, change.scene_index)]
+    ordered = sorted(visible, key=story_place)
+    state: dict[str, Any] = {}
+    for change in ordered:
+        if change.kind == "presence":
+            state[PRESENCE_ATTRIBUTE] = change.value
+        elif change.value is None:
+            state.pop(change.attribute, None)
+        else:
+            state[change.attribute] = change.value
+    explicit = [change for change in ordered if change.kind == "explicit"]
+    last = (explicit or ordered)[-1] if ordered else None
+    return state, last.chapter_index if last else None, last.scene_index if last else None
+
+
+def snapshot_of(
+    project_id: str,
+    changes: Iterable[StateChange],
+    *,
+    as_of: StoryPosition,
+    timestamp: datetime,
+) -> EntityStateSnapshot | None:
+    """Fold one entity's changes into a snapshot, or None when none lies before the position."""
+    visible = [change for change in changes if as_of.admits(change.chapter_index, change.scene_index)]
+    if not visible:
+        return None
+    state, chapter_index, scene_index = fold_state_changes(visible, as_of)
+    return EntityStateSnapshot(
+        project_id=project_id,
+        entity_type=visible[0].entity_type,
+        entity_id=visible[0].entity_id,
+        chapter_index=chapter_index,
+        scene_index=scene_index,
+        timestamp=timestamp,
+        state_data=state,
+        unverified=_unverified(visible, state),
+    )
+
+
+def _unverified(changes: Iterable[StateChange], state: Mapping[str, Any]) -> list[str]:
+    explicit = (change for change in sorted(changes, key=story_place) if change.kind == "explicit")
+    last = {change.attribute: change for change in explicit}
+    return [name for name, change in last.items() if name in state and not change.verified]
+
+
+def chapters_of_change(changes: Iterable[StateChange], *, first: int, last: int) -> list[int]:
+    """Return the chapters in which an entity changed, ascending.
+
+    Presence counts only where nothing was ever stated, as in a snapshot.
+
+    Args:
+        changes: Changes of a single entity.
+        first: First chapter that counts.
+        last: Last chapter that counts, included.
+    """
+    listed = list(changes)
+    stated = [change for change in listed if change.kind == "explicit"]
+    chapters = {change.chapter_index for change in stated or listed}
+    return sorted(chapter for chapter in chapters if chapter is not None and first <= chapter <= last)
+
+
+def timeline_order(snapshot: EntityStateSnapshot) -> tuple[int, int, str]:
+    """Return the key that sorts snapshots in story order, then by entity id."""
+    return (*story_place(snapshot), snapshot.entity_id)
+
+
+def fold_holders(stated: Iterable[tuple[str, Any]]) -> dict[str, list[str]]:
+    """Return who holds what.
+
+    Args:
+        stated: Item id and the value of its `holder`, in the order in which they count.
+
+    Returns:
+        Holder to item ids in order; what no text names as its holder is held by nobody.
+    """
+    holders: dict[str, list[str]] = {}
+    for item_id, holder in sorted(dict(stated).items()):
+        if isinstance(holder, str):
+            holders.setdefault(holder, []).append(item_id)
+    return holders
+
+
+def last_changed_first(entity_ids: Sequence[str]) -> list[str]:
+    """Return the ids of stated changes, given in the order in which they count, last changed first, each once."""
+    return list(dict.fromkeys(reversed(entity_ids)))
+
+
+class LoopFold(NamedTuple, Generic[AnyLoopEvent]):
+    """What the events of a thread amount to; `planted` is None when they do not tell how it began."""
+
+    planted: AnyLoopEvent | None
+    last: AnyLoopEvent
+    status: LoopStatus
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the thread was resolved or abandoned."""
+        return self.status in ("resolved", "abandoned")
+
+
+def fold_loop_events(events: Sequence[AnyLoopEvent]) -> LoopFold[AnyLoopEvent]:
+    """Fold the events of one thread: the first planting, and the last move after which it stands as it does.
+
+    Args:
+        events: At least one, in the order in which they count.
+    """
+    planted = next((event for event in events if event.kind == "planted"), None)
+    moves = [event for event in events if event.kind != "planted"]
+    last = moves[-1] if moves else events[0]
+    return LoopFold(planted, last, _STATUS_AFTER[last.kind])
+
+
+def fold_relationship_changes(changes: Iterable[RelationshipChange]) -> dict[str, Any]:
+    """Fold the changes of one pair.
+
+    Args:
+        changes: In the order in which they count.
+
+    Returns:
+        `FOLDED_RELATIONSHIP_FIELDS` and `dimensions`: the last of each that was said, else the default.
+    """
+    folded = {name: Relationship.model_fields[name].default for name in FOLDED_RELATIONSHIP_FIELDS}
+    dimensions: dict[RelationshipDimension, int] = {}
+    for change in changes:
+        said = {name: getattr(change, name) for name in FOLDED_RELATIONSHIP_FIELDS}
+        folded |= {name: value for name, value in said.items() if value is not None}
+        dimensions |= change.dimensions
+    return {**folded, "dimensions": dimensions}

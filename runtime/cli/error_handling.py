@@ -1,0 +1,150 @@
+"""The border of the program: whatever goes wrong inside becomes one line on stderr and an exit code."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sys
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Any, TextIO
+
+import click
+
+from novelgen.errors import DatabaseError, EmbeddingError, NovelgenError, UserInputError, VectorIndexError
+
+logger = logging.getLogger(__name__)
+
+LOG_LEVELS = ("debug", "info", "warning", "error")
+_OWN_LOGGERS = ("novelgen", "runtime")
+
+
+class ExitCode(IntEnum):
+    """How a command ended."""
+
+    DONE = 0
+    FAILED = 1
+    BAD_INPUT = 2
+    STORE_UNAVAILABLE = 3
+    INTERRUPTED = 130
+
+
+EXIT_CODE_MEANINGS: dict[ExitCode, str] = {
+    ExitCode.DONE: "done, also when the result is degraded (it says so)",
+    ExitCode.FAILED: "failed, or a part failed",
+    ExitCode.BAD_INPUT: "bad input or an unknown project; nothing was created",
+    ExitCode.STORE_UNAVAILABLE: "the database, the index or the embedding model is unavailable",
+    ExitCode.INTERRUPTED: "interrupted",
+}
+
+_STORES = (DatabaseError, VectorIndexError, EmbeddingError)
+
+
+def exit_code_of(error: NovelgenError) -> ExitCode:
+    """Return the exit code that an error ends in."""
+    if isinstance(error, UserInputError):
+        return ExitCode.BAD_INPUT
+    return ExitCode.STORE_UNAVAILABLE if isinstance(error, _STORES) else ExitCode.FAILED
+
+
+def run_guarded(body: Callable[[], Any]) -> int:
+    """Run a command and return its exit code; nothing is raised.
+
+    Args:
+        body: Runs the command; what it returns is the exit code when it is a number, else it is done.
+
+    Returns:
+        The exit code. An error was printed to stderr as one line `error: …`; its traceback is in the log
+        at level debug.
+    """
+    try:
+        code = _run(body)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        silence_stdout()
+        return ExitCode.DONE
+    return code
+
+
+def _run(body: Callable[[], Any]) -> int:
+    try:
+        result = body()
+    except click.UsageError as error:
+        return _ended(ExitCode.BAD_INPUT, error, _usage_message(error))
+    except click.ClickException as error:
+        return _ended(ExitCode.FAILED, error, error.format_message())
+    except NovelgenError as error:
+        return _ended(exit_code_of(error), error, str(error))
+    except (click.Abort, KeyboardInterrupt) as error:
+        return _ended(ExitCode.INTERRUPTED, error, "interrupted; what was stored before stays stored")
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        return _ended(ExitCode.FAILED, error, _os_message(error))
+    except Exception as error:  # noqa: BLE001 - the program's outermost border: a bug must not show a traceback
+        advice = "a bug in novelgen: run again with `--log-level debug` before the command and report it"
+        return _ended(ExitCode.FAILED, error, f"{type(error).__name__}: {error} ({advice})")
+    return result if isinstance(result, int) else ExitCode.DONE
+
+
+def _ended(code: ExitCode, error: BaseException, message: str) -> int:
+    logger.debug("ended with exit code %d", code, exc_info=error)
+    click.echo("error: " + " ".join(message.split()), err=True)
+    return code
+
+
+def _usage_message(error: click.UsageError) -> str:
+    command = error.ctx.command_path if error.ctx else "novelgen"
+    return f"{error.format_message().rstrip('.')}; see '{command} --help'"
+
+
+def _os_message(error: OSError) -> str:
+    where = f" {error.filename!r}" if error.filename else ""
+    return f"cannot use{where}: {error.strerror or error}; check that it exists and can be written"
+
+
+def silence_stdout() -> None:
+    """Let the interpreter's last flush go nowhere instead of failing."""
+    with contextlib.suppress(OSError, ValueError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
+
+
+class _StderrHandler(logging.StreamHandler[TextIO]):
+    """Writes to whatever stderr is at the time, a warning that repeats only once a run."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: set[tuple[str, str]] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.levelno == logging.WARNING:
+            warning = (record.name, record.getMessage())
+            if warning in self.told:
+                return
+            self.told.add(warning)
+        self.stream = sys.stderr
+        super().emit(record)
+
+
+def configure_logging(level_name: str) -> None:
+    """Send logs to stderr, never to stdout.
+
+    Args:
+        level_name: One of LOG_LEVELS, for novelgen's own logs. Other libraries stay at warning, since what
+            HTTP clients tell at debug can hold keys and story text.
+    """
+    level = logging.getLevelName(level_name.upper())
+    root = logging.getLogger()
+    handlers = [handler for handler in root.handlers if isinstance(handler, _StderrHandler)]
+    for handler in handlers:
+        handler.told.clear()
+    if not handlers:
+        handler = _StderrHandler()
+        handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+        root.addHandler(handler)
+    root.setLevel(max(level, logging.WARNING))
+    for name in _OWN_LOGGERS:
+        logging.getLogger(name).setLevel(level)

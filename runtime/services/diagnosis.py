@@ -1,0 +1,97 @@
+"""Checking up on the machine and on a project."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from novelgen.errors import DatabaseError
+from runtime.diagnosis.context_files import check_context_files
+from runtime.diagnosis.checks import (
+    Diagnosis,
+    Finding,
+    check_breaker,
+    check_chat_model,
+    check_database,
+    check_embedding_settings,
+    check_embeddings,
+    check_extraction,
+    check_index,
+    check_sqlite,
+    project_counts,
+    versions,
+)
+from runtime.diagnosis.repair import repair_index
+from runtime.services.projects import require_project_files
+from runtime.settings import NovelgenSettings
+from runtime.stores import MemoryStores
+
+__all__ = ["Diagnosis", "Finding", "diagnose"]
+
+
+def diagnose(
+    stores: MemoryStores,
+    project_id: str | None = None,
+    *,
+    repair: bool = False,
+    ask_network: bool = True,
+) -> Diagnosis:
+    """Look at everything that can keep the memory from working.
+
+    Args:
+        stores: The stores.
+        project_id: The project; None looks at the machine alone.
+        repair: Whether to bring the project's vector index to what the database says first.
+        ask_network: Whether models that are not on this machine are asked if they answer.
+
+    Raises:
+        StoreError: When the repair fails; the old index stays.
+        UnknownProjectError: When there is no such project; nothing is created.
+    """
+    if project_id is not None:
+        require_project_files(stores, project_id)
+    repairs = repair_index(stores, project_id) if repair and project_id is not None else []
+    settings = stores.settings
+    findings = [
+        check_sqlite(settings, version=sqlite3.sqlite_version_info),
+        check_embeddings(stores, ask_network=ask_network),
+        check_chat_model(settings, ask_network=ask_network),
+    ]
+    counts: dict[str, int] = {}
+    if project_id is not None:
+        findings.append(check_database(stores, project_id))
+        if findings[-1].level == "ok":
+            counts, of_project = _project_findings(stores, project_id)
+            findings += of_project
+    return Diagnosis(
+        versions=versions(), settings=_shown(settings), counts=counts, findings=findings, repairs=repairs
+    )
+
+
+def _project_findings(stores: MemoryStores, project_id: str) -> tuple[dict[str, int], list[Finding]]:
+    try:
+        counts = project_counts(stores, project_id)
+        extraction = check_extraction(counts)
+        index = check_index(stores, project_id, waiting=counts["waiting for the index"])
+        embedding = check_embedding_settings(stores, project_id)
+        breaker = check_breaker(stores, project_id)
+        files = check_context_files(stores, project_id)
+    except DatabaseError as error:
+        message = f"it opens, but cannot be read: {error}"
+        return {}, [Finding(level="broken", what="database", message=message, fix="restore a backup of it")]
+    found = (extraction, index, embedding, breaker, *files)
+    return counts, [finding for finding in found if finding is not None]
+
+
+def _shown(settings: NovelgenSettings) -> dict[str, object]:
+    """Return the settings for the eye: addresses may hold passwords, so they are only named."""
+    memory = settings.memory
+    return {
+        "projects_dir": str(settings.projects_dir.resolve()),
+        "database": "SQLite per project" if settings.database_url is None else "database_url",
+        "vector index": "embedded per project" if memory.vector_store.url is None else "Chroma server",
+        "embedding model": memory.embedding_model,
+        "chat model": settings.model,
+        "budgets": f"memories {memory.memory_budget}, states {memory.state_budget}, "
+        f"timeline {memory.timeline_budget} tokens",
+        "search_fallback": memory.search_fallback,
+    }
