@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 
 from novelgen.errors import DatabaseError
-from runtime.diagnosis.context_files import check_context_files
 from runtime.diagnosis.checks import (
     Diagnosis,
     Finding,
@@ -20,6 +19,7 @@ from runtime.diagnosis.checks import (
     project_counts,
     versions,
 )
+from runtime.diagnosis.context_files import check_context_files
 from runtime.diagnosis.repair import repair_index
 from runtime.services.projects import require_project_files
 from runtime.settings import NovelgenSettings
