@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,13 +18,14 @@ PAGES_WITH_BLOCKS = [page for page in PAGES if blocks_of(page)]
 
 
 def _serve(call: StubCall) -> None:
-    """Answer as a service that embeds texts and has nothing to add to any question."""
+    """Answer as a service that embeds texts and plans every retrieval alike."""
     if "input" in call.payload:
         texts = call.payload["input"]
         count = 1 if isinstance(texts, str) else len(texts)
         call.embed([[float(index + 1), 1.0, 0.5] for index in range(count)])
     else:
-        call.say('{"entities": [], "events": [], "queries": []}')
+        query = {"query": "the iron door 铁门", "entities": [], "content_type": None, "tags": []}
+        call.say(json.dumps({"entities": [], "events": ["the iron door"], "queries": [query]}))
 
 
 @pytest.fixture
