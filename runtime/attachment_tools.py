@@ -14,9 +14,8 @@ from pydantic import BaseModel, Field
 from novelgen.errors import UserInputError
 from novelgen.models.memory import Attachment, StoryMemoryChunk
 from novelgen.models.position import require_project_id
-from runtime.lent_stores import lent_stores
 from runtime.storage.unit import UnitOfWork
-from runtime.stores import MemoryStores
+from runtime.stores import MemoryStores, stores_or_default
 
 
 class AttachmentChange(BaseModel):
@@ -62,7 +61,7 @@ def memory_attach(
         UnknownProjectError: When no such project is stored.
     """
     _require_given(memory_ids, attached_to)
-    with lent_stores(stores) as lent, lent.database(require_project_id(project_id)).write() as unit:
+    with stores_or_default(stores) as lent, lent.database(require_project_id(project_id)).write() as unit:
         changed = unit.attachments.attach(memory_ids, attached_to)
         return _change(unit, project_id, memory_ids, changed)
 
@@ -80,7 +79,7 @@ def memory_detach(
     Arguments and errors are those of `memory_attach`.
     """
     _require_given(memory_ids, attached_to)
-    with lent_stores(stores) as lent, lent.database(require_project_id(project_id)).write() as unit:
+    with stores_or_default(stores) as lent, lent.database(require_project_id(project_id)).write() as unit:
         changed = unit.attachments.detach(memory_ids, attached_to)
         return _change(unit, project_id, memory_ids, changed)
 
@@ -103,7 +102,7 @@ def memory_attach_by_mention(
         UnknownEntityError: When the entity is not stored, with the nearest names.
         UnknownProjectError: When no such project is stored.
     """
-    with lent_stores(stores) as lent:
+    with stores_or_default(stores) as lent:
         database = lent.database(require_project_id(project_id))
         with database.read() if preview else database.write() as unit:
             found = unit.attachments.mentioning(entity)

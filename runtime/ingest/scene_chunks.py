@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from novelgen.models.memory import WORDS_ONLY, ContentType, MemoryOrigin, StoryMemoryChunk
+from novelgen.models.memory import ContentType, MemoryOrigin, StoryMemoryChunk
 from novelgen.models.record import SceneRecord
 from novelgen.names.resolver import Mention
 from novelgen.records.evidence import QuoteFinder
@@ -37,7 +37,7 @@ MentionsIn = Callable[[str], Sequence[Mention]]
 class ChunkScope(BaseModel):
     """Whose chunks are made, and which of them the vector index gets.
 
-    A chunk that the vector index gets bears its own id as `embedding_id`, every other one `WORDS_ONLY`.
+    A chunk that the vector index gets bears its own id as `embedding_id`, every other one none, for it is not indexed.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -194,7 +194,8 @@ class _ChunkMaker:
                 "scene_index": self._scene.scene_index,
                 "content": content,
                 "content_type": content_type,
-                "embedding_id": chunk_id if is_semantic else WORDS_ONLY,
+                "embedding_id": chunk_id if is_semantic else None,
+                "is_indexed": is_semantic,
                 "created_at": self._scope.created_at,
             }
         )

@@ -25,6 +25,7 @@ class SceneInput(BaseModel):
 
     chapter_index: ChapterIndex
     scene_index: SceneIndex
+    label: str = Field(default="", description="Id of a new scene, kept where it is free.")
     title: str = ""
     text: str
     record: SceneRecord | None = None

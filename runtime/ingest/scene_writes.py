@@ -51,6 +51,7 @@ def scene_write(
         chapter_index=scene.chapter_index,
         scene_index=scene.scene_index,
         scene_id=scene_id,
+        label=scene.label,
         title=scene.title or (record.title if record else ""),
         text=scene.text,
         location_id=reading.location_id,

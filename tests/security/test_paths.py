@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from runtime.transfer.exporting import export_project
 
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity
@@ -19,6 +18,7 @@ from runtime.ingest.entity_writes import store_entities
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
+from runtime.transfer.exporting import export_project
 from tests.support.demo_project import FAKE_MEMORY, demo_request, settings_for
 
 TRAPS = [

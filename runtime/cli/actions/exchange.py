@@ -15,8 +15,8 @@ from runtime.cli.output import (
     report_line,
 )
 from runtime.cli.parameters import CliSession
-from runtime.exchange.import_source import SourceImport, import_source
-from runtime.exchange.memory_folder import MEMORY_FOLDER, export_project
+from runtime.transfer.exporting import MEMORY_FOLDER, export_project
+from runtime.transfer.importing import SourceImport, import_source
 
 _SHOWN = 12
 """So many ids a line of the summary lists."""

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Select, func, select, tuple_
 
 from novelgen.errors import UnknownMemoryError
-from novelgen.models.memory import WORDS_ONLY, ContentType, StoryMemoryChunk
+from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.cuts import before, filter_conditions, linked_rows, scene_ids_at, seen, story_order
 from runtime.storage.memory.lexical import index_tokens, searchable_text
@@ -329,7 +329,7 @@ class MemoryRepository(AuthorMemories):
         statement = select(CHUNKS.c.chunk_id).where(
             self._session.owns(CHUNKS),
             CHUNKS.c.status == status,
-            CHUNKS.c.embedding_id.is_distinct_from(WORDS_ONLY),
+            CHUNKS.c.is_indexed,
         )
         return set(self._session.connection.scalars(statement))
 
