@@ -9,7 +9,7 @@ import pytest
 
 from runtime.cli.error_handling import ExitCode
 from runtime.cli.main import novelgen
-from tests.docs.pages import text_of
+from tests.docs.pages import ROOT, text_of
 
 COMMAND_LINE = text_of("docs/command-line.md")
 
@@ -41,3 +41,12 @@ def test_every_exit_code_is_explained(code: ExitCode) -> None:
     """README and the page of the command line name each exit code."""
     for page in ("README.md", "docs/command-line.md"):
         assert re.search(rf"(?i)exit codes?[^|]*\b{code.value}\b", text_of(page)), page
+
+
+@pytest.mark.parametrize("package", ["novelgen", "runtime"])
+def test_every_room_is_in_the_architecture(package: str) -> None:
+    """A newcomer finds each folder of the code on the page that explains them, and no folder that is gone."""
+    rooms = {each.parent.name for each in (ROOT / package).glob("*/__init__.py")}
+    table = text_of("docs/architecture.md").partition(f"| `{package}/` |")[2].partition("\n\n")[0]
+    told = set(re.findall(r"`(\w+)`", "\n".join(row.split("|")[1] for row in table.splitlines()[2:])))
+    assert told == rooms
