@@ -34,7 +34,9 @@ def build_context_chain(
     return MemoryContextChain(
         StoryMemoryTools(stores),
         model=model or _planning_model(settings),
-        writer=JsonContextWriter(settings.projects_dir) if write_files else None,
+        writer=(
+            JsonContextWriter(settings.projects_dir, require_project=stores.database) if write_files else None
+        ),
         settings=context_settings(settings),
         count_tokens=counting.count_tokens,
         known_issues=[counting.issue] if counting.issue else [],

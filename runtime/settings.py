@@ -20,6 +20,7 @@ from yaml import YAMLError, safe_load
 
 from novelgen.errors import ConfigurationError
 from novelgen.selection.weights import DEFAULT_WEIGHTS, NeedQuotas, SelectionWeights
+from runtime.setting_names import grouped_settings, misspelt_key, unknown_setting
 
 
 class VectorStoreSettings(BaseModel):
@@ -160,18 +161,21 @@ def load_settings(config_file: Path | None = None, **overrides: Any) -> Novelgen
 
     Args:
         config_file: A config.yaml to read; a missing file counts as empty.
-        **overrides: Values that win over everything; None values are ignored.
+        **overrides: Values that win over everything, those of the memory also by their own name
+            (`memory_budget=3000`); None values are ignored.
 
     Raises:
-        ConfigurationError: When the file is not YAML, or a value is of the wrong type or out of bounds.
+        ConfigurationError: When the file is not YAML, a name is misspelt, or a value is of the wrong type or out
+            of bounds.
     """
-    given = {name: value for name, value in overrides.items() if value is not None}
+    told = {name: value for name, value in overrides.items() if value is not None}
+    given = grouped_settings(told, NovelgenSettings)
 
     class FileSettings(NovelgenSettings):
         model_config = SettingsConfigDict(**{**NovelgenSettings.model_config, "yaml_file": config_file})
 
     try:
-        _require_mapping(config_file)
+        _require_settings(config_file)
         return NovelgenSettings.model_construct(**dict(FileSettings(**given)))
     except ValidationError as error:
         raise _refusal(error) from None
@@ -179,8 +183,8 @@ def load_settings(config_file: Path | None = None, **overrides: Any) -> Novelgen
         raise ConfigurationError(f"{str(config_file)!r} is not YAML in UTF-8: {error}; correct it") from error
 
 
-def _require_mapping(config_file: Path | None) -> None:
-    """Refuse a file whose YAML is a text or a list, which the settings library would stumble over."""
+def _require_settings(config_file: Path | None) -> None:
+    """Refuse a file whose YAML is a text or a list, which the settings library would stumble over, or misspelt."""
     if config_file is None or not config_file.is_file():
         return
     try:
@@ -193,6 +197,9 @@ def _require_mapping(config_file: Path | None) -> None:
         raise ConfigurationError(
             f"{str(config_file)!r} holds a {type(content).__name__}, not settings; write `name: value` lines"
         )
+    problem = misspelt_key(content or {}, NovelgenSettings)
+    if problem is not None:
+        raise ConfigurationError(f"{str(config_file)!r}: {problem}")
 
 
 def _refusal(error: ValidationError) -> ConfigurationError:
@@ -201,6 +208,8 @@ def _refusal(error: ValidationError) -> ConfigurationError:
     Raise it `from None`: pydantic's error quotes every value.
     """
     first = error.errors()[0]
+    if first["type"] == "extra_forbidden":
+        return ConfigurationError(unknown_setting(first["loc"], NovelgenSettings))
     name = ".".join(str(part) for part in first["loc"])
     told = "what it is" if name.startswith(_SECRET_SETTINGS) else repr(first.get("input"))[:200]
     return ConfigurationError(

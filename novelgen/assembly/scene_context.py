@@ -133,7 +133,8 @@ def assemble_context(
         The context with its report; issues and timings are left to the chain.
     """
     names = {entity.entity_id: entity.name for entity in story.entities}
-    labels = labels_for(language_of(request, story))
+    language = language_of(request, story)
+    labels = labels_for(language)
     memories = assemble_memories(
         request,
         story,
@@ -174,6 +175,7 @@ def assemble_context(
         tokens_per_need={"states": shown.tokens, **times.tokens_per_need, **memories.tokens_per_need},
         left_out=[*memories.left_out, *shown.left_out, *times.left_out],
         story_version=story.story_version,
+        language=language,
         scene_plan=request.scene_plan,
     )
     return SceneMemoryContext(

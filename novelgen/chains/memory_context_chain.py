@@ -23,7 +23,7 @@ from novelgen.chains.context_settings import ContextSettings
 from novelgen.chains.stepwise_chain import StepwiseChain, issue_of
 from novelgen.chains.tracing import NOTHING_FOUND, Untraced, trace_arms, untraced_search
 from novelgen.deadlines import CallOutcome, run_concurrently
-from novelgen.errors import ContextWriteError
+from novelgen.errors import ContextWriteError, UnknownProjectError
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.protocol import MemoryTools, StoryMemory, as_story_memory
 from novelgen.memory.search import SearchRequest, SearchResult
@@ -59,6 +59,7 @@ class ContextRun:
     timeline: Sequence[EntityStateSnapshot] = ()
     issues: tuple[ReportIssue, ...] = ()
     timings_s: dict[str, float] = field(default_factory=dict)
+    is_unknown_project: bool = False
 
     @property
     def outline(self) -> StoryOutline | None:
@@ -74,6 +75,11 @@ class ContextRun:
         """Return the run with the story before the scene."""
         shown = f"{len(outline.scenes)} scenes, {len(outline.entities)} entities"
         return replace(self, story=Untraced(outline, shown))
+
+    def of_unknown_project(self, message: str) -> ContextRun:
+        """Return the run of a project that is not stored: one issue says so, and nothing is looked up."""
+        issue = ReportIssue(stage="outline", kind="unresolved", message=message)
+        return replace(self.with_issues(issue), is_unknown_project=True)
 
     def with_search(self, search: SearchResult) -> ContextRun:
         """Return the run with what all arms found."""
@@ -187,8 +193,10 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         read = partial(self._memory.outline, request.project_id, as_of=request.position)
         timeouts_s = {"outline": self._timeout_s(run.spent_s(), share=OUTLINE_SHARE)}
         outcome = run_concurrently({"outline": read}, timeouts_s=timeouts_s)["outline"]
-        issue = self._issue("outline", outcome)
         run = run.with_timings({"outline": outcome.elapsed_s})
+        if isinstance(outcome.error, UnknownProjectError):
+            return run.of_unknown_project(str(outcome.error))
+        issue = self._issue("outline", outcome)
         if outcome.value is not None:
             run = run.with_outline(outcome.value)
         return run.with_issues(issue) if issue else run
@@ -201,6 +209,8 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         return run.with_issues(*planned.plan.issues)
 
     def _retrieve(self, run: ContextRun) -> ContextRun:
+        if run.is_unknown_project:
+            return run
         request, settings = run.request, self._settings
         timeout_s = self._timeout_s(run.spent_s(), share=RETRIEVAL_SHARE)
         story = known_story(request, run.outline)

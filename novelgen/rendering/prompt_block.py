@@ -10,7 +10,7 @@ from novelgen.models.context import ContextItem, SceneMemoryContext
 from novelgen.models.position import story_place
 from novelgen.rendering.labels import Labels, labels_for
 from novelgen.rendering.lines import SECTION_ORDER, place_of, render_states, render_timeline_entry
-from novelgen.text.language import StoryLanguage, estimate_tokens
+from novelgen.text.language import StoryLanguage, estimate_tokens, story_language
 
 
 def fence_mark(texts: Iterable[str]) -> str:
@@ -36,7 +36,7 @@ def fenced(lines: Iterable[str], mark: str) -> list[str]:
 def render_context(
     context: SceneMemoryContext,
     *,
-    language: str = "en",
+    language: str | None = None,
     state_budget: int = 600,
     count_tokens: Callable[[str], int] = estimate_tokens,
 ) -> str:
@@ -48,14 +48,14 @@ def render_context(
 
     Args:
         context: What the chain returned; without a report, memories are rendered in full.
-        language: Language of the headings, `zh…` or `en`.
+        language: Language of the headings, `zh…` or `en`; None takes the story's.
         state_budget: Token bound for the states.
         count_tokens: Token counter for that bound.
 
     Returns:
         The block, ending in a line break; a context that holds nothing gives an empty string.
     """
-    labels = labels_for(language)
+    labels = labels_for(language or _language_of(context))
     names = dict(context.report.names) if context.report else {}
     sections = {
         labels.states: _state_lines(context, names, labels, state_budget, count_tokens),
@@ -74,6 +74,12 @@ def render_context(
 def prompt_order(items: list[ContextItem]) -> list[ContextItem]:
     """Return the items in the order of the prompt: without a position first, then in story order."""
     return sorted(items, key=_story_key)
+
+
+def _language_of(context: SceneMemoryContext) -> str:
+    """Return the language of the story as the report tells it, else that of the memories."""
+    told = context.report.language if context.report else ""
+    return told or story_language(" ".join(chunk.content for chunk in context.relevant_memories))
 
 
 def _story_key(item: ContextItem) -> tuple[int, int, str]:

@@ -170,6 +170,36 @@ def build_embeddings(
     return CheckedEmbeddings(inner, model_name=name, api_key=api_key)
 
 
+def checked_embeddings(embeddings: Embeddings) -> CheckedEmbeddings:
+    """Return embeddings that a caller holds, checked like those that a setting names.
+
+    Their vectors go under the name of their class and of the model that they tell, such as
+    `OpenAIEmbeddings:text-embedding-3-small`, so that an index made by other ones is not mixed with them.
+
+    Args:
+        embeddings: Any LangChain embeddings; one that does not tell its dimension is asked to embed one word
+            when it is first needed.
+
+    Raises:
+        ConfigurationError: When it is no LangChain embeddings.
+    """
+    if isinstance(embeddings, CheckedEmbeddings):
+        return embeddings
+    if not isinstance(embeddings, Embeddings):
+        raise ConfigurationError(
+            f"embeddings cannot be {type(embeddings).__name__}; pass LangChain embeddings, or a name such as "
+            f"{LOCAL!r} or 'openai:text-embedding-3-small'"
+        )
+    model = getattr(embeddings, "model_name", None) or getattr(embeddings, "model", None)
+    parts = [type(embeddings).__name__, *([model] if isinstance(model, str) else [])]
+    dimension = getattr(embeddings, "dimension", None)
+    return CheckedEmbeddings(
+        embeddings,
+        model_name=":".join(parts),
+        dimension=dimension if isinstance(dimension, int) and dimension > 0 else None,
+    )
+
+
 def embedding_identity(embeddings: Embeddings) -> EmbeddingIdentity:
     """Return what must be equal for two vectors to be compared.
 

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field
 
 from novelgen.assembly.context_difference import compare_contexts
@@ -54,10 +55,12 @@ class ContextOptions:
     Args:
         characters_file: The characters; None takes the project's own, else the stored entities.
         must_have_model: Whether a chat model that cannot be built is an error; else it is reported and rules plan.
+        model: Chat model that plans; None takes that of the settings.
     """
 
     characters_file: Path | None = None
     must_have_model: bool = False
+    model: BaseChatModel | None = None
 
 
 class BuiltContext(BaseModel):
@@ -251,11 +254,19 @@ class ContextBuilder:
         self._story_settings = load_settings_file(self.paths.settings_file)
         self._characters = _characters_of_files(chosen.characters_file, self.paths.characters_file)
         self._tools = StoryMemoryTools(stores)
-        self._chain = _chain(stores, must_have_model=chosen.must_have_model, write_files=write_files)
+        self._chain = _chain(stores, chosen, write_files=write_files)
 
     def build(self, scene: PlannedScene) -> SceneMemoryContext:
         """Build the context of a planned scene; what fails inside is in its report."""
         return self._chain.invoke(self._request(scene))
+
+    def build_request(self, request: MemoryContextRequest) -> SceneMemoryContext:
+        """Build the context of a request; characters and settings that it leaves out are the project's."""
+        given = request.model_fields_set
+        plan, chapter_plan = request.scene_plan, request.chapter_plan
+        own = self._request(PlannedScene(request.chapter_index, request.scene_index, plan, chapter_plan))
+        left_out = {name: getattr(own, name) for name in ("characters", "settings") if name not in given}
+        return self._chain.invoke(request.model_copy(update=left_out))
 
     def language(self, scene: PlannedScene) -> str:
         """Return the language of the story: as settings.json says, as stored, else as the plan is written."""
@@ -323,8 +334,10 @@ def _first_with(people: list[Character], words: tuple[str, ...]) -> Character | 
     return next((each for each in people if each.role.strip().lower() in words), None)
 
 
-def _chain(stores: MemoryStores, *, must_have_model: bool, write_files: bool) -> MemoryContextChain:
-    model = configured_chat_model(stores.settings) if must_have_model else None
+def _chain(stores: MemoryStores, options: ContextOptions, *, write_files: bool) -> MemoryContextChain:
+    model = options.model
+    if model is None and options.must_have_model:
+        model = configured_chat_model(stores.settings)
     return build_context_chain(stores, model=model, write_files=write_files)
 
 

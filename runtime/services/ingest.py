@@ -9,7 +9,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputError
+from novelgen.errors import InvalidFileError, InvalidPositionError, UnknownProjectError, UserInputError
+from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.models.user_file import Settings
 from runtime.files.paths import ProjectPaths
@@ -188,6 +189,56 @@ def store_scene(
     )
     stores.ensure_project(project_id)
     return ingest_scene(stores, project_id, scene)
+
+
+def ingest_finished_scene(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    position: StoryPosition,
+    text: str | None = None,
+    record: SceneRecord | None = None,
+    title: str = "",
+) -> IngestReport:
+    """Take one finished scene in; it takes the place of what was stored there, and of nothing else.
+
+    Args:
+        stores: The stores.
+        project_id: The project; it is created when there is none.
+        position: Place of the scene.
+        text: The scene; None keeps the stored one, for which the record is.
+        record: What the scene established; without one it keeps the stored record while its text is the same.
+        title: The scene's title.
+
+    Raises:
+        InvalidPositionError: When the place is no scene.
+        UnknownSceneError: When there is no text, and no scene is stored there.
+        UserInputError: When the text is empty or too long.
+        DatabaseError: When the database fails.
+    """
+    if position.chapter_index is None or position.scene_index is None:
+        raise InvalidPositionError(f"{str(position)!r} is no scene; pass chapter_index and scene_index")
+    if text is not None and not text.strip():
+        raise UserInputError(f"there is no text for scene {str(position)!r}; nothing was stored")
+    _follow_settings(stores, project_id, load_settings_file(stores.paths(project_id).settings_file))
+    if text is None:
+        with stores.database(project_id).read() as unit:
+            stored = unit.scenes.require(position)
+        text, title = stored.text or "", title or stored.title
+    result = store_scene(
+        stores,
+        project_id,
+        chapter_index=position.chapter_index,
+        scene_index=position.scene_index,
+        text=text,
+        title=title,
+        record=record,
+    )
+    warnings = [issue.message for issue in result.issues if issue not in result.indexing.issues]
+    report = IngestReport(
+        project_id=project_id, scenes=result.scenes, warnings=warnings, indexing=result.indexing
+    )
+    return _counted(stores, report)
 
 
 class _Sources:

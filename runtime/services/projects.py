@@ -60,20 +60,24 @@ def project_settings(projects_dir: Path, project_id: str, **overrides: Any) -> N
     return load_settings(config_file, projects_dir=projects_dir, **overrides)
 
 
-def make_project_files(stores: MemoryStores, project_id: str, *, language: str | None = None) -> MadeFiles:
+def make_project_files(
+    stores: MemoryStores, project_id: str, *, name: str | None = None, language: str | None = None
+) -> MadeFiles:
     """Make what a project's folder lacks; what is there is left as it is and nothing is stored.
 
     Args:
         stores: The stores.
         project_id: The project.
-        language: `zh` or `en`; None tells it from the project's name.
+        name: Title of the story; None takes the project's id.
+        language: `zh` or `en`; None tells it from the name.
 
     Raises:
         InvalidProjectIdError: When the id is not a plain, path-free string.
     """
     paths = stores.paths(project_id)
-    spoken = language or story_language(project_id)
-    settings = Settings(project_name=project_id, language=spoken)
+    title = name or project_id
+    spoken = language or story_language(title)
+    settings = Settings(project_name=title, language=spoken)
     contents = {
         paths.settings_file: _json(settings.model_dump(exclude={"extra"})),
         paths.characters_file: _json(CharactersConfig().model_dump(exclude={"extra"})),
@@ -86,13 +90,16 @@ def make_project_files(stores: MemoryStores, project_id: str, *, language: str |
     return files
 
 
-def create_project(stores: MemoryStores, project_id: str, *, language: str | None = None) -> MadeFiles:
+def create_project(
+    stores: MemoryStores, project_id: str, *, name: str | None = None, language: str | None = None
+) -> MadeFiles:
     """Make a project's folder and an empty memory.
 
     Args:
         stores: The stores.
         project_id: The project.
-        language: `zh` or `en`; None tells it from the project's name.
+        name: Title of the story; None takes the project's id.
+        language: `zh` or `en`; None tells it from the name.
 
     Raises:
         InvalidProjectIdError: When the id is not a plain, path-free string.
@@ -101,8 +108,8 @@ def create_project(stores: MemoryStores, project_id: str, *, language: str | Non
     try:
         stores.database(project_id)
     except UnknownProjectError:
-        files = make_project_files(stores, project_id, language=language)
-        stores.create_project(project_id, language=files.language)
+        files = make_project_files(stores, project_id, name=name, language=language)
+        stores.create_project(project_id, name=name or "", language=files.language)
         return files
     raise UserInputError(f"project {project_id!r} exists already; choose another name")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,10 +13,10 @@ from novelgen.errors import UnknownProjectError, UserInputError
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
-from runtime.conflicts import list_conflicts, resolve_conflict, waive_conflict
 from runtime.ingest.entity_writes import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
+from runtime.services.conflicts import list_conflicts, settle_conflict, waive_conflict
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 
@@ -95,7 +96,7 @@ def test_contradictions_are_listed_with_both_sides(stores: MemoryStores, project
 def test_a_waiver_survives_moves_and_new_ingest(stores: MemoryStores, project: str) -> None:
     """A waived conflict stays away after its scene moved and was taken in again, and can be listed."""
     waived = conflict_id(stores, project, "dead_acts")
-    waive_conflict(stores, project, waived, note="it is his ghost")
+    waive_conflict(stores, project, conflict_id=waived, note="it is his ghost")
     with stores.database(project).write() as unit:
         unit.scenes.move_scene(StoryPosition(4, 1), StoryPosition(6, 1))
     ingest_scenes(stores, project, [scene(1, {"C1": {"identity": "a tinker"}}, "C1")], index=False)
@@ -107,14 +108,14 @@ def test_a_waiver_survives_moves_and_new_ingest(stores: MemoryStores, project: s
 def test_waivers_add_up(stores: MemoryStores, project: str) -> None:
     """A second waiver does not undo the first."""
     for kind in ("dead_acts", "two_holders"):
-        waive_conflict(stores, project, conflict_id(stores, project, kind))
+        waive_conflict(stores, project, conflict_id=conflict_id(stores, project, kind))
     assert subjects(stores, project) == ALL[:1]
 
 
 @pytest.mark.parametrize(("keep", "identity"), [("first", "a tinker"), ("second", "a spy")])
 def test_one_side_can_be_made_true(stores: MemoryStores, project: str, keep: Any, identity: str) -> None:
     """The kept value holds in both scenes, as the author's, and the conflict is gone."""
-    resolve_conflict(stores, project, conflict_id(stores, project, "slot_value"), keep=keep)
+    settle_conflict(stores, project, conflict_id=conflict_id(stores, project, "slot_value"), keep=keep)
     assert subjects(stores, project) == ALL[1:]
     with stores.database(project).read() as unit:
         states = [
@@ -126,7 +127,7 @@ def test_one_side_can_be_made_true(stores: MemoryStores, project: str, keep: Any
 
 def test_the_authors_word_survives_new_ingest(stores: MemoryStores, project: str) -> None:
     """Taking the scene in again with its old record does not bring the conflict back."""
-    resolve_conflict(stores, project, conflict_id(stores, project, "slot_value"), keep="first")
+    settle_conflict(stores, project, conflict_id=conflict_id(stores, project, "slot_value"), keep="first")
     again = scene(2, {"C1": {"identity": "a spy", "goals": ["flee"]}}, "C1")
     ingest_scenes(stores, project, [again], index=False)
     assert ("slot_value", "C1.identity") not in subjects(stores, project)
@@ -134,7 +135,9 @@ def test_the_authors_word_survives_new_ingest(stores: MemoryStores, project: str
 
 def test_the_dead_can_turn_out_to_live(stores: MemoryStores, project: str) -> None:
     """Keeping the act states life in the scene of the death, as the author's, before and after a new ingest."""
-    settled = resolve_conflict(stores, project, conflict_id(stores, project, "dead_acts"), keep="second")
+    settled = settle_conflict(
+        stores, project, conflict_id=conflict_id(stores, project, "dead_acts"), keep="second"
+    )
     assert settled.done.startswith("C1 lives after scene 3:1")
     ingest_scenes(stores, project, [scene(3, {"C1": {"status": "dead", "mood": "calm"}}, "C1")], index=False)
     assert subjects(stores, project) == ALL[:2]
@@ -147,7 +150,9 @@ def test_a_death_can_hold(stores: MemoryStores, project: str) -> None:
     """Keeping the death takes the dead out of the later scene, whose record is the author's from then on."""
     goals = {"C1": {"goals": ["flee"], "location_id": "L0"}, "C0": {"goals": ["mourn"]}}
     ingest_scenes(stores, project, [scene(4, goals, "C0", "C1")], index=False)
-    settled = resolve_conflict(stores, project, conflict_id(stores, project, "dead_acts"), keep="first")
+    settled = settle_conflict(
+        stores, project, conflict_id=conflict_id(stores, project, "dead_acts"), keep="first"
+    )
     assert settled.done.startswith("C1 is out of scene 4:1")
     assert subjects(stores, project) == ALL[:2]
     with stores.database(project).read() as unit:
@@ -170,7 +175,7 @@ def test_a_death_that_only_a_memory_tells_can_be_undone(stores: MemoryStores, pr
     with stores.database(project).write() as unit:
         unit.projects.update(language="zh")
     [found] = [each.conflict for each in list_conflicts(stores, project) if each.conflict.subject == "C0"]
-    resolve_conflict(stores, project, found.conflict_id, keep="second")
+    settle_conflict(stores, project, conflict_id=found.conflict_id, keep="second")
     assert ("dead_acts", "C0") not in subjects(stores, project)
     with stores.database(project).read() as unit:
         assert unit.states.snapshots(["C0"])[0].state_data["status"] == "活着"
@@ -185,7 +190,7 @@ def test_a_scene_without_a_record_keeps_its_dead_on_stage(stores: MemoryStores, 
     with pytest.raises(
         UserInputError, match=f"5:1 has no record.*conflicts waive {project} {found.conflict_id}"
     ):
-        resolve_conflict(stores, project, found.conflict_id, keep="first")
+        settle_conflict(stores, project, conflict_id=found.conflict_id, keep="first")
 
 
 def test_what_neither_side_settles_is_refused(stores: MemoryStores, project: str) -> None:
@@ -194,14 +199,14 @@ def test_what_neither_side_settles_is_refused(stores: MemoryStores, project: str
     with pytest.raises(
         UserInputError, match=f"record edit {project} 2:1`.*conflicts waive {project} {held_twice}"
     ):
-        resolve_conflict(stores, project, held_twice, keep="second")
+        settle_conflict(stores, project, conflict_id=held_twice, keep="second")
 
 
-@pytest.mark.parametrize("act", [waive_conflict, lambda *given: resolve_conflict(*given, keep="first")])
+@pytest.mark.parametrize("act", [waive_conflict, partial(settle_conflict, keep="first")])
 def test_an_unknown_conflict_is_refused(stores: MemoryStores, project: str, act: Any) -> None:
     """Nothing is waived or settled that was not found."""
     with pytest.raises(UserInputError, match="no conflict 'X0'"):
-        act(stores, project, "X0")
+        act(stores, project, conflict_id="X0")
 
 
 def test_an_unknown_project_is_refused(stores: MemoryStores) -> None:

@@ -1,8 +1,7 @@
-"""Attaching memories to entities, chapters and the book, for code and the command line.
+"""What users do with the links of memories to what they are about: entities, chapters and the whole book.
 
 A memory is named by its chunk_id or source_id. A target is an entity's id, name or alias, a chapter as
-`chapter:3`, or `book`. What is set here outlives a new ingest of the memory's scene. Each function takes its
-stores as a keyword; without them it opens those of the settings for the one call.
+`chapter:3`, or `book`. What is set here outlives a new ingest of the memory's scene.
 """
 
 from __future__ import annotations
@@ -13,9 +12,8 @@ from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
 from novelgen.models.memory import Attachment, StoryMemoryChunk
-from novelgen.models.position import require_project_id
 from runtime.storage.unit import UnitOfWork
-from runtime.stores import MemoryStores, stores_or_default
+from runtime.stores import MemoryStores
 
 
 class AttachmentChange(BaseModel):
@@ -35,20 +33,16 @@ class MentionAttachment(BaseModel):
     is_attached: bool = Field(description="False: this is a preview, and nothing was changed.")
 
 
-def memory_attach(
-    project_id: str,
-    memory_ids: Sequence[str],
-    attached_to: Sequence[str],
-    *,
-    stores: MemoryStores | None = None,
+def attach_memories(
+    stores: MemoryStores, project_id: str, *, memory_ids: Sequence[str], targets: Sequence[str]
 ) -> AttachmentChange:
     """Attach memories to entities, chapters or the book by hand.
 
     Args:
-        project_id: The project, a plain string.
+        stores: The stores.
+        project_id: The project.
         memory_ids: Memories, at least one; each is attached to every target.
-        attached_to: Targets, at least one.
-        stores: Stores to use; None opens those of the settings.
+        targets: Targets, at least one.
 
     Returns:
         What changed; memories that were so attached by hand before are not among `changed`.
@@ -60,55 +54,50 @@ def memory_attach(
         UnknownSceneError: When no scene of a chapter is stored; nothing is changed.
         UnknownProjectError: When no such project is stored.
     """
-    _require_given(memory_ids, attached_to)
-    with stores_or_default(stores) as lent, lent.database(require_project_id(project_id)).write() as unit:
-        changed = unit.attachments.attach(memory_ids, attached_to)
-        return _change(unit, project_id, memory_ids, changed)
+    _require_given(memory_ids, targets)
+    with stores.database(project_id).write() as unit:
+        changed = unit.attachments.attach(memory_ids, targets)
+        return _change(unit, memory_ids, changed)
 
 
-def memory_detach(
-    project_id: str,
-    memory_ids: Sequence[str],
-    attached_to: Sequence[str],
-    *,
-    stores: MemoryStores | None = None,
+def detach_memories(
+    stores: MemoryStores, project_id: str, *, memory_ids: Sequence[str], targets: Sequence[str]
 ) -> AttachmentChange:
     """Take memories off entities, chapters or the book, whether an author or an ingest attached them.
 
     The chapter in which a memory stands, and the book of a memory that is attached to nothing else, stay.
-    Arguments and errors are those of `memory_attach`.
+    Arguments and errors are those of `attach_memories`.
     """
-    _require_given(memory_ids, attached_to)
-    with stores_or_default(stores) as lent, lent.database(require_project_id(project_id)).write() as unit:
-        changed = unit.attachments.detach(memory_ids, attached_to)
-        return _change(unit, project_id, memory_ids, changed)
+    _require_given(memory_ids, targets)
+    with stores.database(project_id).write() as unit:
+        changed = unit.attachments.detach(memory_ids, targets)
+        return _change(unit, memory_ids, changed)
 
 
-def memory_attach_by_mention(
-    project_id: str, entity: str, *, preview: bool = True, stores: MemoryStores | None = None
+def attach_mentions(
+    stores: MemoryStores, project_id: str, *, entity: str, is_applied: bool = False
 ) -> MentionAttachment:
-    """Attach every memory whose text names an entity to it.
+    """Find every memory whose text names an entity and that is not attached to it; attach them when asked.
 
     Names and aliases count on word borders; a longer name that holds one does not, nor does what an author
     took off the entity.
 
     Args:
-        project_id: The project, a plain string.
+        stores: The stores.
+        project_id: The project.
         entity: Id, name or alias.
-        preview: Only tell which memories these are; nothing is changed.
-        stores: Stores to use; None opens those of the settings.
+        is_applied: Attach them; else only tell which memories these are.
 
     Raises:
         UnknownEntityError: When the entity is not stored, with the nearest names.
         UnknownProjectError: When no such project is stored.
     """
-    with stores_or_default(stores) as lent:
-        database = lent.database(require_project_id(project_id))
-        with database.read() if preview else database.write() as unit:
-            found = unit.attachments.mentioning(entity)
-            if found and not preview:
-                unit.attachments.attach([chunk.chunk_id for chunk in found], [entity])
-    return MentionAttachment(target=entity, memories=found, is_attached=not preview)
+    database = stores.database(project_id)
+    with database.write() if is_applied else database.read() as unit:
+        found = unit.attachments.mentioning(entity)
+        if found and is_applied:
+            unit.attachments.attach([chunk.chunk_id for chunk in found], [entity])
+    return MentionAttachment(target=entity, memories=found, is_attached=is_applied)
 
 
 def _require_given(memory_ids: Sequence[str], targets: Sequence[str]) -> None:
@@ -118,8 +107,6 @@ def _require_given(memory_ids: Sequence[str], targets: Sequence[str]) -> None:
         )
 
 
-def _change(
-    unit: UnitOfWork, project_id: str, memory_ids: Sequence[str], changed: list[str]
-) -> AttachmentChange:
+def _change(unit: UnitOfWork, memory_ids: Sequence[str], changed: list[str]) -> AttachmentChange:
     attachments = {each: unit.attachments.attachments_of(each) for each in memory_ids}
     return AttachmentChange(changed=changed, attachments=attachments)

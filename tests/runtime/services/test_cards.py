@@ -1,8 +1,6 @@
-"""memory.search over cards, as of a position."""
+"""Looking up characters, places and scenes by their cards, as of a position."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import pytest
 
@@ -13,65 +11,55 @@ from runtime.ingest.entity_writes import store_entities
 from runtime.ingest.indexing import drain_outbox
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
+from runtime.services.cards import CardSearch, FoundCards, likeness_above_typical
 from runtime.stores import MemoryStores
-from runtime.story_tools.card_ranking import likeness_above_typical
-from runtime.story_tools.card_search import CardSearch
-from runtime.story_tools.story_scope import StoryScope
-from tests.runtime.story_tools.conftest import Call
 
 
-def _ids(answer: dict[str, Any]) -> list[str]:
-    return [each["entity_id"] for each in answer["results"]]
+def _ids(found: FoundCards) -> list[str]:
+    return [each.entity_id for each in found.results]
 
 
-def test_results_have_the_documented_shape(call: Call) -> None:
+def test_a_hit_says_what_it_is_and_why(stores: MemoryStores, project: str) -> None:
     """Id, type, name, relevance from 0 to 1 and a snippet that holds what was asked."""
-    answer = call("memory_search", query="underground library", limit=1)
-    (result,) = answer["results"]
-    score = result.pop("relevance_score")
-    assert result == {
-        "entity_id": "L0",
-        "entity_type": "location",
-        "name": "the Archive",
-        "snippet": "A vast underground library",
-    }
-    assert 0.5 < score <= 1
-    assert "issues" not in answer
+    found = CardSearch(stores, project).search("underground library", limit=1)
+    (hit,) = found.results
+    assert (hit.entity_id, hit.entity_type, hit.name) == ("L0", "location", "the Archive")
+    assert hit.snippet == "A vast underground library"
+    assert 0.5 < hit.relevance_score <= 1
+    assert found.issues == []
 
 
-def test_scenes_are_found_by_their_records(call: Call) -> None:
+def test_scenes_are_found_by_their_records(stores: MemoryStores, project: str) -> None:
     """A scene goes by its label, its title is its name, and its fitting bullet the snippet."""
-    answer = call("memory_search", query="false bottom", entity_types=["scene"])
-    assert answer["results"][0]["entity_id"] == "S001"
-    assert answer["results"][0]["name"] == "The hidden fragment"
-    assert answer["results"][0]["snippet"] == "She finds a map fragment in a false bottom"
+    best = CardSearch(stores, project).search("false bottom", card_types=["scene"]).results[0]
+    assert (best.entity_id, best.name) == ("S001", "The hidden fragment")
+    assert best.snippet == "She finds a map fragment in a false bottom"
 
 
-def test_nothing_of_the_future_is_found(call: Call) -> None:
+def test_nothing_of_the_future_is_found(stores: MemoryStores, project: str) -> None:
     """On entering 2:1, neither its people nor its scene nor what it made of anybody exists."""
-    now, later = StoryPosition(2, 1), StoryPosition(2, 2)
-    assert _ids(call("memory_search", query="Odile Brandt", as_of=later))[0] == "C2"
-    assert "C2" not in _ids(call("memory_search", query="Odile Brandt", as_of=now))
-    assert "S003" not in _ids(call("memory_search", query="passage over the frozen lake", as_of=now))
-    hopeful = call("memory_search", query="hopeful", as_of=later)["results"][0]
-    assert "hopeful" in hopeful["snippet"]
-    assert not any(
-        "hopeful" in each["snippet"] for each in call("memory_search", query="hopeful", as_of=now)["results"]
-    )
+    now = CardSearch(stores, project, as_of=StoryPosition(2, 1))
+    later = CardSearch(stores, project, as_of=StoryPosition(2, 2))
+    assert _ids(later.search("Odile Brandt"))[0] == "C2"
+    assert "C2" not in _ids(now.search("Odile Brandt"))
+    assert "S003" not in _ids(now.search("passage over the frozen lake"))
+    assert "hopeful" in later.search("hopeful").results[0].snippet
+    assert not any("hopeful" in each.snippet for each in now.search("hopeful").results)
 
 
-def test_types_and_limit_are_kept(call: Call) -> None:
+def test_types_and_limit_are_kept(stores: MemoryStores, project: str) -> None:
     """Only the types that were asked for, and no more results than that."""
-    answer = call("memory_search", query="Elena Archive Marcus", entity_types=["character"])
-    assert {each["entity_type"] for each in answer["results"]} == {"character"}
-    assert len(call("memory_search", query="Elena Archive Marcus", limit=2)["results"]) == 2
+    cards = CardSearch(stores, project)
+    found = cards.search("Elena Archive Marcus", card_types=["character"])
+    assert {each.entity_type for each in found.results} == {"character"}
+    assert len(cards.search("Elena Archive Marcus", limit=2).results) == 2
 
 
 def test_an_empty_story_has_no_results(stores: MemoryStores) -> None:
     """Nothing stored, nothing found, no failure."""
     stores.create_project("blank")
-    search = CardSearch(StoryScope(stores, "blank"))
-    assert search(query="anything") == {"results": []}
+    search = CardSearch(stores, "blank")
+    assert search.search("anything") == FoundCards()
 
 
 def test_chinese_cards_are_found_by_part_of_a_name(stores: MemoryStores) -> None:
@@ -82,17 +70,17 @@ def test_chinese_cards_are_found_by_part_of_a_name(stores: MemoryStores) -> None
     ingest_scenes(
         stores, "west", [SceneInput(chapter_index=1, scene_index=1, text="孙悟空大闹天宫。")], index=False
     )
-    search = CardSearch(StoryScope(stores, "west"))
-    assert _ids(search(query="水帘洞"))[:1] == ["C0"]
-    assert _ids(search(query="大闹天宫", entity_types=["scene"])) == ["S001"]
+    search = CardSearch(stores, "west")
+    assert _ids(search.search("水帘洞"))[:1] == ["C0"]
+    assert _ids(search.search("大闹天宫", card_types=["scene"])) == ["S001"]
 
 
 def test_scenes_are_found_by_meaning_without_shared_words(stores: MemoryStores, project: str) -> None:
     """The vectors of a scene's own memories speak for it; here they share parts of words."""
     drain_outbox(stores, project)
-    search = CardSearch(StoryScope(stores, project))
-    results = search(query="frozenlakes passagesover", entity_types=["scene"])["results"]
-    assert results[0]["entity_id"] == "S003"
+    search = CardSearch(stores, project)
+    results = search.search("frozenlakes passagesover", card_types=["scene"]).results
+    assert results[0].entity_id == "S003"
 
 
 def test_without_embeddings_words_answer_and_it_is_said(
@@ -104,10 +92,10 @@ def test_without_embeddings_words_answer_and_it_is_said(
         raise EmbeddingError("embedding model 'fake:64' failed: out of memory")
 
     monkeypatch.setattr(stores.embeddings, "embed_query", fail)
-    answer = CardSearch(StoryScope(stores, project))(query="smuggler")
+    answer = CardSearch(stores, project).search("smuggler")
     assert _ids(answer) == ["C2"]
-    assert answer["results"][0]["relevance_score"] == 1.0
-    assert "out of memory" in answer["issues"][0]
+    assert answer.results[0].relevance_score == 1.0
+    assert "out of memory" in answer.issues[0]
 
 
 def test_cards_that_did_not_change_are_embedded_once(
@@ -121,9 +109,9 @@ def test_cards_that_did_not_change_are_embedded_once(
         return embed(texts)
 
     monkeypatch.setattr(stores.embeddings, "embed_documents", counted)
-    search = CardSearch(StoryScope(stores, project))
-    search(query="mapmaker", entity_types=["character"])
-    search(query="smuggler", entity_types=["character", "location"])
+    search = CardSearch(stores, project)
+    search.search("mapmaker", card_types=["character"])
+    search.search("smuggler", card_types=["character", "location"])
     assert batches == [3, 1]
 
 
