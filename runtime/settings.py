@@ -84,6 +84,9 @@ class MemorySettings(ContextSettings):
     vector_store: VectorStoreSettings = VectorStoreSettings()
     embedding_model: str = Field(default="local", description="local, fake:<dimension> or provider:model.")
     embedding_base_url: str | None = None
+    embedding_api_key: SecretStr | None = Field(
+        default=None, description="None: the provider's own variable. It belongs into the environment."
+    )
     ingest: IngestSettings = IngestSettings()
     summarization: SummarizationSettings = SummarizationSettings()
     consolidation: ConsolidationSettings = ConsolidationSettings()
@@ -137,7 +140,7 @@ class NovelgenSettings(BaseSettings):
         return (init_settings, env_settings, YamlConfigSettingsSource(settings_cls))
 
 
-_SECRET_SETTINGS = ("model_api_key", "database_url")
+_SECRET_SETTINGS = ("model_api_key", "memory.embedding_api_key", "database_url")
 
 
 def load_settings(config_file: Path | None = None, **overrides: Any) -> NovelgenSettings:

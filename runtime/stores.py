@@ -232,7 +232,9 @@ class MemoryStores:
         with self._embeddings_lock:
             if self._embeddings is None:
                 self._embeddings = build_embeddings(
-                    self._embedding_name, base_url=self.settings.memory.embedding_base_url
+                    self._embedding_name,
+                    base_url=self.settings.memory.embedding_base_url,
+                    api_key=self.settings.memory.embedding_api_key,
                 )
             return self._embeddings
 

@@ -14,10 +14,8 @@ from pydantic import SecretStr
 
 from novelgen.errors import ConfigurationError, EmbeddingError, NovelgenError
 from novelgen.model_calls.model_answer import described, safe_cause
-from runtime.providers.connection import connection_options
-from runtime.providers.hashed_embeddings import HashedNgramEmbeddings
-from runtime.providers.local_embeddings import LocalE5Embeddings
-from runtime.providers.provider_errors import configuration_error, known_keys
+from runtime.providers.connection import configuration_error, connection_options, full_model_name, known_keys
+from runtime.providers.offline_embeddings import HashedNgramEmbeddings, LocalE5Embeddings
 
 LOCAL = "local"
 MIN_FAKE_DIMENSION = 8
@@ -160,12 +158,13 @@ def build_embeddings(
         return CheckedEmbeddings(HashedNgramEmbeddings(dimension), model_name=name, dimension=dimension)
     from langchain.embeddings import init_embeddings  # noqa: PLC0415 - slow, and the local model needs none of it
 
-    options = connection_options(name, base_url, api_key)
-    if name.startswith("openai:"):
+    full_name = full_model_name("embedding model", name)
+    options = connection_options(full_name, base_url, api_key)
+    if full_name.startswith("openai:"):
         # Its length check would download a tokenizer.
         options |= {"check_embedding_ctx_length": False, "timeout": timeout_s, "max_retries": max_retries}
     try:
-        inner = init_embeddings(name, **options)
+        inner = init_embeddings(full_name, **options)
     except Exception as error:  # noqa: BLE001 - a provider's package may fail in any way
         raise configuration_error("embedding model", name, error, api_key) from None
     return CheckedEmbeddings(inner, model_name=name, api_key=api_key)

@@ -16,7 +16,6 @@ from novelgen.assembly.context_difference import compare_contexts
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.deadlines import run_concurrently
 from novelgen.errors import (
-    ConfigurationError,
     ContextWriteError,
     InvalidFileError,
     NovelgenError,
@@ -28,13 +27,12 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.user_file import Character, CharactersConfig
 from novelgen.planning.scene_planning import known_story, language_of
 from runtime.atomic_files import write_text_atomically
-from runtime.context_chain import build_context_chain
+from runtime.context_chain import build_context_chain, configured_chat_model
 from runtime.diagnosis.context_files import judge_context_files
 from runtime.files.paths import ProjectPaths
 from runtime.files.project_files import load_characters, load_settings_file
 from runtime.files.scene_plans import load_context, own_scene_plan
 from runtime.memory_tools import StoryMemoryTools
-from runtime.providers.unavailable_chat_model import UnavailableChatModel
 from runtime.services.indexing import await_index
 from runtime.services.projects import language_of_project, require_project_files
 from runtime.services.scene_plans import NumberedPlan, PlannedScene, find_own_plan, read_plan_lines
@@ -337,13 +335,10 @@ def _first_with(people: list[Character], words: tuple[str, ...]) -> Character | 
 
 
 def _chain(stores: MemoryStores, options: ContextOptions, *, write_files: bool) -> MemoryContextChain:
-    try:
-        return build_context_chain(stores, model=options.model, write_files=write_files)
-    except ConfigurationError as error:
-        if options.must_have_model:
-            raise
-        model = UnavailableChatModel(reason=str(error))
-        return build_context_chain(stores, model=model, write_files=write_files)
+    model = options.model
+    if model is None and options.must_have_model:
+        model = configured_chat_model(stores.settings)
+    return build_context_chain(stores, model=model, write_files=write_files)
 
 
 def _characters_of_files(given: Path | None, own: Path) -> CharactersConfig | None:

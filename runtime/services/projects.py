@@ -188,7 +188,7 @@ def language_of_project(stores: MemoryStores, project_id: str) -> str:
     return settings.language if settings is not None else ""
 
 
-_NOT_IN_THE_FILE = frozenset({"projects_dir", "model_api_key"})
+_NOT_IN_THE_FILE = frozenset({"projects_dir", "model_api_key", "embedding_api_key"})
 """The folder is known before the file is read, and a key does not belong into a project's files."""
 
 _CONFIG_HEADER = """\

@@ -14,7 +14,7 @@ from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from runtime.ingest.indexing import drain_outbox, verify_index
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
-from runtime.providers.hashed_embeddings import HashedNgramEmbeddings
+from runtime.providers.offline_embeddings import HashedNgramEmbeddings
 from tests.faults.expectations import (
     HANG_GUARD_S,
     TIGHT,

@@ -18,7 +18,7 @@ from langchain_openai import ChatOpenAI
 
 from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from runtime.context_chain import build_context_chain
-from runtime.providers.hashed_embeddings import HashedNgramEmbeddings
+from runtime.providers.offline_embeddings import HashedNgramEmbeddings
 from runtime.stores import MemoryStores
 from runtime.vectors.locations import EmbeddedIndex
 from runtime.vectors.ownership import IndexOwnership

