@@ -184,7 +184,7 @@ def _memories_in_sql(stores: MemoryStores, request: SearchRequest, answer: ArmAn
         found = unit.memories.by_ids(project_id, sorted(answer.hits), as_of=as_of)
         names, matrix = unit.embeddings.matrix(
             project_id,
-            stores.embedding_identity.model_name,
+            stores.embeddings.model_name,
             as_of=as_of,
             ids=[chunk.chunk_id for chunk in found],
         )

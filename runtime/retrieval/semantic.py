@@ -103,7 +103,7 @@ def search_exactly(stores: MemoryStores, request: SearchRequest, vectors: QueryV
         with database.read() as unit:
             ids = unit.memories.filtered_ids(request.project_id, memory_filter) if is_narrow else None
             names, matrix = unit.embeddings.matrix(
-                request.project_id, stores.embedding_identity.model_name, as_of=request.as_of, ids=ids
+                request.project_id, stores.embeddings.model_name, as_of=request.as_of, ids=ids
             )
         if not names:
             continue
