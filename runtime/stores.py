@@ -236,7 +236,7 @@ class MemoryStores:
             surplus = self._running.take_surplus()
         # Outside of the lock: a process takes half a second to end.
         for location, other in surplus:
-            if not other.rest():
+            if not other.close_idle():
                 with self._vectors_lock:
                     self._running.use(location, other)
         return index

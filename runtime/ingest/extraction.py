@@ -19,10 +19,10 @@ from novelgen.models.record import SceneRecord
 from novelgen.records.loop_identity import known_loop_ids
 from novelgen.records.supersession import with_supersessions
 from novelgen.text.cjk import StoryLanguage
-from runtime.ingest.compaction import compacted
 from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.entity_writes import store_entities_in
 from runtime.ingest.extraction_choice import ExtractionChoice, chosen_scenes
+from runtime.ingest.index_upkeep import rebuild_if_bloated
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.scene_input import SceneInput
 from runtime.ingest.scene_replacing import read_surroundings, replace_scene, same_record
@@ -110,7 +110,7 @@ def extract_scenes(
         done.append(_extracted(stores, project_id, position, chain))
         if progress is not None:
             progress(len(done), len(waiting))
-    indexing = compacted(stores, project_id, drain_outbox(stores, project_id))
+    indexing = rebuild_if_bloated(stores, project_id, drain_outbox(stores, project_id))
     consolidation = consolidate_beyond_setting(stores, project_id)
     return ExtractionReport(scenes=done, indexing=indexing, consolidation=consolidation)
 

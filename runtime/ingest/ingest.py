@@ -12,10 +12,9 @@ from novelgen.errors import DatabaseError
 from novelgen.models.context import ReportIssue
 from novelgen.models.position import StoryPosition
 from novelgen.text.cjk import story_language
-from runtime.ingest.compaction import compacted
 from runtime.ingest.consolidation import consolidate_beyond_setting
+from runtime.ingest.index_upkeep import rebuild_if_bloated, verify_after_crash
 from runtime.ingest.indexing import INDEX_STAGE, IndexingResult, drain_outbox
-from runtime.ingest.interruption import proven
 from runtime.ingest.scene_input import SceneInput
 from runtime.ingest.scene_reading import SceneSurroundings
 from runtime.ingest.scene_replacing import read_surroundings, record_origin_of, replace_scene, same_record
@@ -138,7 +137,7 @@ def _followed(
     """Let the index follow; the scenes are stored already, so that not even the database failing now undoes them."""
     try:
         result = drain_outbox(stores, project_id, progress=progress)
-        return compacted(stores, project_id, proven(stores, project_id, result))
+        return rebuild_if_bloated(stores, project_id, verify_after_crash(stores, project_id, result))
     except DatabaseError as error:
         logger.warning("project %r: the vector index does not follow: %s", project_id, error)
         message = f"the scenes are stored, but the vector index does not follow: {error}"

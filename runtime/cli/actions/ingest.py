@@ -20,11 +20,11 @@ from runtime.cli.output import print_pairs, report_line
 from runtime.cli.progress import ProgressCallback, progress_bars
 from runtime.cli.session import CliSession
 from runtime.ingest.absent_scenes import absent_scenes
-from runtime.ingest.compaction import compacted
 from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.embedding_settings import stored_otherwise
 from runtime.ingest.entity_writes import store_entities
 from runtime.ingest.import_book import import_book
+from runtime.ingest.index_upkeep import rebuild_if_bloated
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.ingest import SceneIngestResult, ingest_scenes
 from runtime.ingest.scene_input import SceneInput
@@ -75,7 +75,7 @@ def ingest_project(
         with progress_bars("scenes", "index") as (progress, index_progress):
             tally = _take_in(stores, project_id, sources, progress)
             drained = drain_outbox(stores, project_id, progress=index_progress)
-            indexing = compacted(stores, project_id, drained)
+            indexing = rebuild_if_bloated(stores, project_id, drained)
         _report_consolidation(consolidate_beyond_setting(stores, project_id))
         if not sources.files:
             report_line(
