@@ -281,7 +281,14 @@ class MemoryStores:
 
     def _index_location(self, project_id: str) -> IndexLocation:
         url = self.settings.memory.vector_store.url
-        return ChromaServer(url) if url is not None else EmbeddedIndex(self.paths(project_id).vectors)
+        if url is None:
+            return EmbeddedIndex(self.paths(project_id).vectors)
+        token, headers = self.settings.chroma_token, self.settings.chroma_headers
+        return ChromaServer(
+            url,
+            headers=tuple((name, value.get_secret_value()) for name, value in sorted(headers.items())),
+            token=token.get_secret_value() if token is not None else "",
+        )
 
     def _is_project(self, folder: Path) -> bool:
         try:

@@ -263,6 +263,15 @@ class ChromaIndex:
         self._process_lock = lock
 
 
+def status_of(error: BaseException | None) -> int | None:
+    """Return the HTTP status behind an error: Chroma raises a bare Exception where a proxy answers in its place."""
+    while error is not None:
+        if isinstance(error, httpx.HTTPStatusError):
+            return error.response.status_code
+        error = error.__cause__ or error.__context__
+    return None
+
+
 def _open_server(server: ChromaServer) -> ClientAPI:
     try:
         return chromadb.HttpClient(
@@ -273,6 +282,8 @@ def _open_server(server: ChromaServer) -> ClientAPI:
             settings=_settings(),
         )
     except (ValueError, httpx.HTTPError) as error:
+        if status_of(error) is not None:
+            raise
         raise VectorIndexError(
             f"the Chroma server {str(server)!r} cannot be reached; start it with `chroma run` ({error})"
         ) from error

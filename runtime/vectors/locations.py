@@ -94,6 +94,11 @@ class ChromaServer:
         bearer = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         return {**bearer, **dict(self.headers)}
 
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What no message may show."""
+        return tuple(secret for secret in (self.token, *dict(self.headers).values()) if secret)
+
     def __str__(self) -> str:
         return self.url
 

@@ -25,7 +25,8 @@ import httpx
 from chromadb import errors as chroma_errors
 
 from novelgen.errors import EmbeddingMismatchError, VectorIndexDamagedError, VectorIndexError
-from runtime.vectors.chroma_index import ChromaIndex
+from runtime.vectors.chroma_index import ChromaIndex, status_of
+from runtime.vectors.locations import ChromaServer, IndexLocation
 
 _WATCHDOG_MARGIN_S = 2.0
 _PARENT_CHECK_S = 1.0
@@ -96,7 +97,7 @@ def map_failure(error: Exception) -> VectorIndexError:
         The error to raise in its place; the caller chains the cause.
     """
     text = str(error)
-    if _is_refusal(error):
+    if isinstance(error, _REFUSALS) or status_of(error) in _REFUSED_STATUSES:
         return VectorIndexError(
             f"the Chroma server refused the request ({text or type(error).__name__}); check the settings "
             "chroma_token and chroma_headers"
@@ -117,22 +118,27 @@ def map_failure(error: Exception) -> VectorIndexError:
     return meant(f"the vector index failed ({type(error).__name__}): {text}")
 
 
-def _is_refusal(error: Exception) -> bool:
-    if isinstance(error, httpx.HTTPStatusError):
-        return error.response.status_code in _REFUSED_STATUSES
-    return isinstance(error, _REFUSALS)
-
-
 Request = tuple[str, dict[str, Any], float]
 """Name of an operation, its arguments, and the seconds in which it must be done."""
 
 
 def _serve(channel: Connection) -> None:
-    index = ChromaIndex(channel.recv())
+    location: IndexLocation = channel.recv()
+    secrets = location.secrets if isinstance(location, ChromaServer) else ()
+    index = ChromaIndex(location)
     channel.send(os.getpid())
     while (request := _next_request(channel)) is not None:
         operation, arguments, timeout_s = request
-        channel.send(_answer(index, operation, arguments, timeout_s=timeout_s))
+        answer = _answer(index, operation, arguments, timeout_s=timeout_s)
+        channel.send(_without(answer, secrets) if isinstance(answer, VectorIndexError) else answer)
+
+
+def _without(error: VectorIndexError, secrets: Sequence[str]) -> VectorIndexError:
+    """Return the same error without the secrets that a server may quote."""
+    text = str(error)
+    for secret in secrets:
+        text = text.replace(secret, "…")
+    return type(error)(text)
 
 
 def _next_request(channel: Connection) -> Request | None:
@@ -151,6 +157,12 @@ def _answer(index: ChromaIndex, operation: str, arguments: dict[str, Any], *, ti
         return error
     except BACKEND_FAILURES as error:
         return map_failure(error)
+    except Exception as error:
+        status = status_of(error)
+        if status is None:
+            raise
+        text = f"the Chroma server, or what stands before it, answered with status {status}: {error}"
+        return map_failure(error) if status in _REFUSED_STATUSES else VectorIndexError(text)
     finally:
         faulthandler.cancel_dump_traceback_later()
 
