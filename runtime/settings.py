@@ -14,6 +14,7 @@ from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
+    SettingsError,
     YamlConfigSettingsSource,
 )
 from yaml import YAMLError, safe_load
@@ -126,6 +127,12 @@ class NovelgenSettings(BaseSettings):
     model_api_key: SecretStr | None = None
     model_timeout_s: float = Field(default=20.0, gt=0, le=3600)
     model_max_tokens: int = Field(default=1500, ge=16, le=200_000)
+    chroma_token: SecretStr | None = Field(
+        default=None, description="Sent to the Chroma server as `Authorization: Bearer …`."
+    )
+    chroma_headers: dict[str, SecretStr] = Field(
+        default={}, description="Sent to the Chroma server with every request, such as X-Chroma-Token."
+    )
     memory: MemorySettings = MemorySettings()
 
     @classmethod
@@ -140,7 +147,13 @@ class NovelgenSettings(BaseSettings):
         return (init_settings, env_settings, YamlConfigSettingsSource(settings_cls))
 
 
-_SECRET_SETTINGS = ("model_api_key", "memory.embedding_api_key", "database_url")
+_SECRET_SETTINGS = (
+    "model_api_key",
+    "memory.embedding_api_key",
+    "database_url",
+    "chroma_token",
+    "chroma_headers",
+)
 
 
 def load_settings(config_file: Path | None = None, **overrides: Any) -> NovelgenSettings:
@@ -166,6 +179,9 @@ def load_settings(config_file: Path | None = None, **overrides: Any) -> Novelgen
         return NovelgenSettings.model_construct(**dict(FileSettings(**given)))
     except ValidationError as error:
         raise _refusal(error) from None
+    except SettingsError as error:
+        # Its cause quotes the value, which may be a key.
+        raise ConfigurationError(f"{error}; write it as JSON") from None
     except (YAMLError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{str(config_file)!r} is not YAML in UTF-8: {error}; correct it") from error
 

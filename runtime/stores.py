@@ -302,7 +302,7 @@ class MemoryStores:
             surplus = self._running.take_surplus()
         # Outside of the lock: a process takes half a second to end.
         for location, other in surplus:
-            if not other.rest():
+            if not other.close_idle():
                 with self._vectors_lock:
                     self._running.use(location, other)
         return index
@@ -354,7 +354,14 @@ class MemoryStores:
 
     def _index_location(self, project_id: str) -> IndexLocation:
         url = self.settings.memory.vector_store.url
-        return ChromaServer(url) if url is not None else EmbeddedIndex(self.paths(project_id).vectors)
+        if url is None:
+            return EmbeddedIndex(self.paths(project_id).vectors)
+        token, headers = self.settings.chroma_token, self.settings.chroma_headers
+        return ChromaServer(
+            url,
+            headers=tuple((name, value.get_secret_value()) for name, value in sorted(headers.items())),
+            token=token.get_secret_value() if token is not None else "",
+        )
 
     def _is_project(self, folder: Path) -> bool:
         try:

@@ -6,7 +6,7 @@ from novelgen.errors import DeadlineExceededError, VectorIndexError, VectorIndex
 from runtime.diagnosis.checks import Finding
 from runtime.ingest.indexing import drain_outbox, reindex, verify_index
 from runtime.stores import MemoryStores
-from runtime.vectors.index_size import swollen_file
+from runtime.vectors.index_files import swollen_file
 
 _WHAT = "vector index"
 

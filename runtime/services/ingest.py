@@ -23,10 +23,10 @@ from runtime.files.project_files import (
     load_settings_file,
     record_files,
 )
-from runtime.ingest.compaction import compacted
 from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.embeddings import stored_otherwise
 from runtime.ingest.entities import store_entities
+from runtime.ingest.index_upkeep import rebuild_if_bloated
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.ingest import (
     IngestResult,
@@ -115,7 +115,9 @@ def ingest_project(
         f"scene {place} is stored, but its chapter has it no more; `novelgen scene delete {project_id} {place}`"
         for place in absent_scenes(stores, project_id, scenes)
     ]
-    report.indexing = compacted(stores, project_id, drain_outbox(stores, project_id, progress=index_progress))
+    report.indexing = rebuild_if_bloated(
+        stores, project_id, drain_outbox(stores, project_id, progress=index_progress)
+    )
     report.warnings += [issue.message for issue in consolidate_beyond_setting(stores, project_id)]
     if not sources.files:
         report.warnings.append(f"no chapters in {str(paths.chapters)!r}; write chapter_001.json, .txt or .md")

@@ -188,13 +188,16 @@ def language_of_project(stores: MemoryStores, project_id: str) -> str:
     return settings.language if settings is not None else ""
 
 
-_NOT_IN_THE_FILE = frozenset({"projects_dir", "model_api_key", "embedding_api_key"})
-"""The folder is known before the file is read, and a key does not belong into a project's files."""
+_NOT_IN_THE_FILE = frozenset(
+    {"projects_dir", "model_api_key", "embedding_api_key", "chroma_token", "chroma_headers"}
+)
+"""The folder is known before the file is read, and keys do not belong into a project's files."""
 
 _CONFIG_HEADER = """\
 # Settings of this project. Every line is a default: take the "# " away to change it.
 # The environment wins over this file: NOVELGEN_MODEL, NOVELGEN_MEMORY__MEMORY_BUDGET and so on.
 # The key of a model belongs into the environment: NOVELGEN_MODEL_API_KEY, or the provider's own variable.
+# So do those of a Chroma server: NOVELGEN_CHROMA_TOKEN, or NOVELGEN_CHROMA_HEADERS='{"X-Chroma-Token": "…"}'.
 """
 
 

@@ -1,16 +1,15 @@
 """The two collections between which a project's index swaps; runs only in the process of the index.
 
-A project has two names, one of which is live. A rebuild fills the other and makes it live by one
-write of its stamp, so that a reader finds the old or the new index, whole, whatever happens between.
-On a server the names are of the project of one database, so that two databases never share a collection.
+A project has two names, one of which is live. A rebuild fills the other and makes it live by one write of its stamp,
+so that a reader finds the old or the new index, whole, whatever happens between. On a server the names are of the
+project of one database, so that two databases never share a collection.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 from chromadb.api import ClientAPI
 from chromadb.api.collection_configuration import CreateHNSWConfiguration
@@ -19,74 +18,10 @@ from chromadb.errors import NotFoundError
 from langchain_chroma import Chroma
 from langchain_core.embeddings import Embeddings
 
-from novelgen.errors import EmbeddingMismatchError
+from runtime.vectors.locations import ProjectKey, Stamp
 
-INDEX_SCHEMA_VERSION = 1
 HNSW: CreateHNSWConfiguration = {"space": "cosine", "ef_construction": 200, "ef_search": 200}
 """Cosine must be asked for (the default is l2); the wider search costs a few ms and keeps recall."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProjectKey:
-    """Which project an index is of, also among those of several databases that have the same id.
-
-    Args:
-        project_id: Id of the project.
-        index_id: Tells the project's index on a server from those of other databases; empty for an embedded one.
-    """
-
-    project_id: str
-    index_id: str = ""
-
-    @property
-    def slot_names(self) -> tuple[str, str]:
-        """Names of both collections, in ASCII whatever the script of the id."""
-        # A project id holds no slash.
-        whole = f"{self.index_id}/{self.project_id}" if self.index_id else self.project_id
-        digest = hashlib.sha256(whole.encode("utf-8")).hexdigest()[:40]
-        return f"novelgen-{digest}-a", f"novelgen-{digest}-b"
-
-
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """What a collection says about itself.
-
-    Args:
-        project_id: Project whose rows it holds.
-        embedding_model: Name of the model that made the vectors.
-        dimension: Length of every vector.
-        generation: Number of the rebuild that made it; of two live collections the greater counts.
-        state: `building` until a rebuild was verified, then `live`.
-        schema_version: Layout of rows and metadata.
-        index_id: As in `ProjectKey`; stamps of before have none.
-    """
-
-    project_id: str
-    embedding_model: str
-    dimension: int
-    generation: int = 1
-    state: Literal["building", "live"] = "live"
-    schema_version: int = INDEX_SCHEMA_VERSION
-    index_id: str = ""
-
-    @property
-    def key(self) -> ProjectKey:
-        """Which project the collection is of."""
-        return ProjectKey(self.project_id, self.index_id)
-
-    def require_same_vectors(self, other: Stamp) -> None:
-        """Refuse to mix vectors of two models, dimensions or layouts.
-
-        Raises:
-            EmbeddingMismatchError: They differ; the message names both.
-        """
-        mine = (self.embedding_model, self.dimension, self.schema_version)
-        theirs = (other.embedding_model, other.dimension, other.schema_version)
-        if mine != theirs:
-            raise EmbeddingMismatchError(
-                f"the index of project {self.project_id!r} was built with (model, dimension, schema) "
-                f"{mine!r}, but {theirs!r} is configured; run `novelgen reindex`"
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,35 +46,25 @@ class RefusingEmbeddings(Embeddings):
 
 
 def find_live(client: ClientAPI, key: ProjectKey) -> ProjectCollection | None:
-    """Find the collection that answers for a project.
-
-    Returns:
-        The live collection of the greatest generation, None when there is none.
-    """
-    found = [_open(client, name) for name in key.slot_names]
-    live = [slot for slot in found if slot is not None and slot.stamp.state == "live"]
+    """Find the live collection of the greatest generation, which answers for a project; None when there is none."""
+    live = [slot for slot in _stamped(client, key) if slot.stamp.state == "live"]
     return max(live, key=lambda slot: slot.stamp.generation, default=None)
 
 
 def find_building(client: ClientAPI, key: ProjectKey) -> ProjectCollection | None:
     """Find the collection that a rebuild of the project is filling, None when there is none."""
-    found = [_open(client, name) for name in key.slot_names]
-    return next((slot for slot in found if slot is not None and slot.stamp.state == "building"), None)
+    return next((slot for slot in _stamped(client, key) if slot.stamp.state == "building"), None)
 
 
 def create_live(client: ClientAPI, stamp: Stamp) -> ProjectCollection:
     """Create the first collection of a project, live from the start, beside an unfinished rebuild."""
-    building = find_building(client, stamp.key)
-    first, second = stamp.key.slot_names
-    taken = building is not None and building.collection.name == first
-    return _create(client, second if taken else first, stamp)
+    return _create(client, _free_name(stamp.key, beside=find_building(client, stamp.key)), stamp)
 
 
 def create_building(client: ClientAPI, stamp: Stamp) -> ProjectCollection:
     """Create an empty collection beside the live one; what an earlier rebuild left there is removed."""
     live = find_live(client, stamp.key)
-    first, second = stamp.key.slot_names
-    name = second if live is not None and live.collection.name == first else first
+    name = _free_name(stamp.key, beside=live)
     _delete(client, name)
     generation = live.stamp.generation + 1 if live is not None else 1
     return _create(client, name, replace(stamp, generation=generation, state="building"))
@@ -148,9 +73,7 @@ def create_building(client: ClientAPI, stamp: Stamp) -> ProjectCollection:
 def make_live(client: ClientAPI, built: ProjectCollection) -> None:
     """Swap: the built collection answers from now on, the other is deleted."""
     built.collection.modify(metadata=asdict(replace(built.stamp, state="live")))
-    for name in built.stamp.key.slot_names:
-        if name != built.collection.name:
-            _delete(client, name)
+    _delete(client, _free_name(built.stamp.key, beside=built))
 
 
 def delete_slots(client: ClientAPI, key: ProjectKey, *, keep_live: bool) -> None:
@@ -159,6 +82,16 @@ def delete_slots(client: ClientAPI, key: ProjectKey, *, keep_live: bool) -> None
     for name in key.slot_names:
         if live is None or name != live.collection.name:
             _delete(client, name)
+
+
+def _free_name(key: ProjectKey, *, beside: ProjectCollection | None) -> str:
+    first, second = key.slot_names
+    return second if beside is not None and beside.collection.name == first else first
+
+
+def _stamped(client: ClientAPI, key: ProjectKey) -> list[ProjectCollection]:
+    found = (_open(client, name) for name in key.slot_names)
+    return [slot for slot in found if slot is not None]
 
 
 def _open(client: ClientAPI, name: str) -> ProjectCollection | None:
