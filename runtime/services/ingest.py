@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputError
+from novelgen.models.record import SceneRecord
 from novelgen.models.user_file import Settings
 from runtime.files.paths import ProjectPaths
 from runtime.files.project_files import (
@@ -28,9 +29,17 @@ from runtime.ingest.embedding_settings import stored_otherwise
 from runtime.ingest.entity_writes import store_entities
 from runtime.ingest.import_book import import_book
 from runtime.ingest.indexing import IndexingResult, drain_outbox
-from runtime.ingest.ingest import SceneIngestResult, ingest_scenes
+from runtime.ingest.ingest import IngestResult, SceneIngestResult, ingest_scene, ingest_scenes
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
 from runtime.stores import MemoryStores
+
+__all__ = [
+    "IngestReport",
+    "IngestResult",
+    "import_book_folder",
+    "ingest_project",
+    "store_scene",
+]
 
 Progress = Callable[[int, int], Any]
 """Called with how much is done and how much there is in all."""
@@ -146,6 +155,39 @@ def import_book_folder(
         project_id=project_id, scenes=result.scenes, warnings=warnings, indexing=result.indexing
     )
     return _counted(stores, report)
+
+
+def store_scene(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    chapter_index: int,
+    scene_index: int,
+    text: str,
+    title: str = "",
+    record: SceneRecord | None = None,
+) -> IngestResult:
+    """Store one finished scene in the place of what came from it before; the project is created at its first.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        chapter_index: Chapter of the scene.
+        scene_index: Its number within the chapter.
+        text: The whole text.
+        title: Its title.
+        record: What it established, where the caller knows; None leaves that to an extraction.
+
+    Raises:
+        InvalidProjectIdError: When the project id is not a plain, path-free string.
+        UserInputError: When the scene or its record cannot be stored.
+        DatabaseError: When the database fails.
+    """
+    scene = SceneInput(
+        chapter_index=chapter_index, scene_index=scene_index, title=title, text=text, record=record
+    )
+    stores.ensure_project(project_id)
+    return ingest_scene(stores, project_id, scene)
 
 
 class _Sources:

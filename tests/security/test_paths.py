@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from runtime.transfer.exporting import export_project
 
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity
@@ -15,6 +14,7 @@ from novelgen.models.plan import ScenePlan
 from runtime.cli.error_handling import ExitCode
 from runtime.cli.main import novelgen
 from runtime.context_chain import build_context_chain
+from runtime.exchange.memory_folder import export_project
 from runtime.ingest.entity_writes import store_entities
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput

@@ -262,3 +262,46 @@ def test_without_characters_json_nobody_of_later_is_known(run: Run, written: Pat
     result = run("context", PROJECT, "--chapter", "2", "--scene", "1", "--plan", str(plan), "--json")
     assert result.exit_code == 0
     assert "Cornelius" not in result.stdout
+
+
+def test_a_plan_needs_no_json(run: Run, ingested: Path) -> None:
+    """Said in words the plan is of the scene after what is stored; a name that nobody bears is on the screen."""
+    spoken = ("--purpose", "Ada looks for the brass key", "--with", "Ada", "--with", "Zebedee")
+    result = run("context", PROJECT, *spoken, "--at", "the lighthouse")
+    assert result.exit_code == 0
+    assert "Memory for scene 3:1" in result.stdout
+    assert "not known to the story  Zebedee" in result.stdout
+    assert "nothing is missing" not in result.stdout
+    plan = json.loads((ingested / "scene_3_1_memory.json").read_text(encoding="utf-8"))["report"][
+        "scene_plan"
+    ]
+    assert (plan["location"], plan["characters"]) == ("the lighthouse", ["Ada", "Zebedee"])
+
+
+def test_a_plan_is_said_or_read_but_not_both(run: Run, ingested: Path) -> None:
+    """Neither silently wins over the other."""
+    file = str(ingested / "chapters" / "chapter_003_plan.json")
+    result = run("context", PROJECT, file, "--purpose", "another")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "not both" in result.stderr
+
+
+def test_a_failed_write_is_told_beside_the_json(run: Run, ingested: Path) -> None:
+    """Whoever reads stdout as JSON also learns on stderr that there is no file."""
+    (ingested / "scene_3_1_memory.json").mkdir()
+    result = run("context", *SCENE, "--json")
+    assert result.exit_code == 0
+    assert shown_context(result)["relevant_memories"]
+    assert "warning: the context is not written" in result.stderr
+
+
+def test_a_chinese_storys_view_is_chinese(run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The words follow the stored story, not the language in which the plan happens to be written."""
+    settings = ingested / "settings.json"
+    settings.write_text(json.dumps({"project_name": "灯塔", "language": "zh"}), encoding="utf-8")
+    run("ingest", PROJECT)
+    settings.unlink()
+    shown = run("context", *SCENE).stdout
+    assert "规划方式" in shown
+    assert "重要" in shown
+    assert not {"importance", "relevance", "no model is configured"} & set(shown.replace(";", " ").split())

@@ -105,7 +105,7 @@ def test_no_projects_say_how_to_begin(run: Run, projects_dir: Path) -> None:
         ["memory", "pin", "nobody", "M001"],
         ["note", "nobody", "a fact"],
         ["scene", "list", "nobody"],
-        ["scene", "delete", "nobody", "1:1"],
+        ["scene", "delete", "nobody", "1:1", "--yes"],
         ["reindex", "nobody"],
         ["doctor", "nobody"],
     ],
