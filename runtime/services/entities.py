@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
@@ -24,6 +25,10 @@ from runtime.stores import MemoryStores
 _OWN_FIELDS = ("name", "role", "description")
 _NAME_FIELDS = ("aliases", "alias", TRANSLATION, ALIAS_TRANSLATIONS)
 _PLACE_FIELDS = ("first_chapter", "first_scene", "name_first_chapter", "name_first_scene")
+
+
+MIN_LIKENESS = 0.75
+"""A name as like to a field as this is taken for a slip of the pen."""
 
 
 class EntityCard(BaseModel):
@@ -208,21 +213,21 @@ def edit_entity(
 
     Nested fields of the profile are merged. `alias` adds one name, `aliases` replaces all of them;
     `first_chapter` and `first_scene` say where the story first shows the entity; `current_state` is how the
-    story finds it at its start. None of these becomes a fact of the story; attributes of the state do, such
-    as `inventory`, which may stand in `changes` where the story or novelgen knows them.
+    story finds it at its start. None of these becomes a fact of the story. Every other name is an attribute of
+    the state, which does, unless it looks like a misspelt field.
 
     Args:
         stores: The stores.
         project_id: The project.
         name: Its id, name or alias.
-        changes: Fields, and known attributes, to their new values.
-        attributes: Attributes of the state of any name; None as a value clears one.
+        changes: Fields and attributes to their new values; None clears an attribute.
+        attributes: Attributes of the state, whatever their names look like.
         entity_type: Only an entity of this type is meant; None means any.
         start: Attributes hold on entering this position; None means after the last stored scene.
 
     Raises:
         UnknownEntityError: When nobody bears the name, or several do.
-        UserInputError: When a field does not exist, a value does not fit, or nothing is to be changed.
+        UserInputError: When a name looks misspelt, a value does not fit, or nothing is to be changed.
     """
     if not changes and not attributes:
         raise UserInputError("nothing to change; give a field and its value, such as role=minor")
@@ -230,7 +235,7 @@ def edit_entity(
         entity = resolved_entity(name, known_entities(unit, None), entity_type)
         card = {field: value for field, value in changes.items() if is_card_field(entity, field)}
         said = {field: value for field, value in changes.items() if field not in card}
-        _require_known_attributes(unit, entity, said)
+        _refuse_slips(unit, entity, said)
         said |= attributes or {}
         _require_fitting_attributes(entity, said)
         changed = _changed_card(entity, card)
@@ -408,20 +413,22 @@ def _card_fields(entity: Entity) -> dict[str, None]:
     return dict.fromkeys([*_OWN_FIELDS, *_NAME_FIELDS, *_PLACE_FIELDS, *model_fields, *entity.profile])
 
 
-def _require_known_attributes(unit: UnitOfWork, entity: Entity, said: Mapping[str, Any]) -> None:
-    """Refuse names that are neither fields nor attributes, which would become facts by a slip of the pen."""
+def _refuse_slips(unit: UnitOfWork, entity: Entity, said: Mapping[str, Any]) -> None:
+    """Refuse names that look like a misspelt field or attribute, which would become facts unnoticed."""
     if not said:
         return
+    fields = _card_fields(entity)
     told = {change.attribute for change in unit.states.changes_of() if change.kind == "explicit"}
     known = {*STATE_MODELS[entity.entity_type].model_fields, *labels_for("zh").attributes, *told}
     known -= {"extra", PRESENCE_ATTRIBUTE}
-    unknown = [field for field in said if field not in known]
-    if unknown:
-        raise UserInputError(
-            f"{unknown[0]!r} is no field of a {entity.entity_type}; fields are {', '.join(_card_fields(entity))}, and"
-            f" attributes of its state {', '.join(sorted(known))}; say another attribute with --state"
-            f" {unknown[0]}=VALUE"
-        )
+    for name in said:
+        near = [] if name in known else get_close_matches(name, [*fields, *known], n=1, cutoff=MIN_LIKENESS)
+        if near:
+            raise UserInputError(
+                f"{name!r} is no field of a {entity.entity_type}; did you mean {near[0]!r}? Fields are"
+                f" {', '.join(fields)}, and attributes of its state {', '.join(sorted(known))}; where you mean an"
+                f" attribute of this name, say --state {name}=VALUE"
+            )
 
 
 def _require_fitting_attributes(entity: Entity, said: Mapping[str, Any]) -> None:

@@ -135,7 +135,7 @@ def _add_edit(group: click.Group, entity_type: EntityType | None, example: str) 
     @group.command(
         "edit",
         epilog=f"\b\nExamples:\n  novelgen {group.name} edit my-novel {example} description='…' translation='…'\n"
-        f"  novelgen {group.name} edit my-novel {example} --state 'mood=restless' --from 4:1",
+        f"  novelgen {group.name} edit my-novel {example} mood=restless --from 4:1",
     )
     @project_argument
     @click.argument("name", metavar="ID_OR_NAME")
@@ -145,7 +145,7 @@ def _add_edit(group: click.Group, entity_type: EntityType | None, example: str) 
         "attributes",
         metavar="NAME=VALUE",
         multiple=True,
-        help="An attribute of the state, of any name; may be given repeatedly.",
+        help="An attribute of the state, whatever its name looks like; may be given repeatedly.",
     )
     @from_option
     @json_option
@@ -162,9 +162,8 @@ def _add_edit(group: click.Group, entity_type: EntityType | None, example: str) 
         """Change fields of the card and the profile, and attributes of the state.
 
         A VALUE is JSON where it can be read as JSON, else a text. `alias` adds a name, `aliases` replaces all;
-        `first_chapter` and `first_scene` say where the story first shows it. Attributes that the story or novelgen
-        knows, such as inventory, may stand among the fields; others are said with --state, and all of them hold
-        from --from on.
+        `first_chapter` and `first_scene` say where the story first shows it. Other names are attributes of the state,
+        which hold from --from on; one that looks like a misspelt field is said with --state.
         """
         from runtime.services.entities import edit_entity
 

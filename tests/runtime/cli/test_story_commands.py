@@ -244,7 +244,7 @@ def test_entities_are_merged_and_split_and_it_is_undone(
         (("character", "show", PROJECT, "the lighthouse"), "no character 'the lighthouse' is known"),
         (
             ("character", "edit", PROJECT, "Ada", "rule=minor"),
-            "'rule' is no field of a character; fields are",
+            "'rule' is no field of a character; did you mean 'role'?",
         ),
         (("location", "edit", PROJECT, "L0", "tension_level=12"), "tension_level cannot be 12"),
         (("relationship", "edit", PROJECT, "Ada", "Ben"), "nothing to update"),

@@ -100,19 +100,26 @@ def test_a_translation_shows_in_the_glossary(stores: MemoryStores, project: str)
     assert [(each.name, each.translation) for each in context.glossary] == [("Marcus Vale", "马库斯·韦尔")]
 
 
-def test_unknown_fields_are_refused_with_those_that_exist(stores: MemoryStores, project: str) -> None:
-    """A slip of the pen makes no fact; an attribute of any name can be said as one."""
+def test_a_misspelt_field_makes_no_fact(stores: MemoryStores, project: str) -> None:
+    """What looks like a field is refused with those that there are, unless it is said to be an attribute."""
     with pytest.raises(
-        UserInputError, match=r"'descripton' is no field of a character; fields are name.*--state"
+        UserInputError, match=r"'goal' is no field of a character; did you mean 'goals'.*--state"
     ):
-        edit_entity(stores, project, name="C0", changes={"descripton": "x"})
-    edited = edit_entity(stores, project, name="C0", changes={}, attributes={"limp": "left leg"})
-    assert edited.attributes == ["limp"]
-    assert _state(stores, project, "C0")["limp"] == "left leg"
-    edit_entity(stores, project, name="C1", changes={"limp": "right leg"})
-    assert _state(stores, project, "C1")["limp"] == "right leg"
+        edit_entity(stores, project, name="C0", changes={"goal": "x"})
+    edited = edit_entity(stores, project, name="C0", changes={}, attributes={"goal": "the lake"})
+    assert edited.attributes == ["goal"]
+    assert _state(stores, project, "C0")["goal"] == "the lake"
+    edit_entity(stores, project, name="C1", changes={"goal": "the sea"})
+    assert _state(stores, project, "C1")["goal"] == "the sea"
     with pytest.raises(UserInputError, match="'role' is no attribute"):
         edit_entity(stores, project, name="C0", changes={}, attributes={"role": "x"})
+
+
+def test_any_other_name_is_an_attribute(stores: MemoryStores, project: str) -> None:
+    """What no field is called is a fact from the last scene on, and the result says so."""
+    edited = edit_entity(stores, project, name="C0", changes={"limp": "left leg", "role": "minor"})
+    assert (edited.attributes, edited.holds_after) == (["limp"], "2:1")
+    assert _state(stores, project, "C0")["limp"] == "left leg"
 
 
 def test_items_are_edited_too(stores: MemoryStores, project: str) -> None:
