@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from runtime.cli.exit_codes import ExitCode
+from runtime.cli.error_handling import ExitCode
 from runtime.cli.main import novelgen
 
 README = Path(__file__).parents[1] / "README.md"

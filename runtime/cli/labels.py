@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,19 @@ class ViewLabels:
     unchanged: str
     story_version: str
     left_as_it_is: str
+    values: dict[str, str] = field(default_factory=dict)
+    """English word to that of the language: headings, and statuses and kinds as they are stored."""
+
+    def value(self, word: str) -> str:
+        """Return an English word, or a sentence with places to fill in, in the language of the story.
+
+        What the table lacks is shown as it is.
+        """
+        return self.values.get(word, word)
 
 
 ENGLISH = ViewLabels(
+    values={"model": "a model", "author": "you"},
     context="Memory for scene {place} of {project}",
     planner="planned by",
     tokens="tokens",
@@ -147,6 +157,63 @@ CHINESE = ViewLabels(
     unchanged="写作所需的内容没有变化",
     story_version="故事版本",
     left_as_it_is="未覆盖（不加 --diff 则覆盖）",
+    values={
+        "character": "人物",
+        "location": "地点",
+        "item": "物品",
+        "faction": "势力",
+        "term": "术语",
+        "scene": "原文",
+        "dialogue": "对话",
+        "description": "描写",
+        "summary": "摘要",
+        "memory": "记忆",
+        "note": "作者笔记",
+        "active": "有效",
+        "banned": "已禁用",
+        "deleted": "已删除",
+        "none": "未提取",
+        "pending": "待提取",
+        "done": "已提取",
+        "supplied": "作者提供",
+        "failed": "提取失败",
+        "open": "未了",
+        "advanced": "有进展",
+        "resolved": "已了结",
+        "abandoned": "已放弃",
+        "project": "项目",
+        "scenes": "场次",
+        "memories": "记忆",
+        "entities": "实体",
+        "index": "索引",
+        "role": "角色",
+        "new entities": "新实体",
+        "model calls": "模型调用",
+        "{} new, {} changed, {} unchanged, {} failed": "新增 {}，更改 {}，未变 {}，失败 {}",
+        "{} done, {} failed, {} overtaken": "完成 {}，失败 {}，其间被改 {}",
+        "{}, {} facts without a quote in the scene": "{}，其中 {} 条事实在原文中没有引文",
+        "of": "所属",
+        "remark": "说明",
+        "chapter {}": "第 {} 章",
+        "part {}": "第 {} 部",
+        "made": "要点",
+        "model": "模型",
+        "author": "作者",
+        "older than its scenes": "早于其场次",
+        "not over yet": "尚未结束",
+        "not used: scenes went elsewhere": "未采用：场次已移走",
+        "not used: older than its scenes": "未采用：早于其场次",
+        "stands for": "代表",
+        "limit": "上限",
+        "{} memories per entity": "每个实体 {} 条记忆",
+        "would consolidate": "将合并",
+        "consolidated": "已合并",
+        "{} memories into {}": "{} 条记忆并为 {} 条",
+        ", {} of them written by the model": "，其中 {} 条由模型撰写",
+        "still over the limit": "仍超上限",
+        "changed meanwhile": "其间有变",
+        "{} groups, left alone": "{} 组，未动",
+    },
 )
 
 

@@ -1,21 +1,70 @@
-"""The program `novelgen`."""
+"""The program `novelgen`: its commands, one line each, and its own options.
+
+A command's module is imported when the command is asked for, and imports its work when it runs, so that
+`--help` stays fast.
+"""
 
 from __future__ import annotations
 
+import importlib
+import importlib.metadata
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from runtime.cli.border import run_guarded, silence_stdout
-from runtime.cli.command_table import COMMAND_SECTIONS
-from runtime.cli.exit_codes import EXIT_CODE_MEANINGS, ExitCode
-from runtime.cli.lazy_group import LazyGroup
-from runtime.cli.logs import LOG_LEVELS, configure_logging
-from runtime.cli.session import CliSession
-from runtime.cli.version import program_version
+from runtime.cli.error_handling import (
+    EXIT_CODE_MEANINGS,
+    LOG_LEVELS,
+    ExitCode,
+    configure_logging,
+    run_guarded,
+    silence_stdout,
+)
+from runtime.cli.parameters import CliSession, CommandGroup
+
+COMMAND_SECTIONS: dict[str, dict[str, str]] = {
+    "Fill the memory": {
+        "new": "projects:new",
+        "init": "projects:init",
+        "ingest": "ingest:ingest",
+        "import-book": "ingest:import_book",
+        "import": "import_command:import_command",
+        "extract": "extract:extract",
+        "note": "note:note",
+    },
+    "Write the next scene": {
+        "context": "context:context",
+        "chunk-context": "lookup:chunk_context",
+    },
+    "Look things up": {
+        "search": "lookup:search",
+        "entity": "entity:entity",
+        "character": "character:character",
+        "location": "location:location",
+        "relationship": "relationship:relationship",
+        "loop": "loop:loop",
+        "timeline": "lookup:timeline",
+        "projects": "projects:projects",
+        "export": "export:export",
+    },
+    "Put things right": {
+        "memory": "memory:memory",
+        "record": "scene:record",
+        "summary": "summary:summary",
+        "conflicts": "conflicts:conflicts",
+        "scene": "scene:scene",
+        "consolidate": "consolidate:consolidate",
+        "reindex": "doctor:reindex",
+        "doctor": "doctor:doctor",
+    },
+    "Measure": {
+        "bench": "bench:bench",
+    },
+}
+"""Section of the help to command to `module:attribute` below runtime/cli/commands."""
 
 _EXAMPLES = """\b
 Examples:
@@ -25,6 +74,46 @@ Examples:
 _EXIT_CODES = "\b\nExit codes:\n" + "\n".join(
     f"  {code.value:<4} {text}" for code, text in EXIT_CODE_MEANINGS.items()
 )
+
+NOT_INSTALLED = "from a checkout"
+
+
+class LazyGroup(CommandGroup):
+    """A group over a table of commands, each of which is imported when it is asked for.
+
+    Args:
+        sections: Section heading to command name to `module:attribute`; the help shows it in its order.
+        **options: As for `click.Group`.
+    """
+
+    def __init__(self, *, sections: Mapping[str, Mapping[str, str]], **options: Any) -> None:
+        super().__init__(**options)
+        self._sections = sections
+        self._targets = {name: target for entries in sections.values() for name, target in entries.items()}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands in the order of the table."""
+        return list(self._targets)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return a command, or None when there is none of that name."""
+        target = self._targets.get(cmd_name)
+        if target is None:
+            return None
+        module_name, _, attribute = target.partition(":")
+        module = importlib.import_module(f"runtime.cli.commands.{module_name}")
+        command: click.Command = getattr(module, attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands, one list per section."""
+        width = max(len(name) for name in self._targets)
+        limit = formatter.width - 6 - width
+        for heading, entries in self._sections.items():
+            commands = [(name, self.get_command(ctx, name)) for name in entries]
+            rows = [(name.ljust(width), each.get_short_help_str(limit)) for name, each in commands if each]
+            with formatter.section(heading):
+                formatter.write_dl(rows)
 
 
 class _Program(LazyGroup):
@@ -98,6 +187,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         arguments: Command line without the program's name; None means the one of the process.
     """
     novelgen.main(args=arguments, prog_name="novelgen")
+
+
+def program_version() -> str:
+    """Return the installed version, or a word for a checkout that is not installed."""
+    try:
+        return importlib.metadata.version("novelgen")
+    except importlib.metadata.PackageNotFoundError:
+        return NOT_INSTALLED
 
 
 def _allow_every_character() -> None:

@@ -1,22 +1,32 @@
-"""What a command prints: JSON for programs, tables for people."""
+"""What a command prints: JSON for programs, tables for people, progress and warnings on stderr.
+
+Commands import this at their top, so what is heavy here is imported when something is printed.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
-from pydantic import BaseModel
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
 from novelgen.text.scrub import scrub_text
 
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+
+    from runtime.services.indexing import IndexingResult
+
 PIPED_WIDTH = 100
 """Columns where the output is no terminal."""
+
+ProgressCallback = Callable[[int, int], None]
+"""Called with how much is done and how much there is in all."""
 
 
 def print_json(data: Any) -> None:
@@ -27,6 +37,15 @@ def print_json(data: Any) -> None:
     is_unicode = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
     text = json.dumps(_plain(data), indent=2, ensure_ascii=not is_unicode)
     click.echo(text.encode("utf-8", "backslashreplace").decode("utf-8"))
+
+
+def print_result(result: Any, *lines: str, as_json: bool) -> None:
+    """Print what a command did: its result as JSON, or the lines that say it to people."""
+    if as_json:
+        print_json(result)
+        return
+    for line in lines:
+        print_text(line)
 
 
 def print_text(text: str = "") -> None:
@@ -49,6 +68,9 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, wi
         rows: Cells; None is an empty cell.
         wide: Index of the column that takes the space that is left; the others keep their words whole.
     """
+    from rich import box
+    from rich.table import Table
+
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for index, heading in enumerate(headings):
         table.add_column(heading, overflow="fold", ratio=1 if index == wide else None)
@@ -59,6 +81,8 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, wi
 
 def print_pairs(pairs: Mapping[str, object]) -> None:
     """Print names and values, one pair per line; None and empty values are left out."""
+    from rich.table import Table
+
     given = {name: value for name, value in pairs.items() if value not in (None, "", [], {})}
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold", no_wrap=True)
@@ -73,14 +97,91 @@ def report_line(text: str) -> None:
     click.echo(scrub_text(text), err=True)
 
 
+def report_warning(text: str) -> None:
+    """Print a warning on stderr; one that repeats is told once a run."""
+    context = click.get_current_context(silent=True)
+    told: set[str] = context.meta.setdefault(f"{__name__}.warnings", set()) if context else set()
+    if text not in told:
+        told.add(text)
+        report_line(f"warning: {text}")
+
+
+def index_state(indexing: IndexingResult, project_id: str) -> str:
+    """Return the state of the index in words, with what failed, and the repair when something waits."""
+    reason = f" ({indexing.issues[0].message})" if indexing.issues else ""
+    if not indexing.waiting:
+        return f"up to date{reason}"
+    return f"{indexing.waiting} memories wait{reason}; run `novelgen reindex {project_id}`"
+
+
+def report_indexing(indexing: IndexingResult, project_id: str, *, done: str = "stored") -> None:
+    """Say on stderr when the vector index does not follow what a command did; SQL is safe either way."""
+    if indexing.waiting:
+        report_warning(f"{done}, but the index lags: {index_state(indexing, project_id)}")
+
+
+@contextmanager
+def progress_bars(*descriptions: str) -> Iterator[list[ProgressCallback]]:
+    """Show bars on stderr, one below the other, while the block runs.
+
+    Where stderr is no terminal, only their last state is printed.
+
+    Args:
+        *descriptions: What is being done, one per bar.
+
+    Yields:
+        One callback per bar.
+    """
+    with _bars() as progress:
+        tasks = [progress.add_task(description, total=None) for description in descriptions]
+        yield [partial(_update, progress, task) for task in tasks]
+
+
+@contextmanager
+def staged_progress() -> Iterator[Callable[[str, int, int], None]]:
+    """Show a bar for each stage from its first report on.
+
+    Yields:
+        Called with the stage, how much is done and how much there is in all.
+    """
+    tasks: dict[str, TaskID] = {}
+    with _bars() as progress:
+
+        def report(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = progress.add_task(stage, total=None)
+            _update(progress, tasks[stage], done, total)
+
+        yield report
+
+
+def _bars() -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    return Progress(*columns, console=Console(stderr=True, markup=False, emoji=False, highlight=False))
+
+
+def _update(progress: Progress, task: TaskID, done: int, total: int) -> None:
+    progress.update(task, completed=done, total=total)
+
+
 def _console() -> Console:
     """Return a console for stdout that takes story text as it is, without markup of any kind."""
+    from rich.console import Console
+
     width = None if sys.stdout.isatty() else PIPED_WIDTH
     return Console(file=sys.stdout, markup=False, emoji=False, highlight=False, width=width)
 
 
 def _plain(data: Any) -> Any:
-    if isinstance(data, BaseModel):
+    if hasattr(data, "model_dump"):
         return data.model_dump(mode="json")
     if isinstance(data, Mapping):
         return {key: _plain(value) for key, value in data.items()}

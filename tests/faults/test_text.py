@@ -16,7 +16,7 @@ from novelgen.models.context import MemoryContextRequest
 from novelgen.models.plan import ScenePlan
 from novelgen.models.record import SceneRecord
 from novelgen.text.scrub import scrub_text
-from runtime.cli.exit_codes import ExitCode
+from runtime.cli.error_handling import ExitCode
 from runtime.cli.main import novelgen
 from runtime.context_chain import build_context_chain
 from runtime.files.file_reading import parse_json

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity
 from novelgen.models.plan import ScenePlan
-from runtime.cli.exit_codes import ExitCode
+from runtime.cli.error_handling import ExitCode
 from runtime.cli.main import novelgen
 from runtime.context_chain import build_context_chain
 from runtime.ingest.entities import store_entities

@@ -11,11 +11,11 @@ from runtime.attachment_tools import (
     memory_attach_by_mention,
     memory_detach,
 )
-from runtime.cli.actions.search import print_memories
 from runtime.cli.labels import view_labels_for
 from runtime.cli.opening import opened_project, story_language
 from runtime.cli.output import print_json, print_text
-from runtime.cli.session import CliSession
+from runtime.cli.parameters import CliSession
+from runtime.cli.views import print_memories
 
 
 def attach_memory(session: CliSession, project_id: str, memory_id: str, targets: Sequence[str]) -> None:

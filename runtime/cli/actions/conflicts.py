@@ -6,7 +6,7 @@ from novelgen.records.conflicts import ConflictSource
 from runtime.cli.index_following import index_state
 from runtime.cli.opening import opened_project
 from runtime.cli.output import print_json, print_table, print_text, report_line
-from runtime.cli.session import CliSession
+from runtime.cli.parameters import CliSession
 from runtime.conflict_settling import Side
 from runtime.conflicts import ListedConflict, list_conflicts, resolve_conflict, waive_conflict
 

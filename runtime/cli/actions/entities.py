@@ -11,8 +11,8 @@ from novelgen.names.resolver import NameResolver
 from runtime.cli.labels import place_text, view_labels_for
 from runtime.cli.opening import opened_project, story_language
 from runtime.cli.output import print_json, print_pairs, print_table
-from runtime.cli.session import CliSession
-from runtime.cli.views.states import print_states
+from runtime.cli.parameters import CliSession
+from runtime.cli.views import print_states
 from runtime.storage.unit import UnitOfWork
 
 

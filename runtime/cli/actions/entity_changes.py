@@ -10,7 +10,7 @@ from runtime.cli.actions.entities import known_entities, resolved_entity
 from runtime.cli.index_following import follow_index
 from runtime.cli.opening import opened_project
 from runtime.cli.output import print_json, print_table, print_text
-from runtime.cli.session import CliSession
+from runtime.cli.parameters import CliSession
 
 
 def merge_entities(session: CliSession, project_id: str, keep: str, gone: str) -> None:

@@ -5,9 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from runtime.cli.opening import opened_project, opened_stores
-from runtime.cli.output import print_heading, print_json, print_pairs, print_table, print_text, report_line
-from runtime.cli.progress import progress_bars
-from runtime.cli.session import CliSession
+from runtime.cli.output import (
+    print_heading,
+    print_json,
+    print_pairs,
+    print_table,
+    print_text,
+    progress_bars,
+    report_line,
+)
+from runtime.cli.parameters import CliSession
 from runtime.transfer.exporting import MEMORY_FOLDER, export_project
 from runtime.transfer.importing import SourceImport, import_source
 

@@ -11,7 +11,7 @@ from novelgen.models.record import RecordedLoopAdvance
 from novelgen.models.state import LoopStatus, OpenLoop
 from runtime.cli.opening import opened_project
 from runtime.cli.output import print_json, print_pairs, print_table, print_text
-from runtime.cli.session import CliSession
+from runtime.cli.parameters import CliSession
 from runtime.story_tools.loop_tools import open_loop_create, open_loop_resolve
 from runtime.story_tools.story_scope import StoryScope
 

@@ -10,12 +10,12 @@ from novelgen.models.memory import CONTENT_TYPES, ContentType
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.cli.actions.attachments import attachments_text
 from runtime.cli.actions.entities import known_entities, resolved_entity
-from runtime.cli.actions.search import print_memories
 from runtime.cli.index_following import follow_index
 from runtime.cli.labels import place_text, view_labels_for
 from runtime.cli.opening import opened_project, story_language
 from runtime.cli.output import print_json, print_pairs, print_text
-from runtime.cli.session import CliSession
+from runtime.cli.parameters import CliSession
+from runtime.cli.views import print_memories
 from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryStatus, StoredMemory
 from runtime.storage.unit import UnitOfWork
 

@@ -11,7 +11,7 @@ from novelgen.models.state import RelationshipDimension
 from runtime.cli.actions.entities import known_entities, resolved_entity
 from runtime.cli.opening import opened_project
 from runtime.cli.output import print_heading, print_json, print_pairs, print_table, print_text
-from runtime.cli.session import CliSession
+from runtime.cli.parameters import CliSession
 from runtime.story_tools.relationship_tools import relationship_create, relationship_update
 from runtime.story_tools.story_scope import StoryScope
 

@@ -15,8 +15,8 @@ from runtime.cli.actions.entities import known_entities, resolved_entity
 from runtime.cli.labels import place_text, view_labels_for
 from runtime.cli.opening import opened_project, story_language
 from runtime.cli.output import print_json, print_pairs, print_table, print_text
-from runtime.cli.session import CliSession
-from runtime.cli.views.states import print_states
+from runtime.cli.parameters import CliSession
+from runtime.cli.views import print_states
 from runtime.story_tools.entity_tools import character_generate, location_generate, memory_upsert
 from runtime.story_tools.story_scope import StoryScope
 

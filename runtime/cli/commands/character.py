@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from runtime.cli.commands.entity_group import entity_group, from_option
-from runtime.cli.options import project_argument
-from runtime.cli.session import CliSession
+from runtime.cli.commands.entity_group import entity_group
+from runtime.cli.parameters import CliSession, from_option, project_argument
 
 if TYPE_CHECKING:
     from novelgen.models.position import StoryPosition

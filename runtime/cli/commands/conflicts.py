@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from runtime.cli.options import json_option, project_argument
-from runtime.cli.session import CliSession
+from runtime.cli.parameters import CliSession, CommandGroup, json_option, project_argument
 
 if TYPE_CHECKING:
     from runtime.conflict_settling import Side
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def conflicts() -> None:
     """Look at contradictions in the story; settle or waive them.
 

@@ -6,14 +6,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from runtime.cli.options import POSITION, as_of_option, json_option, project_argument
-from runtime.cli.session import CliSession
+from runtime.cli.parameters import (
+    POSITION,
+    CliSession,
+    CommandGroup,
+    as_of_option,
+    json_option,
+    project_argument,
+)
 
 if TYPE_CHECKING:
     from novelgen.models.position import StoryPosition
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def entity() -> None:
     """Show, merge and split who and what the story knows.
 

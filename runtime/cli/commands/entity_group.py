@@ -6,8 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from runtime.cli.options import POSITION, as_of_option, json_option, project_argument
-from runtime.cli.session import CliSession
+from runtime.cli.parameters import (
+    POSITION,
+    CliSession,
+    CommandGroup,
+    as_of_option,
+    json_option,
+    project_argument,
+)
 
 if TYPE_CHECKING:
     from novelgen.models.entity import EntityType
@@ -21,7 +27,7 @@ def entity_group(entity_type: EntityType, summary: str) -> click.Group:
         entity_type: The type, which is also the group's name.
         summary: Help of the group.
     """
-    group = click.Group(entity_type, help=summary)
+    group = CommandGroup(entity_type, help=summary)
     _add_list(group, entity_type)
     _add_show(group, entity_type)
     _add_edit(group, entity_type)

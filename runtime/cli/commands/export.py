@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from runtime.cli.options import FOLDER, project_argument
-from runtime.cli.session import CliSession
+from runtime.cli.parameters import FOLDER, CliSession, project_argument
 
 
 @click.command(epilog="\b\nExample:\n  novelgen export my-novel backup/my-novel")

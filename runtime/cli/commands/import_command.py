@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from runtime.cli.options import json_option
-from runtime.cli.session import CliSession
+from runtime.cli.parameters import CliSession, json_option
 
 
 @click.command(

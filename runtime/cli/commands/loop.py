@@ -6,9 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from runtime.cli.commands.entity_group import from_option
-from runtime.cli.options import COUNT, as_of_option, json_option, project_argument
-from runtime.cli.session import CliSession
+from runtime.cli.parameters import (
+    COUNT,
+    CliSession,
+    CommandGroup,
+    as_of_option,
+    from_option,
+    json_option,
+    project_argument,
+)
 
 if TYPE_CHECKING:
     from novelgen.models.position import StoryPosition
@@ -16,7 +22,7 @@ if TYPE_CHECKING:
 _STATUSES = ("open", "advanced", "resolved", "abandoned")
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def loop() -> None:
     """Look at open loops; add, move and end them.
 

@@ -6,8 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from runtime.cli.options import COUNT, as_of_option, json_option, project_argument
-from runtime.cli.session import CliSession
+from runtime.cli.parameters import (
+    COUNT,
+    CliSession,
+    CommandGroup,
+    as_of_option,
+    json_option,
+    project_argument,
+)
 
 if TYPE_CHECKING:
     from novelgen.models.position import StoryPosition
@@ -15,7 +21,7 @@ if TYPE_CHECKING:
 STATUSES = ("active", "banned", "deleted")
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def memory() -> None:
     """Look at single memories and put them right.
 

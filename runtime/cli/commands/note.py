@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from runtime.cli.options import POSITION, project_argument
-from runtime.cli.session import CliSession
+from runtime.cli.parameters import POSITION, CliSession, project_argument
 
 if TYPE_CHECKING:
     from novelgen.models.position import StoryPosition

@@ -1,11 +1,62 @@
-"""`novelgen projects`."""
+"""`novelgen new`, `init` and `projects`."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from runtime.cli.options import json_option
-from runtime.cli.session import CliSession
+from runtime.cli.opening import opened_stores
+from runtime.cli.output import print_json, print_result, print_table, print_text
+from runtime.cli.parameters import CliSession, json_option, project_argument
+
+if TYPE_CHECKING:
+    from runtime.services.projects import MadeFiles, ProjectOverview
+
+_LANGUAGE = click.option(
+    "--language",
+    type=click.Choice(["en", "zh"]),
+    help="Language of the story, for settings.json.  [default: that of the project's name]",
+)
+
+
+@click.command(epilog="\b\nExample:\n  novelgen new my-novel\n  novelgen new 我的小说")
+@click.argument("name")
+@_LANGUAGE
+@json_option
+@click.pass_obj
+def new(session: CliSession, name: str, language: str | None, as_json: bool) -> None:
+    """Make a new project with an empty memory.
+
+    As `init`, it makes the folder with a commented config.yaml; the memory is there at once, so that characters,
+    places, relationships and loops can be added before the first scene.
+    """
+    from runtime.services.projects import create_project
+
+    with opened_stores(session, name) as stores:
+        files = create_project(stores, name, language=language)
+    hint = f"\nIts memory is empty: add to it by `novelgen character add {name} NAME` and the like."
+    print_result(files, *_made_lines(files), hint, as_json=as_json)
+
+
+@click.command(
+    epilog="\b\nExamples:\n  novelgen init my-novel\n  novelgen --projects-dir ~/novels init 我的小说"
+)
+@project_argument
+@_LANGUAGE
+@json_option
+@click.pass_obj
+def init(session: CliSession, project: str, language: str | None, as_json: bool) -> None:
+    """Make a project's folder, with a commented config.yaml.
+
+    It holds settings.json, characters.json, config.yaml and chapters/. Files that are there already are left
+    as they are.
+    """
+    from runtime.services.projects import make_project_files
+
+    with opened_stores(session, project) as stores:
+        files = make_project_files(stores, project, language=language)
+    print_result(files, *_made_lines(files), as_json=as_json)
 
 
 @click.command(epilog="\b\nExample:\n  novelgen --projects-dir ~/novels projects")
@@ -13,6 +64,43 @@ from runtime.cli.session import CliSession
 @click.pass_obj
 def projects(session: CliSession, as_json: bool) -> None:
     """List the stored projects with what they hold."""
-    from runtime.cli.actions.projects import list_projects
+    from runtime.services.projects import list_project_ids
 
-    list_projects(session, as_json=as_json)
+    with opened_stores(session) as stores:
+        project_ids = list_project_ids(stores)
+    overviews = [_overview(session, project_id) for project_id in project_ids]
+    if as_json:
+        print_json(overviews)
+    elif not overviews:
+        print_text(f"no projects in {str(session.projects_dir)!r}; make one with `novelgen init NAME`")
+    else:
+        headings = ("project", "language", "scenes", "memories", "entities", "title")
+        rows = [
+            (each.project_id, each.language, each.scenes, each.memories, each.entities, _title(each))
+            for each in overviews
+        ]
+        print_table(headings, rows, wide=5)
+
+
+def _overview(session: CliSession, project_id: str) -> ProjectOverview:
+    """Describe a project by its own settings; one that cannot be read says why and does not stop the others."""
+    from novelgen.errors import NovelgenError, UnknownProjectError
+    from runtime.services.projects import ProjectOverview, describe_project
+
+    try:
+        with opened_stores(session, project_id) as stores:
+            return describe_project(stores, project_id)
+    except UnknownProjectError:
+        return ProjectOverview(project_id=project_id, problem="nothing stored yet: run `novelgen ingest`")
+    except NovelgenError as error:
+        return ProjectOverview(project_id=project_id, problem=f"cannot be read: {error}")
+
+
+def _title(overview: ProjectOverview) -> str:
+    return overview.problem or overview.name
+
+
+def _made_lines(files: MadeFiles) -> list[str]:
+    made = [f"made  {file}" for file in files.made] + [f"kept  {file}" for file in files.kept]
+    told = f"\nPut finished chapters into {files.chapters} as chapter_001.json, .txt or .md, then run:"
+    return [*made, told, f"  novelgen ingest {files.project_id}"]

@@ -6,10 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from runtime.cli.commands.entity_group import from_option
-from runtime.cli.dimension_option import dimension_option
-from runtime.cli.options import as_of_option, json_option, project_argument
-from runtime.cli.session import CliSession
+from runtime.cli.parameters import (
+    CliSession,
+    CommandGroup,
+    as_of_option,
+    dimension_option,
+    from_option,
+    json_option,
+    project_argument,
+)
 
 if TYPE_CHECKING:
     from novelgen.models.position import StoryPosition
@@ -17,7 +22,7 @@ if TYPE_CHECKING:
 _INTENSITY = click.IntRange(0, 10)
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def relationship() -> None:
     """Look at relationships; add and edit them.
 

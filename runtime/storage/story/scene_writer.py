@@ -231,12 +231,17 @@ def _content_hash(write: SceneWrite, copied: dict[str, Any], record: dict[str, A
     return text_hash(json.dumps(brought, sort_keys=True, ensure_ascii=False))
 
 
+_DEFAULT_FLAGS = {"is_indexed": True, "is_consolidated": False}
+"""Fields that came after the first marks: at their default they must not change the mark of a scene."""
+
+
 def _timeless(dumped: dict[str, Any]) -> dict[str, Any]:
     """Drop what the same scene may differ in when it is repeated, moved or copied: moment, position, project."""
     return {
         name: value
         for name, value in dumped.items()
         if name not in ("project_id", "created_at", "chapter_index", "scene_index", "source_id")
+        and not (name in _DEFAULT_FLAGS and _DEFAULT_FLAGS[name] is value)
     }
 
 

@@ -20,8 +20,7 @@ from novelgen.errors import (
     UnknownProjectError,
     VectorIndexOwnedError,
 )
-from runtime.cli.border import run_guarded
-from runtime.cli.exit_codes import ExitCode
+from runtime.cli.error_handling import ExitCode, run_guarded
 
 
 def raising(error: BaseException) -> Callable[[], NoReturn]:
@@ -78,7 +77,7 @@ def test_a_bug_asks_to_be_reported(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_traceback_is_in_the_log_at_debug(caplog: pytest.LogCaptureFixture) -> None:
     """Whoever asks for debug logs gets the traceback of an error."""
-    with caplog.at_level(logging.DEBUG, logger="runtime.cli.border"):
+    with caplog.at_level(logging.DEBUG, logger="runtime.cli.error_handling"):
         run_guarded(raising(UnknownProjectError("no project")))
     assert caplog.records[0].exc_info is not None
 

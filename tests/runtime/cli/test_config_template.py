@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from novelgen.selection.weights import DEFAULT_WEIGHTS
-from runtime.cli.config_template import config_template
 from runtime.context_chain import context_settings
+from runtime.services.projects import config_template
 from runtime.settings import load_settings
 
 

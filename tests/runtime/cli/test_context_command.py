@@ -12,9 +12,7 @@ from click.testing import Result
 
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.entity import Entity
-from runtime.cli.actions.ingest import ingest_project
-from runtime.cli.context_building import characters_of_entities
-from runtime.cli.session import CliSession
+from runtime.services.contexts import characters_of_entities
 from tests.runtime.cli.conftest import Run
 from tests.runtime.cli.small_project import PLAN, PROJECT
 
@@ -127,7 +125,6 @@ def test_a_missing_plan_names_both_places(run: Run, ingested: Path) -> None:
     ("arguments", "told"),
     [
         ([], "give --chapter and --scene"),
-        (["--chapter", "3"], "give --chapter and --scene"),
         (["--chapter", "3", "--scene", "1", "--out", "x"], "--plans and --out"),
         (["--plans", "p.jsonl"], "--plans needs --out"),
         (["--plans", "p.jsonl", "--out", "x", "--chapter", "3"], "without --chapter"),
@@ -256,12 +253,10 @@ def test_characters_are_built_from_what_the_story_has_shown() -> None:
     assert [each.name for each in characters.supporting_characters] == ["Cornelius"]
 
 
-def test_without_characters_json_nobody_of_later_is_known(
-    run: Run, written: Path, projects_dir: Path
-) -> None:
+def test_without_characters_json_nobody_of_later_is_known(run: Run, written: Path) -> None:
     """Characters that are built from the stored entities are those before the scene, under their names of then."""
     (written / "characters.json").unlink()
-    ingest_project(CliSession(projects_dir), PROJECT, files=[], records=None, chapter=None)
+    run("ingest", PROJECT)
     plan = written / "plan.json"
     plan.write_text(json.dumps(PLAN), encoding="utf-8")
     result = run("context", PROJECT, "--chapter", "2", "--scene", "1", "--plan", str(plan), "--json")

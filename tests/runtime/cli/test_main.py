@@ -9,9 +9,8 @@ from collections.abc import Iterator
 import click
 import pytest
 
-from runtime.cli.command_table import COMMAND_SECTIONS
-from runtime.cli.exit_codes import EXIT_CODE_MEANINGS
-from runtime.cli.main import novelgen
+from runtime.cli.error_handling import EXIT_CODE_MEANINGS
+from runtime.cli.main import COMMAND_SECTIONS, novelgen
 from tests.runtime.cli.conftest import Run
 
 HEAVY = (
@@ -83,6 +82,15 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     assert result.stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.parametrize(("arguments", "shown"), [([], "Fill the memory"), (["memory"], "attach-mentions")])
+def test_without_a_command_the_help_is_shown(run: Run, arguments: list[str], shown: str) -> None:
+    """The bare program, and a bare group, show their help as `--help` does and end with 0."""
+    result = run(*arguments)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == run(*arguments, "--help").stdout
+    assert shown in result.stdout
+
+
 def test_version_is_one_line(run: Run) -> None:
     """`--version` names the program."""
     result = run("--version")
@@ -93,6 +101,9 @@ def test_version_is_one_line(run: Run) -> None:
     ("arguments", "told"),
     [
         (["bogus"], "No such command 'bogus'"),
+        (["contxt"], "Did you mean 'context'"),
+        (["memory", "lst", "x"], "Did you mean 'list'"),
+        (["context", "x", "--chaptr", "1"], "--chapter"),
         (["search"], "Missing argument 'PROJECT'"),
         (["context", "x", "--chapter", "one"], "'one' is not a valid integer"),
         (["scene", "show", "x", "3-2"], "write chapter:scene such as 3:2"),

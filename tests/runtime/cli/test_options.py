@@ -6,7 +6,7 @@ import click
 import pytest
 
 from novelgen.models.position import StoryPosition
-from runtime.cli.options import POSITION
+from runtime.cli.parameters import POSITION
 
 
 @pytest.mark.parametrize(

@@ -70,11 +70,20 @@ def test_room_is_made_for_a_chapter(run: Run, ingested: Path) -> None:
 
 def test_a_deleted_scene_takes_its_memories_along(run: Run, ingested: Path) -> None:
     """What came from it is gone, and the author is reminded of its file."""
-    result = run("scene", "delete", PROJECT, "1:1")
+    result = run("scene", "delete", PROJECT, "1:1", "--yes", "--json")
     assert result.exit_code == 0
+    assert json.loads(result.stdout)["removed"] == 3
     assert "1:1" not in titles(run)
     assert run("memory", "show", PROJECT, "M001").exit_code == 2
     assert "the next ingest brings it back" in result.stderr
+
+
+def test_nothing_is_deleted_unasked(run: Run, ingested: Path) -> None:
+    """Where no terminal is there to ask at, `--yes` must say it."""
+    result = run("scene", "delete", PROJECT, "1:1")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "--yes" in result.stderr
+    assert "1:1" in titles(run)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from novelgen.chains.summary_chain import SummaryChain, SummaryRequest
 from novelgen.errors import UserInputError
 from novelgen.memory.outline import SummaryOrigin
 from novelgen.models.context import ReportIssue
+from runtime.services.extraction import build_extraction_model
 from runtime.storage.story.summaries import StandingSummary, StorySummaries, SummaryLevel
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
@@ -70,7 +71,7 @@ def list_summaries(stores: MemoryStores, project_id: str) -> list[ListedSummary]
     return [_completed(each, told, written, last) for each in listed]
 
 
-def find_summary(stores: MemoryStores, project_id: str, level: SummaryLevel, number: int) -> ListedSummary:
+def get_summary(stores: MemoryStores, project_id: str, *, level: SummaryLevel, number: int) -> ListedSummary:
     """Return one chapter or part.
 
     Raises:
@@ -87,25 +88,28 @@ def find_summary(stores: MemoryStores, project_id: str, level: SummaryLevel, num
 
 
 def write_author_summary(
-    stores: MemoryStores, project_id: str, level: SummaryLevel, number: int, text: str
-) -> None:
-    """Store a person's summary; an empty text takes what was written away, and the made one stands again.
+    stores: MemoryStores, project_id: str, *, level: SummaryLevel, number: int, text: str
+) -> ListedSummary:
+    """Store a person's summary; an empty text takes what was written away, and the made one holds again.
+
+    Returns:
+        What is told of the chapter or part now.
 
     Raises:
         UserInputError: When nothing is stored of that chapter or part.
     """
-    found = find_summary(stores, project_id, level, number)
+    found = get_summary(stores, project_id, level=level, number=number)
     with stores.database(project_id).write() as unit:
         _store(unit, project_id, found, text, "author")
+    return get_summary(stores, project_id, level=level, number=number)
 
 
 def write_model_summaries(
     stores: MemoryStores,
     project_id: str,
-    model: BaseChatModel,
     *,
     only: tuple[SummaryLevel, int] | None = None,
-    timeout_s: float = 60.0,
+    model: str | BaseChatModel | None = None,
     progress: Callable[[int, int], Any] | None = None,
 ) -> SummaryWriting:
     """Let a model write the summaries that are missing: of what is over and nobody has written, chapters first.
@@ -116,20 +120,24 @@ def write_model_summaries(
     Args:
         stores: The stores.
         project_id: The project.
-        model: The chat model.
         only: Level and number of the one to write, also where a model wrote it before; a person's is left alone.
-        timeout_s: Seconds for one summary.
+        model: The chat model, or its name as provider:model; None takes that of the settings.
         progress: Called after each with those done and all.
 
     Raises:
         UserInputError: When nothing is stored of that chapter or part, it is not over, no record tells of it,
             or a person wrote it.
+        ConfigurationError: When no model is configured, or it cannot be built.
     """
-    chosen = [find_summary(stores, project_id, *only)] if only else list_summaries(stores, project_id)
+    writer = build_extraction_model(stores.settings, model)
+    if only:
+        chosen = [get_summary(stores, project_id, level=only[0], number=only[1])]
+    else:
+        chosen = list_summaries(stores, project_id)
     wanted = [each for each in chosen if only or _is_missing(each)]
     if only:
         _require_writable(project_id, wanted[0])
-    chain = SummaryChain(model, timeout_s=timeout_s)
+    chain = SummaryChain(writer, timeout_s=stores.settings.memory.summarization.timeout_s)
     result = SummaryWriting()
     for done, summary in enumerate(wanted, start=1):
         _write_one(stores, project_id, chain, summary, result)

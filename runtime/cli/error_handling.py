@@ -1,4 +1,4 @@
-"""The border of the program: whatever goes wrong inside becomes one line and an exit code."""
+"""The border of the program: whatever goes wrong inside becomes one line on stderr and an exit code."""
 
 from __future__ import annotations
 
@@ -7,14 +7,45 @@ import logging
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
+from enum import IntEnum
+from typing import Any, TextIO
 
 import click
 
-from novelgen.errors import NovelgenError
-from runtime.cli.exit_codes import ExitCode, exit_code_of
+from novelgen.errors import DatabaseError, EmbeddingError, NovelgenError, UserInputError, VectorIndexError
 
 logger = logging.getLogger(__name__)
+
+LOG_LEVELS = ("debug", "info", "warning", "error")
+_OWN_LOGGERS = ("novelgen", "runtime")
+
+
+class ExitCode(IntEnum):
+    """How a command ended."""
+
+    DONE = 0
+    FAILED = 1
+    BAD_INPUT = 2
+    STORE_UNAVAILABLE = 3
+    INTERRUPTED = 130
+
+
+EXIT_CODE_MEANINGS: dict[ExitCode, str] = {
+    ExitCode.DONE: "done, also when the result is degraded (it says so)",
+    ExitCode.FAILED: "failed, or a part failed",
+    ExitCode.BAD_INPUT: "bad input or an unknown project; nothing was created",
+    ExitCode.STORE_UNAVAILABLE: "the database, the index or the embedding model is unavailable",
+    ExitCode.INTERRUPTED: "interrupted",
+}
+
+_STORES = (DatabaseError, VectorIndexError, EmbeddingError)
+
+
+def exit_code_of(error: NovelgenError) -> ExitCode:
+    """Return the exit code that an error ends in."""
+    if isinstance(error, UserInputError):
+        return ExitCode.BAD_INPUT
+    return ExitCode.STORE_UNAVAILABLE if isinstance(error, _STORES) else ExitCode.FAILED
 
 
 def run_guarded(body: Callable[[], Any]) -> int:
@@ -79,3 +110,41 @@ def silence_stdout() -> None:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, sys.stdout.fileno())
         os.close(null)
+
+
+class _StderrHandler(logging.StreamHandler[TextIO]):
+    """Writes to whatever stderr is at the time, a warning that repeats only once a run."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: set[tuple[str, str]] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.levelno == logging.WARNING:
+            warning = (record.name, record.getMessage())
+            if warning in self.told:
+                return
+            self.told.add(warning)
+        self.stream = sys.stderr
+        super().emit(record)
+
+
+def configure_logging(level_name: str) -> None:
+    """Send logs to stderr, never to stdout.
+
+    Args:
+        level_name: One of LOG_LEVELS, for novelgen's own logs. Other libraries stay at warning, since what
+            HTTP clients tell at debug can hold keys and story text.
+    """
+    level = logging.getLevelName(level_name.upper())
+    root = logging.getLogger()
+    handlers = [handler for handler in root.handlers if isinstance(handler, _StderrHandler)]
+    for handler in handlers:
+        handler.told.clear()
+    if not handlers:
+        handler = _StderrHandler()
+        handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+        root.addHandler(handler)
+    root.setLevel(max(level, logging.WARNING))
+    for name in _OWN_LOGGERS:
+        logging.getLogger(name).setLevel(level)

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 
-import click
-
 from novelgen.errors import DatabaseError
-from runtime.cli.exit_codes import ExitCode
-from runtime.cli.opening import project_settings, require_project_files
-from runtime.cli.output import print_heading, print_json, print_pairs, print_table
-from runtime.cli.session import CliSession
 from runtime.diagnosis.context_files import check_context_files
-from runtime.diagnosis.findings import Diagnosis, Finding, Level
+from runtime.diagnosis.findings import Diagnosis, Finding
 from runtime.diagnosis.machine import check_chat_model, check_embeddings, check_sqlite, versions
 from runtime.diagnosis.project import (
     check_breaker,
@@ -23,45 +17,29 @@ from runtime.diagnosis.project import (
     project_counts,
 )
 from runtime.diagnosis.repair import repair_index
-from runtime.settings import NovelgenSettings, load_settings
+from runtime.services.projects import require_project_files
+from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
 
-_MARKS: dict[Level, str] = {"ok": "ok", "hint": "hint", "degraded": "DEGRADED", "broken": "BROKEN"}
+__all__ = ["Diagnosis", "Finding", "diagnose"]
 
 
-def diagnose(session: CliSession, project_id: str | None, *, repair: bool, as_json: bool) -> None:
-    """Look at everything and show it.
+def diagnose(stores: MemoryStores, project_id: str | None = None, *, repair: bool = False) -> Diagnosis:
+    """Look at everything that can keep the memory from working.
 
     Args:
-        session: The program's own options.
+        stores: The stores.
         project_id: The project; None looks at the machine alone.
-        repair: Whether to repair the project's index first.
-        as_json: Whether to print JSON.
+        repair: Whether to bring the project's vector index to what the database says first.
 
     Raises:
-        StoreError: When the repair fails; the old index stands.
+        StoreError: When the repair fails; the old index stays.
         UnknownProjectError: When there is no such project; nothing is created.
-        Exit: When something keeps the program from working.
     """
-    settings = (
-        load_settings(projects_dir=session.projects_dir)
-        if project_id is None
-        else project_settings(session, project_id)
-    )
-    with MemoryStores(settings) as stores:
-        if project_id is not None:
-            require_project_files(stores, project_id)
-        repairs = repair_index(stores, project_id) if repair and project_id is not None else []
-        diagnosis = _diagnosis(stores, settings, project_id).model_copy(update={"repairs": repairs})
-    if as_json:
-        print_json(diagnosis)
-    else:
-        _print(diagnosis)
-    if diagnosis.is_broken:
-        raise click.exceptions.Exit(ExitCode.STORE_UNAVAILABLE)
-
-
-def _diagnosis(stores: MemoryStores, settings: NovelgenSettings, project_id: str | None) -> Diagnosis:
+    if project_id is not None:
+        require_project_files(stores, project_id)
+    repairs = repair_index(stores, project_id) if repair and project_id is not None else []
+    settings = stores.settings
     findings = [
         check_sqlite(settings, version=sqlite3.sqlite_version_info),
         check_embeddings(stores),
@@ -73,7 +51,9 @@ def _diagnosis(stores: MemoryStores, settings: NovelgenSettings, project_id: str
         if findings[-1].level == "ok":
             counts, of_project = _project_findings(stores, project_id)
             findings += of_project
-    return Diagnosis(versions=versions(), settings=_shown(settings), counts=counts, findings=findings)
+    return Diagnosis(
+        versions=versions(), settings=_shown(settings), counts=counts, findings=findings, repairs=repairs
+    )
 
 
 def _project_findings(stores: MemoryStores, project_id: str) -> tuple[dict[str, int], list[Finding]]:
@@ -104,23 +84,3 @@ def _shown(settings: NovelgenSettings) -> dict[str, object]:
         f"timeline {memory.timeline_budget} tokens",
         "search_fallback": memory.search_fallback,
     }
-
-
-def _print(diagnosis: Diagnosis) -> None:
-    for heading, pairs in (
-        ("Versions", diagnosis.versions),
-        ("Settings", diagnosis.settings),
-        ("Project", diagnosis.counts),
-    ):
-        if pairs:
-            print_heading(heading)
-            print_pairs({name: str(value) for name, value in pairs.items() if value is not None})
-    for heading, findings in (("Repairs", diagnosis.repairs), ("Findings", diagnosis.findings)):
-        if findings:
-            print_heading(heading)
-            print_table(("", "what", "finding"), [_row(each) for each in findings], wide=2)
-
-
-def _row(finding: Finding) -> tuple[str, str, str]:
-    fix = f"\n  → {finding.fix}" if finding.fix else ""
-    return _MARKS[finding.level], finding.what, finding.message + fix

@@ -1,0 +1,188 @@
+"""What commands share of their command line: the program's own options, arguments, options, and asking first."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from novelgen.errors import UserInputError
+from runtime.cli.error_handling import ExitCode
+
+if TYPE_CHECKING:
+    from novelgen.models.position import StoryPosition
+
+# Longer numbers are out of bounds anyway, and Python refuses to read very long ones.
+_NUMBER = re.compile(r"[0-9]{1,12}")
+_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,6}")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class CliSession:
+    """The options that stand before the command.
+
+    Args:
+        projects_dir: Folder that holds the projects; it need not exist.
+    """
+
+    projects_dir: Path
+
+
+class CommandGroup(click.Group):
+    """A group of commands that shows its help when none is named, and names what is near a misspelt one."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the group's own options; without any argument show the help and end."""
+        if not args and not self.invoke_without_command:
+            click.echo(ctx.get_help(), color=ctx.color)
+            ctx.exit(ExitCode.DONE)
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is named.
+
+        Raises:
+            UsageError: When there is none of that name; names what is near it.
+        """
+        name = args[0]
+        if not name.startswith("-") and self.get_command(ctx, name) is None:
+            near = get_close_matches(name, self.list_commands(ctx), n=2)
+            advice = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+            raise click.UsageError(f"No such command {name!r}.{advice}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+class PositionType(click.ParamType):
+    """A story position as it is typed: `3:2` is on entering scene 2 of chapter 3, `3` on entering chapter 3."""
+
+    name = "C:S"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> StoryPosition:
+        """Return the position.
+
+        Raises:
+            BadParameter: When the text is not one or two whole numbers.
+            InvalidPositionError: When a number is out of bounds.
+        """
+        from novelgen.models.position import StoryPosition
+
+        if isinstance(value, StoryPosition):
+            return value
+        parts = str(value).split(":")
+        if len(parts) > 2 or not all(_NUMBER.fullmatch(part) for part in parts):
+            self.fail(
+                f"{str(value)[:80]!r} is no position; write chapter:scene such as 3:2, or a chapter such as 3"
+            )
+        return StoryPosition(*(int(part) for part in parts))
+
+
+class DimensionType(click.ParamType):
+    """A dimension of a relationship and its value as they are typed: `trust=40`."""
+
+    name = "NAME=VALUE"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, int]:
+        """Return the dimension and its value.
+
+        Raises:
+            BadParameter: When there is no such dimension, or the value is no whole number within its range.
+        """
+        from novelgen.models.state import DIMENSION_RANGES
+
+        if isinstance(value, tuple):
+            return value
+        name, _, number = (part.strip() for part in str(value)[:80].partition("="))
+        ranges = {str(each): bounds for each, bounds in DIMENSION_RANGES.items()}
+        if name not in ranges:
+            self.fail(f"{name!r} is no dimension; write one of {', '.join(ranges)}, such as trust=40")
+        lowest, highest = ranges[name]
+        if not _WHOLE_NUMBER.fullmatch(number) or not lowest <= int(number) <= highest:
+            self.fail(f"{name}={number!r} is no whole number from {lowest} to {highest}")
+        return name, int(number)
+
+
+POSITION = PositionType()
+FILE = click.Path(path_type=Path, dir_okay=False)
+FOLDER = click.Path(path_type=Path, file_okay=False)
+COUNT = click.IntRange(min=1)
+CHAPTER = click.IntRange(min=0)
+TOKENS = click.IntRange(min=0, max=1_000_000)
+
+
+def project_argument(command: F) -> F:
+    """Give a command the argument PROJECT."""
+    return click.argument("project")(command)
+
+
+def json_option(command: F) -> F:
+    """Give a command the flag `--json`."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else, on stdout.")(
+        command
+    )
+
+
+def as_of_option(command: F) -> F:
+    """Give a command the option `--as-of`."""
+    return click.option(
+        "--as-of",
+        type=POSITION,
+        help="Read on entering that scene: only what lies before it.  [default: the end of the story]",
+    )(command)
+
+
+def from_option(command: F) -> F:
+    """Give a command the option `--from`, passed as `start`."""
+    return click.option(
+        "--from",
+        "start",
+        type=POSITION,
+        help="Holds on entering that scene.  [default: after the last stored scene]",
+    )(command)
+
+
+def dimension_option(command: F) -> F:
+    """Give a command the repeatable option `--dimension`."""
+    return click.option(
+        "--dimension",
+        "dimensions",
+        type=DimensionType(),
+        multiple=True,
+        help="trust, respect, affection or fear from -100 to 100, familiarity from 0 to 100; several with one "
+        "--dimension each, the last of one name counts.",
+    )(command)
+
+
+def yes_option(command: F) -> F:
+    """Give a command that takes something away the flag `--yes`, passed as `is_confirmed`."""
+    return click.option("--yes", "-y", "is_confirmed", is_flag=True, help="Do it without asking.")(command)
+
+
+def require_confirmation(action: str, *, is_confirmed: bool) -> None:
+    """Ask before something is taken away for good.
+
+    Args:
+        action: What is about to be done, such as `delete scene 3:2 with its memories`.
+        is_confirmed: Whether `--yes` was given; then nothing is asked.
+
+    Raises:
+        UserInputError: When nobody can be asked, since stdin is no terminal.
+        Exit: When the answer is no.
+    """
+    if is_confirmed:
+        return
+    if not sys.stdin.isatty():
+        raise UserInputError(f"about to {action}, and no terminal to ask at; add --yes to do it")
+    if not click.confirm(f"{action[:1].upper()}{action[1:]}?", err=True):
+        click.echo("nothing was changed", err=True)
+        raise click.exceptions.Exit(ExitCode.FAILED)

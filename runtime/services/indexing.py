@@ -1,0 +1,60 @@
+"""The vector index of a project: following the database, and building it anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pydantic import BaseModel
+
+from novelgen.deadlines import run_concurrently
+from runtime.ingest.embeddings import apply_embedding_settings
+from runtime.ingest.indexing import IndexingResult, drain_outbox, reindex, verify_index
+from runtime.stores import MemoryStores
+
+__all__ = ["IndexingResult", "ReindexResult", "await_index", "follow_database", "reindex_project"]
+
+
+class ReindexResult(BaseModel):
+    """A vector index that was built anew."""
+
+    chosen: int = 0
+    """Memories that are embedded otherwise than before, since a setting changed."""
+    indexing: IndexingResult
+    verification: str
+    is_sound: bool
+
+
+def follow_database(stores: MemoryStores, project_id: str) -> IndexingResult:
+    """Bring the vector index up to what was written; what could not be done waits, and the result says why."""
+    return drain_outbox(stores, project_id)
+
+
+def reindex_project(
+    stores: MemoryStores, project_id: str, *, progress: Callable[[int, int], Any] | None = None
+) -> ReindexResult:
+    """Let the settings of what is embedded hold, build the index anew and verify it.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        StoreError: When the database, the embedding model or the index fails; the old index stands.
+    """
+    chosen = apply_embedding_settings(stores, project_id)
+    indexing = reindex(stores, project_id, progress=progress)
+    verification = verify_index(stores, project_id)
+    return ReindexResult(
+        chosen=chosen, indexing=indexing, verification=str(verification), is_sound=verification.is_sound
+    )
+
+
+def await_index(stores: MemoryStores, project_id: str) -> None:
+    """Let the vector index load its libraries before a search with a short deadline asks it.
+
+    Waits for as long as one retrieval tool may take. What fails here is left to the search to report.
+    """
+    timeout_s = stores.settings.memory.tool_timeout_s
+
+    def start() -> None:
+        stores.vectors(project_id).wait_started(timeout_s=timeout_s)
+
+    run_concurrently({"start": start}, timeouts_s={"start": timeout_s})

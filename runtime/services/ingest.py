@@ -1,0 +1,254 @@
+"""Taking in what a story is made of: the files of a project's folder, or a book with records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputError
+from novelgen.models.user_file import Settings
+from runtime.files.paths import ProjectPaths
+from runtime.files.project_files import (
+    chapter_files,
+    load_chapter,
+    load_characters,
+    load_entities,
+    load_records,
+    load_settings_file,
+    record_files,
+)
+from runtime.ingest.compaction import compacted
+from runtime.ingest.consolidation import consolidate_beyond_setting
+from runtime.ingest.embeddings import stored_otherwise
+from runtime.ingest.entities import store_entities
+from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.ingest.ingest import SceneIngestResult, absent_scenes, import_book, ingest_scenes
+from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
+from runtime.stores import MemoryStores
+
+Progress = Callable[[int, int], Any]
+"""Called with how much is done and how much there is in all."""
+
+
+class IngestReport(BaseModel):
+    """What became of what was taken in, and what the project holds now."""
+
+    project_id: str
+    scenes: list[SceneIngestResult] = Field(default_factory=list)
+    failures: list[str] = Field(
+        default_factory=list,
+        description="Parts that are wrong; they were left out and did not stop the others.",
+    )
+    warnings: list[str] = Field(default_factory=list)
+    memories: int = 0
+    entities: int = 0
+    indexing: IndexingResult = Field(default_factory=IndexingResult)
+
+    def count(self, outcome: str) -> int:
+        """Return how many scenes had that outcome."""
+        return sum(scene.outcome == outcome for scene in self.scenes)
+
+
+def ingest_project(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    files: Sequence[Path] = (),
+    records: bool | None = None,
+    chapter_index: int | None = None,
+    progress: Progress | None = None,
+    index_progress: Progress | None = None,
+) -> IngestReport:
+    """Store what a project's folder holds: chapters with their records, characters, entities, settings.
+
+    What is stored already and has not changed is left alone; a changed scene takes the place of what came from it
+    before. A project whose folder is there is created.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        files: Chapter files to take in place of those in chapters/.
+        records: True wants the records in records/, False leaves them, None takes them where they are.
+        chapter_index: Only this chapter; None means all.
+        progress: Called after each scene.
+        index_progress: Called after each step of indexing.
+
+    Raises:
+        UnknownProjectError: When there is neither a folder nor a stored project; nothing is created.
+        UserInputError: When the chapter or the wanted records are not there.
+        InvalidFileError: When settings, characters or entities are wrong, or two files claim one chapter.
+        DatabaseError: When the database fails.
+    """
+    paths = stores.paths(project_id)
+    if not paths.folder.is_dir():
+        _require_stored(stores, project_id)
+    sources = _Sources(paths, files=files, records=records, chapter_index=chapter_index)
+    settings = load_settings_file(paths.settings_file)
+    characters, entities = load_characters(paths.characters_file), load_entities(paths.entities_file)
+    _follow_settings(stores, project_id, settings)
+    store_entities(stores, project_id, entities, characters=characters)
+    report = IngestReport(project_id=project_id)
+    scenes = _take_in(stores, sources, report, progress)
+    report.warnings += [message for scene in report.scenes for message in _messages(scene)]
+    report.warnings += [
+        f"scene {place} is stored, but its chapter has it no more; `novelgen scene delete {project_id} {place}`"
+        for place in absent_scenes(stores, project_id, scenes)
+    ]
+    report.indexing = compacted(stores, project_id, drain_outbox(stores, project_id, progress=index_progress))
+    report.warnings += [issue.message for issue in consolidate_beyond_setting(stores, project_id)]
+    if not sources.files:
+        report.warnings.append(f"no chapters in {str(paths.chapters)!r}; write chapter_001.json, .txt or .md")
+    return _counted(stores, report)
+
+
+def import_book_folder(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    folder: Path,
+    records: bool = False,
+    progress: Progress | None = None,
+    index_progress: Progress | None = None,
+) -> IngestReport:
+    """Import a book of JSON Lines into a project, which is created when there is none.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        folder: Holds scenes.jsonl, meta.json and, for `records`, entities.jsonl and records.jsonl.
+        records: Also take entities and records.
+        progress: Called after each scene.
+        index_progress: Called after each step of indexing.
+
+    Raises:
+        InvalidFileError: When the folder or a file in it is missing or wrong; nothing is created.
+        DatabaseError: When the database fails.
+    """
+    if not folder.is_dir():
+        raise InvalidFileError(f"there is no folder {str(folder)!r}; give one that holds scenes.jsonl")
+    result = import_book(
+        stores,
+        folder,
+        project_id=project_id,
+        records=records,
+        progress=progress,
+        index_progress=index_progress,
+    )
+    warnings = [message for scene in result.scenes for message in _messages(scene)]
+    warnings += [issue.message for issue in result.consolidation]
+    report = IngestReport(
+        project_id=project_id, scenes=result.scenes, warnings=warnings, indexing=result.indexing
+    )
+    return _counted(stores, report)
+
+
+class _Sources:
+    """The chapters to take in, each with its records."""
+
+    def __init__(
+        self, paths: ProjectPaths, *, files: Sequence[Path], records: bool | None, chapter_index: int | None
+    ) -> None:
+        self._records = {} if records is False else record_files(paths.records)
+        if records and not self._records:
+            raise UserInputError(
+                f"there are no records in {str(paths.records)!r}; write chapter_001_records.json there, or "
+                "leave out --records"
+            )
+        self.files = list(files) or _chosen(chapter_files(paths.chapters), chapter_index, paths)
+        self._chapter_index = chapter_index if files else None
+
+    def scenes(self, file: Path) -> list[SceneInput]:
+        """Return the scenes of a chapter's file, each with its record where there is one.
+
+        Raises:
+            InvalidFileError: When the chapter or its records are wrong.
+        """
+        chapter = load_chapter(file)
+        number = chapter.chapter_number
+        if self._chapter_index not in (None, number):
+            raise InvalidFileError(
+                f"{str(file)!r} is chapter {number}, not {self._chapter_index}; leave out --chapter"
+            )
+        records = load_records(self._records[number]) if number in self._records else []
+        return scenes_of_chapter(chapter, records)
+
+
+def _chosen(found: dict[int, Path], chapter_index: int | None, paths: ProjectPaths) -> list[Path]:
+    if chapter_index is None:
+        return list(found.values())
+    if chapter_index not in found:
+        there = ", ".join(map(str, found)) or "none"
+        raise UserInputError(f"no chapter {chapter_index} in {str(paths.chapters)!r}; there are: {there}")
+    return [found[chapter_index]]
+
+
+def _require_stored(stores: MemoryStores, project_id: str) -> None:
+    try:
+        stores.database(project_id)
+    except UnknownProjectError as error:
+        folder = stores.paths(project_id).folder
+        raise UnknownProjectError(
+            f"there is no project {project_id!r}: no folder {str(folder)!r}; make it with "
+            f"`novelgen init {project_id}`, or set --projects-dir"
+        ) from error
+
+
+def _follow_settings(stores: MemoryStores, project_id: str, given: Settings | None) -> None:
+    """Create the project, or let what is stored follow what settings.json says, where there is one."""
+    settings = given or Settings()
+    stores.ensure_project(project_id, name=settings.project_name, language=settings.language)
+    with stores.database(project_id).write() as unit:
+        stored = unit.projects.require()
+        name, language = settings.project_name or stored.name, settings.language or stored.language
+        kept = {"parts": [], **stored.settings}
+        parts = [part.model_dump(exclude={"extra"}) for part in settings.parts]
+        told = kept if given is None else {**kept, "parts": parts}
+        if (name, language, told) != (stored.name, stored.language, kept):
+            unit.projects.update(name=name, language=language, settings=told)
+
+
+def _take_in(
+    stores: MemoryStores, sources: _Sources, report: IngestReport, progress: Progress | None
+) -> list[SceneInput]:
+    """Store scene by scene, so that one that is wrong does not stop the others; return those that were read."""
+    scenes: list[SceneInput] = []
+    for file in sources.files:
+        with _noting_failure(report):
+            scenes += sources.scenes(file)
+    for number, scene in enumerate(scenes, start=1):
+        with _noting_failure(report):
+            report.scenes += ingest_scenes(stores, report.project_id, [scene], index=False).scenes
+        if progress is not None:
+            progress(number, len(scenes))
+    return scenes
+
+
+@contextmanager
+def _noting_failure(report: IngestReport) -> Iterator[None]:
+    try:
+        yield
+    except UserInputError as error:
+        report.failures.append(str(error))
+
+
+def _messages(scene: SceneIngestResult) -> list[str]:
+    return [issue.message for issue in scene.issues]
+
+
+def _counted(stores: MemoryStores, report: IngestReport) -> IngestReport:
+    """Count what the project holds now, and tell of what is not embedded as the settings say."""
+    project_id = report.project_id
+    otherwise = stored_otherwise(stores, project_id)
+    if otherwise:
+        report.warnings.append(
+            f"{otherwise} memories of unchanged scenes are not embedded as memory.ingest says; "
+            f"`novelgen reindex {project_id}` does it"
+        )
+    with stores.database(project_id).read() as unit:
+        report.memories = unit.memories.count()
+        report.entities = len(unit.entities.list_all())
+    return report

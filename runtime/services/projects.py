@@ -1,0 +1,237 @@
+"""Projects: making, listing and deleting them, their settings, and whether one is known."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, Field
+from pydantic.fields import FieldInfo
+
+from novelgen.errors import UnknownProjectError, UserInputError
+from novelgen.models.user_file import CharactersConfig, Settings
+from novelgen.text.language import story_language
+from runtime.files.paths import ProjectPaths
+from runtime.files.project_files import load_settings_file
+from runtime.settings import NovelgenSettings, load_settings
+from runtime.stores import MemoryStores
+
+logger = logging.getLogger(__name__)
+
+
+class MadeFiles(BaseModel):
+    """The files of a new project."""
+
+    project_id: str
+    language: str
+    chapters: Path = Field(description="Where finished chapters go.")
+    made: list[Path] = Field(default_factory=list)
+    kept: list[Path] = Field(default_factory=list, description="They were there and are left as they are.")
+
+
+class ProjectOverview(BaseModel):
+    """What a project holds; `problem` says why nothing could be read."""
+
+    project_id: str
+    name: str = ""
+    language: str = ""
+    scenes: int = 0
+    memories: int = 0
+    entities: int = 0
+    problem: str = ""
+
+
+def project_settings(projects_dir: Path, project_id: str, **overrides: Any) -> NovelgenSettings:
+    """Return the settings of a project: its config.yaml, the environment and what the caller says.
+
+    Args:
+        projects_dir: Folder that holds the projects.
+        project_id: The project.
+        **overrides: Values that win; None is ignored.
+
+    Raises:
+        InvalidProjectIdError: When the id is not a plain, path-free string.
+        ConfigurationError: When a setting is wrong.
+    """
+    config_file = ProjectPaths(projects_dir, project_id).config_file
+    return load_settings(config_file, projects_dir=projects_dir, **overrides)
+
+
+def make_project_files(stores: MemoryStores, project_id: str, *, language: str | None = None) -> MadeFiles:
+    """Make what a project's folder lacks; what is there is left as it is and nothing is stored.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        language: `zh` or `en`; None tells it from the project's name.
+
+    Raises:
+        InvalidProjectIdError: When the id is not a plain, path-free string.
+    """
+    paths = stores.paths(project_id)
+    spoken = language or story_language(project_id)
+    settings = Settings(project_name=project_id, language=spoken)
+    contents = {
+        paths.settings_file: _json(settings.model_dump(exclude={"extra"})),
+        paths.characters_file: _json(CharactersConfig().model_dump(exclude={"extra"})),
+        paths.config_file: config_template(),
+    }
+    paths.chapters.mkdir(parents=True, exist_ok=True)
+    files = MadeFiles(project_id=project_id, language=spoken, chapters=paths.chapters)
+    for file, content in contents.items():
+        (files.made if _was_made(file, content) else files.kept).append(file)
+    return files
+
+
+def create_project(stores: MemoryStores, project_id: str, *, language: str | None = None) -> MadeFiles:
+    """Make a project's folder and an empty memory.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        language: `zh` or `en`; None tells it from the project's name.
+
+    Raises:
+        InvalidProjectIdError: When the id is not a plain, path-free string.
+        UserInputError: When the project is stored already.
+    """
+    try:
+        stores.database(project_id)
+    except UnknownProjectError:
+        files = make_project_files(stores, project_id, language=language)
+        stores.create_project(project_id, language=files.language)
+        return files
+    raise UserInputError(f"project {project_id!r} exists already; choose another name")
+
+
+def list_project_ids(stores: MemoryStores) -> list[str]:
+    """Return the ids of the stored projects, and of folders that wait for their first ingest, sorted."""
+    projects_dir = stores.settings.projects_dir
+    folders = projects_dir.iterdir() if projects_dir.is_dir() else ()
+    waiting = {each.name for each in folders if _is_project_folder(projects_dir, each.name)}
+    return sorted(waiting.union(stores.project_ids()))
+
+
+def describe_project(stores: MemoryStores, project_id: str) -> ProjectOverview:
+    """Return what a project holds.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        DatabaseError: When the database fails.
+    """
+    with stores.database(project_id).read() as unit:
+        project = unit.projects.require()
+        return ProjectOverview(
+            project_id=project_id,
+            name=project.name,
+            language=project.language,
+            scenes=len(unit.scenes.list_as_of()),
+            memories=unit.memories.count(),
+            entities=len(unit.entities.list_all()),
+        )
+
+
+def require_stored(stores: MemoryStores, project_id: str) -> None:
+    """Refuse a project of which nothing is stored.
+
+    Raises:
+        UnknownProjectError: When no such project is stored; says how to fill a folder that is there.
+        DatabaseError: When the database cannot be opened.
+    """
+    try:
+        stores.database(project_id)
+    except UnknownProjectError as error:
+        if not has_project_files(stores.paths(project_id)):
+            raise
+        raise UnknownProjectError(
+            f"nothing of project {project_id!r} is stored yet; run `novelgen ingest {project_id}`"
+        ) from error
+
+
+def require_project_files(stores: MemoryStores, project_id: str) -> None:
+    """Refuse a project that is neither a folder nor stored; a folder whose stores fail is let through.
+
+    Raises:
+        UnknownProjectError: When there is no such project.
+        DatabaseError: When there is no folder and the database cannot say.
+    """
+    paths = stores.paths(project_id)
+    if not has_project_files(paths):
+        stores.database(project_id)
+    elif stores.settings.database_url is None and not paths.database.exists():
+        logger.warning("nothing of project %r is stored; run `novelgen ingest %s`", project_id, project_id)
+
+
+def has_project_files(paths: ProjectPaths) -> bool:
+    """Tell whether a folder looks like a project, stored or not."""
+    signs = (paths.settings_file, paths.config_file, paths.characters_file, paths.chapters, paths.data)
+    return any(sign.exists() for sign in signs)
+
+
+def language_of_project(stores: MemoryStores, project_id: str) -> str:
+    """Return the language of a stored project, by its database, else by its settings.json; else empty."""
+    with stores.database(project_id).read() as unit:
+        stored = unit.projects.require().language
+    if stored:
+        return stored
+    settings = load_settings_file(stores.paths(project_id).settings_file)
+    return settings.language if settings is not None else ""
+
+
+_NOT_IN_THE_FILE = frozenset({"projects_dir", "model_api_key"})
+"""The folder is known before the file is read, and a key does not belong into a project's files."""
+
+_CONFIG_HEADER = """\
+# Settings of this project. Every line is a default: take the "# " away to change it.
+# The environment wins over this file: NOVELGEN_MODEL, NOVELGEN_MEMORY__MEMORY_BUDGET and so on.
+# The key of a model belongs into the environment: NOVELGEN_MODEL_API_KEY, or the provider's own variable.
+"""
+
+
+def config_template() -> str:
+    """Return the text of a config.yaml that holds every setting with its default, commented out."""
+    return _CONFIG_HEADER + "\n" + "\n".join(_config_lines(NovelgenSettings, indent="")) + "\n"
+
+
+def _config_lines(model: type[BaseModel], *, indent: str) -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        if name in _NOT_IN_THE_FILE:
+            continue
+        if isinstance(field.default, BaseModel):
+            yield f"# {indent}{name}:"
+            yield from _config_lines(type(field.default), indent=indent + "  ")
+        else:
+            yield f"# {indent}{name}: {_yaml_value(field.default)}{_remark(field)}"
+
+
+def _yaml_value(value: Any) -> str:
+    """JSON is YAML."""
+    return json.dumps(sorted(value) if isinstance(value, frozenset) else value)
+
+
+def _remark(field: FieldInfo) -> str:
+    return f"  # {field.description}" if field.description else ""
+
+
+def _was_made(file: Path, content: str) -> bool:
+    """Write a file that is not there yet; tell whether it was written."""
+    try:
+        with file.open("x", encoding="utf-8") as stream:
+            stream.write(content)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _is_project_folder(projects_dir: Path, name: str) -> bool:
+    try:
+        return has_project_files(ProjectPaths(projects_dir, name))
+    except UserInputError:
+        return False
+
+
+def _json(data: object) -> str:
+    return json.dumps(data, ensure_ascii=False, indent=2) + "\n"

@@ -1,0 +1,243 @@
+"""Plans of scenes: the next scene to write and its plan, in a file, in the project or said in words."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from novelgen.errors import InvalidFileError, InvalidProjectIdError, UnknownProjectError
+from novelgen.models.plan import ChapterPlan, ScenePlan
+from novelgen.models.position import ChapterIndex, SceneIndex, require_project_id
+from runtime.files.file_reading import parse_json, read_json_file, read_text_file, shown, validated
+from runtime.files.paths import ProjectPaths
+from runtime.files.project_files import in_first_shape, load_chapter_plan
+from runtime.files.scene_plans import own_scene_plan
+from runtime.services.projects import require_project_files
+from runtime.stores import MemoryStores
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedScene:
+    """A scene that is to be written: where, its plan, and the plan of its chapter where there is one."""
+
+    chapter_index: int
+    scene_index: int
+    plan: ScenePlan
+    chapter_plan: ChapterPlan | None = None
+
+
+class PlanLine(BaseModel):
+    """A line of a plans file, without whatever else is on it."""
+
+    model_config = ConfigDict(strict=True)
+
+    plan_id: str
+    chapter_index: ChapterIndex
+    scene_index: SceneIndex
+    scene_plan: ScenePlan
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedPlan:
+    """A line of a plans file: its number, and the plan or why there is none."""
+
+    number: int
+    plan: PlanLine | None = None
+    problem: str = ""
+
+
+def find_planned_scene(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    chapter_index: int | None = None,
+    scene_index: int | None = None,
+    plan_file: Path | None = None,
+    spoken_plan: Mapping[str, Any] | None = None,
+) -> PlannedScene:
+    """Find the scene that is to be written next, and its plan.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        chapter_index: Its chapter; None takes that of a chapter's plan in `plan_file`, else the one after the last
+            stored chapter.
+        scene_index: Its number; None takes the one after the last stored scene of the chapter.
+        plan_file: The scene's or its chapter's plan as JSON; None looks into the project, as `own_scene_plan` does.
+        spoken_plan: Fields of a plan that was said instead of written: `purpose`, `characters`, `location`.
+
+    Raises:
+        UnknownProjectError: When there is no such project.
+        InvalidFileError: When there is no plan at any of these places, or a file is wrong.
+        DatabaseError: When the database is needed for a number and fails.
+    """
+    require_project_files(stores, project_id)
+    paths = stores.paths(project_id)
+    written = _read_plan_file(plan_file, paths) if plan_file is not None else None
+    if chapter_index is None and isinstance(written, ChapterPlan):
+        chapter_index = written.chapter_number
+    if chapter_index is None or scene_index is None:
+        next_chapter, next_scene = _next_place(stores, project_id, chapter_index)
+        chapter_index = next_chapter if chapter_index is None else chapter_index
+        scene_index = next_scene if scene_index is None else scene_index
+    place = {"chapter_index": chapter_index, "scene_index": scene_index}
+    if spoken_plan is not None:
+        plan = validated(ScenePlan, {"scene_number": scene_index, **spoken_plan}, where="the plan")
+        return PlannedScene(**place, plan=plan, chapter_plan=_chapter_plan(paths, chapter_index))
+    if isinstance(written, ChapterPlan):
+        if written.chapter_number != chapter_index:
+            raise InvalidFileError(
+                f"{str(plan_file)!r} plans chapter {written.chapter_number}, not {chapter_index}; leave out --chapter"
+            )
+        return PlannedScene(**place, plan=_scene_of(written, scene_index, plan_file), chapter_plan=written)
+    if written is not None:
+        if written.scene_number not in (None, scene_index):
+            logger.warning(
+                "the plan says scene_number %d, but --scene is %d, which counts",
+                written.scene_number,
+                scene_index,
+            )
+        return PlannedScene(**place, plan=written, chapter_plan=_chapter_plan(paths, chapter_index))
+    found, chapter_plan = find_own_plan(paths, **place)
+    return PlannedScene(**place, plan=found, chapter_plan=chapter_plan)
+
+
+def find_own_plan(
+    paths: ProjectPaths, *, chapter_index: int, scene_index: int
+) -> tuple[ScenePlan, ChapterPlan | None]:
+    """Return the plan that a project has of a scene, and that of its chapter where there is one.
+
+    Raises:
+        InvalidFileError: When there is no plan of the scene, or a file is wrong.
+    """
+    found, chapter_plan = own_scene_plan(paths, chapter_index=chapter_index, scene_index=scene_index)
+    if found is None:
+        chapter_file = str(paths.chapter_plan_file(chapter_index))
+        problem = "there is no" if chapter_plan is None else f"no scene {scene_index} in"
+        raise InvalidFileError(
+            f"no plan of scene {chapter_index}:{scene_index}: {problem} {chapter_file!r}, and no --plan was given; "
+            'write one of them, --plan FILE being a ScenePlan as JSON, or say it: --purpose "…" --with NAME --at PLACE'
+        )
+    return found, chapter_plan
+
+
+def read_plan_lines(file: Path) -> list[NumberedPlan]:
+    """Read a file of plans: one JSON object per line, or the plan of one chapter as JSON.
+
+    Only plan_id, chapter_index, scene_index and scene_plan of a line are read. What else is there, such
+    as an answer key, is dropped before anything looks at the line.
+
+    Args:
+        file: The file; empty lines are passed over.
+
+    Returns:
+        One entry per line, in the order of the file; a bad line has its problem in place of a plan. Of a chapter's
+        plan one per scene, whose plan_id is `<chapter>_<scene>`.
+
+    Raises:
+        InvalidFileError: When the file cannot be read or holds no plan.
+    """
+    text = read_text_file(file)
+    plans = _plans_of_chapter(text, file) or list(_numbered_plans(text, file))
+    if not plans:
+        raise InvalidFileError(f"{str(file)!r} holds no plan; write one JSON object per line")
+    return plans
+
+
+def _next_place(stores: MemoryStores, project_id: str, chapter_index: int | None) -> tuple[int, int]:
+    """Return the scene after the last stored one of a chapter; without a chapter the first after all that is stored."""
+    try:
+        with stores.database(project_id).read() as unit:
+            places = [(each.chapter_index, each.scene_index) for each in unit.scenes.list_as_of()]
+    except UnknownProjectError:
+        places = []
+    if chapter_index is None:
+        return max((chapter for chapter, _ in places), default=0) + 1, 1
+    return chapter_index, max((scene for chapter, scene in places if chapter == chapter_index), default=0) + 1
+
+
+def _read_plan_file(file: Path, paths: ProjectPaths) -> ScenePlan | ChapterPlan:
+    if not file.exists():
+        raise InvalidFileError(
+            f"there is no plan at {str(file)!r}; write a ScenePlan there, or leave out --plan to take the scene of "
+            f"{str(paths.chapters / 'chapter_NNN_plan.json')!r}"
+        )
+    data = read_json_file(file)
+    if isinstance(data, dict) and "scenes" in data:
+        return validated(ChapterPlan, in_first_shape(data), where=repr(str(file)))
+    return validated(ScenePlan, data, where=repr(str(file)))
+
+
+def _scene_of(plan: ChapterPlan, scene_index: int, file: Path | None) -> ScenePlan:
+    scene = plan.scene(scene_index)
+    if scene is None:
+        planned = ", ".join(str(each.scene_number) for each in plan.scenes) or "none"
+        raise InvalidFileError(f"{str(file)!r} plans no scene {scene_index}; it plans: {planned}")
+    return scene
+
+
+def _chapter_plan(paths: ProjectPaths, chapter_index: int) -> ChapterPlan | None:
+    return load_chapter_plan(paths.chapter_plan_file(chapter_index))
+
+
+def _plans_of_chapter(text: str, file: Path) -> list[NumberedPlan]:
+    """Return the scenes of a chapter's plan; nothing where the file holds something else."""
+    where = repr(str(file))
+    try:
+        data = parse_json(text, where=where)
+    except InvalidFileError:
+        return []
+    if not isinstance(data, dict) or "scenes" not in data:
+        return []
+    chapter = validated(ChapterPlan, in_first_shape(data), where=where)
+    place = chapter.chapter_number
+    return [
+        NumberedPlan(
+            number,
+            PlanLine(
+                plan_id=f"{place}_{scene.scene_number}",
+                chapter_index=place,
+                scene_index=scene.scene_number or 0,
+                scene_plan=scene,
+            ),
+        )
+        for number, scene in enumerate(chapter.scenes, start=1)
+    ]
+
+
+def _numbered_plans(text: str, file: Path) -> Iterator[NumberedPlan]:
+    taken: dict[str, int] = {}
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        where = f"{str(file)!r} line {number}"
+        try:
+            plan = _plan_of(line, where=where)
+        except InvalidFileError as error:
+            yield NumberedPlan(number, problem=str(error))
+            continue
+        first = taken.setdefault(plan.plan_id.casefold(), number)
+        problem = f"{where}: plan_id {plan.plan_id!r} stands on line {first}, too"
+        yield NumberedPlan(number, plan) if first == number else NumberedPlan(number, problem=problem)
+
+
+def _plan_of(line: str, *, where: str) -> PlanLine:
+    data = parse_json(line, where=where)
+    if not isinstance(data, dict):
+        raise InvalidFileError(f"{where} must hold an object, not {shown(data)}")
+    read = {name: data[name] for name in PlanLine.model_fields if name in data}
+    plan = validated(PlanLine, read, where=where)
+    try:
+        require_project_id(plan.plan_id)
+    except InvalidProjectIdError as error:
+        raise InvalidFileError(
+            f"{where}: plan_id {plan.plan_id!r} is not a safe file name; use one such as 'P001'"
+        ) from error
+    return plan

@@ -1,0 +1,229 @@
+"""Stored scenes and their records: looking at them, inserting, moving and deleting them, correcting a record."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field, ValidationError
+
+from novelgen.errors import InvalidFileError, InvalidPositionError, UserInputError
+from novelgen.models.context import ReportIssue
+from novelgen.models.position import StoryPosition
+from novelgen.models.record import SceneRecord
+from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.ingest.ingest import delete_scene as delete_stored_scene
+from runtime.ingest.ingest import ingest_scene
+from runtime.ingest.scene_input import SceneInput
+from runtime.storage.records import MemoryFilter, StoredScene
+from runtime.storage.unit import UnitOfWork
+from runtime.stores import MemoryStores
+
+
+class ListedScene(BaseModel):
+    """A stored scene with the names of who is on stage."""
+
+    scene: StoredScene
+    on_stage: list[str] = Field(default_factory=list)
+
+
+class SceneChange(BaseModel):
+    """What became of scenes that were inserted, moved or deleted."""
+
+    position: str
+    moved: int = Field(default=0, description="Scenes that have another place than before.")
+    removed: int = Field(default=0, description="Memories that went with the scene.")
+    indexing: IndexingResult = Field(default_factory=IndexingResult)
+
+
+class SceneRecordView(BaseModel):
+    """A scene's record, an empty one where it has none, and what no quote of the scene proves."""
+
+    record: SceneRecord
+    is_stored: bool
+    extraction_status: str
+    failure_reason: str = ""
+    unverified: list[str] = Field(default_factory=list)
+
+
+class RecordReplacement(BaseModel):
+    """A record that took the place of what was stored."""
+
+    position: str
+    issues: list[ReportIssue] = Field(default_factory=list)
+    indexing: IndexingResult = Field(default_factory=IndexingResult)
+
+
+def list_scenes(stores: MemoryStores, project_id: str) -> list[ListedScene]:
+    """Return the stored scenes in story order, without their texts and records.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+    """
+    with stores.database(project_id).read() as unit:
+        scenes = unit.scenes.list_as_of()
+        names = _names(unit, project_id)
+    return [_listed(scene, names) for scene in scenes]
+
+
+def get_scene(stores: MemoryStores, project_id: str, *, position: StoryPosition) -> ListedScene:
+    """Return a stored scene with its text.
+
+    Raises:
+        UnknownSceneError: When none is stored there.
+    """
+    with stores.database(project_id).read() as unit:
+        return _listed(unit.scenes.require(position), _names(unit, project_id))
+
+
+def insert_scene(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    position: StoryPosition,
+    text: str | None = None,
+    title: str = "",
+) -> SceneChange:
+    """Make room at a place and store a new scene there; those from there on move by one.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        position: Place of the new scene; with a chapter alone, room is made for a chapter.
+        text: The scene's text; None only makes room.
+        title: The scene's title.
+
+    Raises:
+        InvalidPositionError: When a text is given for a whole chapter.
+        UserInputError: When the text is empty; nothing is moved then.
+    """
+    if text is not None and position.scene_index is None:
+        raise InvalidPositionError(
+            f"{str(position)!r} is a chapter; name the place of the scene: {position}:1"
+        )
+    if text is not None and not text.strip():
+        raise UserInputError(f"the new scene {str(position)!r} holds no text; nothing was moved")
+    with stores.database(project_id).write() as unit:
+        moved = unit.scenes.insert_gap(position)
+    if text is None:
+        return SceneChange(position=str(position), moved=moved, indexing=drain_outbox(stores, project_id))
+    chapter_index, scene_index = position.chapter_index or 0, position.scene_index or 0
+    scene = SceneInput(chapter_index=chapter_index, scene_index=scene_index, title=title, text=text.strip())
+    result = ingest_scene(stores, project_id, scene)
+    return SceneChange(position=str(position), moved=moved, indexing=result.indexing)
+
+
+def move_scene(
+    stores: MemoryStores, project_id: str, *, source: StoryPosition, target: StoryPosition
+) -> SceneChange:
+    """Move a scene, or a whole chapter; the others close up and make room.
+
+    Raises:
+        InvalidPositionError: When one is a scene and the other a chapter.
+        UnknownSceneError: When nothing is stored at the source.
+    """
+    if (source.scene_index is None) != (target.scene_index is None):
+        raise InvalidPositionError(
+            f"{str(source)!r} and {str(target)!r} are not alike; move a scene to a scene's place (3:2 5:1) or a "
+            "chapter to a chapter's (3 5)"
+        )
+    with stores.database(project_id).write() as unit:
+        if source.scene_index is None:
+            chapters = source.chapter_index or 0, target.chapter_index or 0
+            moved = unit.scenes.move_chapter(*chapters)
+        else:
+            moved = unit.scenes.move_scene(source, target)
+    return SceneChange(position=str(target), moved=moved, indexing=drain_outbox(stores, project_id))
+
+
+def delete_scene(stores: MemoryStores, project_id: str, *, position: StoryPosition) -> SceneChange:
+    """Delete a scene with everything that came from it; the author's notes stay.
+
+    Raises:
+        UnknownSceneError: When none is stored there.
+    """
+    result = delete_stored_scene(stores, project_id, position)
+    return SceneChange(position=str(position), removed=result.scenes[0].removed, indexing=result.indexing)
+
+
+def get_record(stores: MemoryStores, project_id: str, *, position: StoryPosition) -> SceneRecordView:
+    """Return what a scene established, with the facts that no quote of it proves.
+
+    Raises:
+        UnknownSceneError: When none is stored there.
+    """
+    with stores.database(project_id).read() as unit:
+        scene = unit.scenes.require(position)
+        unverified = _unverified_facts(unit, scene)
+    return SceneRecordView(
+        record=_record_of(scene),
+        is_stored=scene.record is not None,
+        extraction_status=scene.extraction_status,
+        failure_reason=scene.failure_reason or "",
+        unverified=unverified,
+    )
+
+
+def replace_record(
+    stores: MemoryStores, project_id: str, *, position: StoryPosition, written: str, source_name: str
+) -> RecordReplacement:
+    """Store a record that the author wrote, in place of what came from the old one.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        position: The scene.
+        written: The record as JSON.
+        source_name: What to call it in an error, such as its file.
+
+    Raises:
+        UnknownSceneError: When no scene is stored there.
+        InvalidFileError: When what was written is no record; nothing is changed then.
+    """
+    with stores.database(project_id).read() as unit:
+        scene = unit.scenes.require(position)
+    replacement = SceneInput(
+        chapter_index=scene.chapter_index,
+        scene_index=scene.scene_index,
+        title=scene.title,
+        text=scene.text or "",
+        record=_parsed_record(written, scene, source_name),
+        record_origin="author",
+    )
+    result = ingest_scene(stores, project_id, replacement)
+    return RecordReplacement(position=str(position), issues=result.scenes[0].issues, indexing=result.indexing)
+
+
+def _names(unit: UnitOfWork, project_id: str) -> dict[str, str]:
+    return {each.entity.entity_id: each.entity.name for each in unit.entities.list_all()}
+
+
+def _listed(scene: StoredScene, names: dict[str, str]) -> ListedScene:
+    return ListedScene(scene=scene, on_stage=[names.get(each, each) for each in scene.participants])
+
+
+def _record_of(scene: StoredScene) -> SceneRecord:
+    empty = SceneRecord(chapter_index=scene.chapter_index, scene_index=scene.scene_index, title=scene.title)
+    return scene.record or empty
+
+
+def _unverified_facts(unit: UnitOfWork, scene: StoredScene) -> list[str]:
+    memories = unit.memories.list_matching(MemoryFilter(unverified_only=True))
+    changes = unit.states.unverified(scene_id=scene.scene_id)
+    facts = [
+        f"memory {stored.chunk.source_id}: {stored.chunk.content}"
+        for stored in memories
+        if stored.scene_id == scene.scene_id
+    ]
+    return facts + [f"state {change.entity_id}.{change.attribute}: {change.value}" for change in changes]
+
+
+def _parsed_record(text: str, scene: StoredScene, name: str) -> SceneRecord:
+    try:
+        record = SceneRecord.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"])) or "the file"
+        raise InvalidFileError(
+            f"{name!r} is no scene record: {field}: {first['msg']}; nothing was changed"
+        ) from error
+    # A record belongs to the scene that it is given for, wherever that stood when it was written.
+    place = {"chapter_index": scene.chapter_index, "scene_index": scene.scene_index}
+    return record.model_copy(update=place)

@@ -1,0 +1,53 @@
+"""How entities stand at a point of the story and around a chapter."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.state import EntityStateSnapshot
+from runtime.stores import MemoryStores
+
+DEFAULT_CONTEXT_WINDOW = 2
+"""Chapters before and after the one that is asked for."""
+
+
+class TimelineView(BaseModel):
+    """How entities stood around a chapter, and the names to show for the ids in it."""
+
+    snapshots: list[EntityStateSnapshot] = Field(
+        default_factory=list, description="One per entity and chapter in which it changed, in story order."
+    )
+    names: dict[str, str] = Field(default_factory=dict)
+
+
+def get_timeline(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    chapter_index: int,
+    context_window: int = DEFAULT_CONTEXT_WINDOW,
+    as_of: StoryPosition | None = None,
+) -> TimelineView:
+    """Return how entities stood at the end of the chapters around one chapter.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        chapter_index: The chapter in the middle.
+        context_window: Chapters before and after it.
+        as_of: Only what lies strictly before this position; None means all that is stored.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        DatabaseError: When the database fails.
+    """
+    window = max(0, context_window)
+    cut = as_of or END_OF_STORY
+    with stores.database(project_id).read() as unit:
+        snapshots = unit.states.timeline(chapter_index - window, chapter_index + window, as_of=cut)
+        if as_of is None:
+            entities = [stored.entity for stored in unit.entities.list_all()]
+        else:
+            entities = unit.entities.list_as_of(as_of=as_of)
+    return TimelineView(snapshots=snapshots, names={each.entity_id: each.name for each in entities})
