@@ -184,22 +184,22 @@ def _chosen(stores: MemoryStores, project_id: str, limit: int) -> _Chosen:
         live = unit.consolidations.live()
         if not any(count > limit for count in entity_counts(live).values()):
             return _Chosen(live)
-        vectors = _vectors(unit, project_id, model_name) if model_name is not None else {}
+        vectors = _vectors(unit, model_name) if model_name is not None else {}
         loops = unit.loops.list_as_of()
         scenes = [(each.chapter_index, each.scene_index) for each in unit.scenes.list_as_of()]
-        names = _names(unit, project_id)
+        names = _names(unit)
     groups = choose_groups(live, limit=limit, scenes=scenes, open_loops=loops, vectors=vectors)
     return _Chosen(live, groups, names, model_name, vectors)
 
 
-def _vectors(unit: UnitOfWork, project_id: str, model_name: str) -> dict[str, Vector]:
+def _vectors(unit: UnitOfWork, model_name: str) -> dict[str, Vector]:
     """As if nothing were consolidated, so that a second run compares memories as the first did."""
     brought = unit.memories.filtered_ids(MemoryFilter(unconsolidated=True))
     ids, matrix = unit.embeddings.matrix(model_name, ids=brought, with_sources=True)
     return dict(zip(ids, matrix, strict=True))
 
 
-def _names(unit: UnitOfWork, project_id: str) -> list[str]:
+def _names(unit: UnitOfWork) -> list[str]:
     stored = unit.entities.list_all()
     return list(dict.fromkeys(name for each in stored for name in each.entity.names()))
 

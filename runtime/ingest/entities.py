@@ -85,10 +85,10 @@ def store_entities_in(
 ) -> EntitiesResult:
     """Store entities in a running transaction; see `store_entities`."""
     before = frozenset(unit.entities.all_names())
-    written = _write_characters(unit, project_id, characters, entities) if characters else []
-    written += _write_entities(unit, project_id, entities, origin)
+    written = _write_characters(unit, characters, entities) if characters else []
+    written += _write_entities(unit, entities, origin)
     changed = before ^ frozenset(unit.entities.all_names())
-    affected = _scenes_naming(unit, project_id, changed) if changed else []
+    affected = _scenes_naming(unit, changed) if changed else []
     for scene in affected:
         replace_stored_scene(unit, scene, settings=settings, created_at=created_at)
     return EntitiesResult(
@@ -98,7 +98,7 @@ def store_entities_in(
 
 
 def _write_characters(
-    unit: UnitOfWork, project_id: str, characters: CharactersConfig, entities: Sequence[Entity]
+    unit: UnitOfWork, characters: CharactersConfig, entities: Sequence[Entity]
 ) -> list[str]:
     stored = {one.entity.entity_id: one for one in unit.entities.list_all()}
     known = {entity_id: one.entity for entity_id, one in stored.items()}
@@ -112,13 +112,13 @@ def _write_characters(
     changed = [
         entity.entity_id
         for entity in read
-        if _write_character(unit, project_id, entity, by_author.get(entity.entity_id, set()))
+        if _write_character(unit, entity, by_author.get(entity.entity_id, set()))
     ]
     unit.character_file.note(said - _alias_pairs(one.entity for one in stored.values()))
     return [*(entity_id for entity_id, _ in gone), *changed]
 
 
-def _write_character(unit: UnitOfWork, project_id: str, entity: Entity, by_author: Set[str]) -> bool:
+def _write_character(unit: UnitOfWork, entity: Entity, by_author: Set[str]) -> bool:
     """Store what the author says of a character, and tell whether that is new."""
     old = unit.entities.get(entity.entity_id)
     if old is None:
@@ -145,9 +145,7 @@ def _says_nothing_new(stored: StoredEntity, entity: Entity) -> bool:
     return stored.origin == "author" and same and set(entity.names()) <= set(stored.entity.names())
 
 
-def _write_entities(
-    unit: UnitOfWork, project_id: str, entities: Sequence[Entity], origin: EntityOrigin
-) -> list[str]:
+def _write_entities(unit: UnitOfWork, entities: Sequence[Entity], origin: EntityOrigin) -> list[str]:
     if origin != "author":
         unit.character_file.release(_alias_pairs(entities))
     stored = {one.entity.entity_id: one for one in unit.entities.list_all()}
@@ -167,7 +165,7 @@ def _is_stored_already(stored: StoredEntity, entity: Entity, origin: EntityOrigi
     return stored.origin == origin and stored.entity == entity
 
 
-def _scenes_naming(unit: UnitOfWork, project_id: str, names: Names) -> list[StoredScene]:
+def _scenes_naming(unit: UnitOfWork, names: Names) -> list[StoredScene]:
     finder = NameFinder(name for _, name in names)
     scenes = unit.scenes.list_as_of(with_text=True)
     return [scene for scene in scenes if finder.find(_whole_text(scene))]

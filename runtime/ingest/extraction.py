@@ -51,7 +51,7 @@ class ExtractionChoice:
     again: bool = False
 
 
-def chosen_scenes(unit: UnitOfWork, project_id: str, choice: ExtractionChoice) -> list[StoryPosition]:
+def chosen_scenes(unit: UnitOfWork, choice: ExtractionChoice) -> list[StoryPosition]:
     """Return the scenes to read in story order, each once; those with a record of a person are never among them.
 
     Raises:
@@ -162,7 +162,7 @@ def extract_scenes(
     """
     chain = SceneRecordChain(model, settings=settings)
     with stores.database(project_id).read() as unit:
-        waiting = chosen_scenes(unit, project_id, choice or ExtractionChoice())
+        waiting = chosen_scenes(unit, choice or ExtractionChoice())
     done: list[SceneExtraction] = []
     for position in waiting:
         done.append(_extracted(stores, project_id, position, chain))
@@ -199,7 +199,7 @@ def _request(unit: UnitOfWork, scene: StoredScene, *, max_bullets: int) -> Scene
         text=scene.text or "",
         language=_known_language(language),
         entities=entities,
-        present_ids=list(read_surroundings(unit, project_id, position).recent_ids),
+        present_ids=list(read_surroundings(unit, position).recent_ids),
         open_loops=unit.outline(as_of=position).open_loops,
         states=unit.states.snapshots([entity.entity_id for entity in entities], as_of=position),
         relationships=unit.relationships.list_as_of(as_of=position),
@@ -222,7 +222,7 @@ def _stored(
     if result.record is None and stored.record is not None:
         return _outcome(read, result, "failed")
     known_loops = _known_loops(stored.record, result.record)
-    record, entities = with_given_ids(result, _allocator(unit, read.project_id), known_loops=known_loops)
+    record, entities = with_given_ids(result, _allocator(unit), known_loops=known_loops)
     if entities:
         store_entities_in(
             unit,
@@ -247,7 +247,7 @@ def _stored(
     replace_scene(
         unit,
         scene.scrubbed(),
-        read_surroundings(unit, read.project_id, read.position),
+        read_surroundings(unit, read.position),
         project_id=read.project_id,
         stored=stored,
         settings=stores.settings.memory.ingest,
@@ -262,7 +262,7 @@ def _known_loops(before: SceneRecord | None, now: SceneRecord | None) -> dict[st
     return known_loop_ids(before.open_loops_created, now.open_loops_created)
 
 
-def _allocator(unit: UnitOfWork, project_id: str) -> Callable[[AllocatedKind], str]:
+def _allocator(unit: UnitOfWork) -> Callable[[AllocatedKind], str]:
     def allocate(kind: AllocatedKind) -> str:
         return unit.loops.next_id() if kind == "open_loop" else unit.entities.next_id(kind)
 

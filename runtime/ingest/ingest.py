@@ -163,7 +163,7 @@ def _taken_in(
             return _result(given, "unchanged", stored.scene_id, issues=issues)
         if not unit.projects.require().language:
             unit.projects.update(language=story_language(scene.text))
-        surroundings = read_surroundings(unit, project_id, at)
+        surroundings = read_surroundings(unit, at)
         written = replace_scene(
             unit,
             scene,

@@ -85,7 +85,7 @@ def replace_stored_scene(
     return replace_scene(
         unit,
         scene,
-        read_surroundings(unit, stored.project_id, stored.position),
+        read_surroundings(unit, stored.position),
         project_id=stored.project_id,
         stored=stored,
         settings=settings,
@@ -106,7 +106,7 @@ def same_record(left: SceneRecord | None, right: SceneRecord | None) -> bool:
     return left.model_dump(mode="json", exclude=place) == right.model_dump(mode="json", exclude=place)
 
 
-def read_surroundings(unit: UnitOfWork, project_id: str, position: StoryPosition) -> SceneSurroundings:
+def read_surroundings(unit: UnitOfWork, position: StoryPosition) -> SceneSurroundings:
     """Read what is known on entering a scene: all entities, who was on stage lately, and where."""
     before = unit.scenes.list_as_of(as_of=position, last=SCENES_BEFORE)
     recent = [entity_id for scene in reversed(before) for entity_id in scene.participants]

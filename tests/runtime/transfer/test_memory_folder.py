@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
+from novelgen.consolidation.consolidated import ConsolidatedText, consolidated_memory
 from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputError
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition, utc_now
@@ -140,6 +141,27 @@ def test_the_files_have_the_documented_shapes(here: MemoryStores, tmp_path: Path
     assert (loops[0]["id"], loops[0]["status"], loops[0]["created_in_scene"]) == ("OL11", "open", "S001")
     counters = json.loads((tmp_path / "memory/counters.json").read_text("utf-8"))
     assert (counters["character"], counters["scene"]) == (2, 3)
+
+
+def test_flags_of_memories_are_told_in_words(here: MemoryStores, there: MemoryStores, tmp_path: Path) -> None:
+    """A memory that is found by words alone, or stands for others, says so as every export before it did."""
+    project_id = _told_project(here)
+    with here.database(project_id).write() as unit:
+        sources = [
+            each.chunk for each in unit.memories.list_matching() if each.chunk.content_type == "memory"
+        ][:2]
+        text = ConsolidatedText(content="Both of it.")
+        unit.consolidations.add(consolidated_memory(text, sources, created_at=utc_now()), sources)
+    export_project(here, project_id, tmp_path)
+    scene_file = json.loads((tmp_path / "memory/scenes/S001.json").read_text("utf-8"))
+    standing = json.loads((tmp_path / "memory/consolidations.json").read_text("utf-8"))["consolidations"]
+    told = {each["content_type"]: each for each in scene_file["memories"]}
+    assert told["scene"]["embedding_id"] == "words-only"
+    assert told["memory"]["embedding_id"] == told["memory"]["chunk_id"]
+    assert [each["event_type"] for each in standing] == ["consolidated"]
+    assert not {"is_indexed", "is_consolidated", "project_id", "superseded_by"} & told["scene"].keys()
+    _import(there, project_id, tmp_path)
+    assert _contents(there, project_id) == _contents(here, project_id)
 
 
 def test_a_dry_run_tells_and_stores_nothing(here: MemoryStores, there: MemoryStores, tmp_path: Path) -> None:
