@@ -84,6 +84,10 @@ class UnknownProjectError(UserInputError):
     """No project of that id is stored."""
 
 
+class ProjectExistsError(UserInputError):
+    """A project of that id is stored already."""
+
+
 class UnknownEntityError(UserInputError):
     """No entity of that id or name is stored."""
 

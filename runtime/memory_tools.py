@@ -18,9 +18,8 @@ from novelgen.models.state import EntityStateSnapshot
 from novelgen.names.resolver import NameResolver
 from novelgen.selection.rank_fusion import reciprocal_rank_fusion
 from novelgen.text.scrub import scrub_text
-from runtime.lent_stores import lent_stores
 from runtime.retrieval.search import search_memories
-from runtime.stores import MemoryStores
+from runtime.stores import MemoryStores, stores_or_default
 
 logger = logging.getLogger(__name__)
 DEFAULT_TOP_K = 10
@@ -60,7 +59,7 @@ def search_story_memory_tool(
         UserInputError: When the query is empty.
         StoreError: When no arm of the search could answer.
     """
-    with lent_stores(stores) as opened:
+    with stores_or_default(stores) as opened:
         return StoryMemoryTools(opened).search_story_memory(
             project_id,
             query,
@@ -97,7 +96,7 @@ def get_entity_state_tool(
         UnknownProjectError: When no such project is stored.
         DatabaseError: When the database fails.
     """
-    with lent_stores(stores) as opened:
+    with stores_or_default(stores) as opened:
         return StoryMemoryTools(opened).get_entity_state(
             project_id, entity_id, chapter_index=chapter_index, scene_index=scene_index
         )
@@ -128,7 +127,7 @@ def get_recent_timeline_tool(
         UnknownProjectError: When no such project is stored.
         DatabaseError: When the database fails.
     """
-    with lent_stores(stores) as opened:
+    with stores_or_default(stores) as opened:
         return StoryMemoryTools(opened).get_recent_timeline(
             project_id, chapter_index, context_window=context_window, as_of=as_of
         )

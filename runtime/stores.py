@@ -5,13 +5,21 @@ from __future__ import annotations
 import contextlib
 import threading
 import weakref
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Generic, Self, TypeVar
 
-from novelgen.errors import DatabaseError, InvalidProjectIdError, UnknownProjectError, VectorIndexError
+from novelgen.errors import (
+    DatabaseError,
+    InvalidProjectIdError,
+    ProjectExistsError,
+    UnknownProjectError,
+    VectorIndexError,
+)
 from novelgen.models.position import require_project_id, utc_now
 from runtime.files.paths import ProjectPaths
 from runtime.providers.embeddings import (
@@ -20,12 +28,49 @@ from runtime.providers.embeddings import (
     build_embeddings,
     embedding_identity,
 )
-from runtime.recently_used import RecentlyUsed
-from runtime.settings import NovelgenSettings
+from runtime.settings import NovelgenSettings, load_settings
 from runtime.storage.database import DatabaseManager, ProjectDatabase
 from runtime.storage.records import StoredProject
 from runtime.vectors.locations import ChromaServer, EmbeddedIndex, IndexLocation
 from runtime.vectors.manager import VectorStoreManager
+
+Key = TypeVar("Key", bound=Hashable)
+
+Thing = TypeVar("Thing")
+
+
+class RecentlyUsed(Generic[Key, Thing]):
+    """Holds things in the order of their use and tells which are too many. Not safe between threads.
+
+    Args:
+        limit: Most things to hold in the long run, at least 1.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._things: OrderedDict[Key, Thing] = OrderedDict()
+
+    def get(self, key: Key) -> Thing | None:
+        """Return a thing and take it as used now; None when it is not held."""
+        thing = self._things.get(key)
+        if thing is not None:
+            self._things.move_to_end(key)
+        return thing
+
+    def use(self, key: Key, thing: Thing) -> None:
+        """Hold a thing as the one used last, beyond the limit if need be."""
+        self._things[key] = thing
+        self._things.move_to_end(key)
+
+    def take_surplus(self) -> list[tuple[Key, Thing]]:
+        """Let go of what is beyond the limit and return it, the one used longest ago first."""
+        return [self._things.popitem(last=False) for _ in range(len(self._things) - self._limit)]
+
+    def take_all(self) -> list[Thing]:
+        """Let go of everything and return it."""
+        things = list(self._things.values())
+        self._things.clear()
+        return things
 
 
 class MemoryStores:
@@ -104,7 +149,7 @@ class MemoryStores:
 
         Raises:
             InvalidProjectIdError: When the id is not a plain, path-free string.
-            UserInputError: When the project exists already.
+            ProjectExistsError: When the project exists already.
         """
         paths = self.paths(project_id)
         with self._database_lock:
@@ -128,11 +173,12 @@ class MemoryStores:
         )
 
     def ensure_project(self, project_id: str, *, name: str = "", language: str = "") -> None:
-        """Create a project where there is none; one that exists is left as it is."""
+        """Create a project where there is none; one that exists, or that somebody creates meanwhile, stays as it is."""
         try:
             self.database(project_id)
         except UnknownProjectError:
-            self.create_project(project_id, name=name, language=language)
+            with contextlib.suppress(ProjectExistsError):
+                self.create_project(project_id, name=name, language=language)
 
     def vectors(self, project_id: str) -> VectorStoreManager:
         """Return the vector index of a project, made for the configured embedding model.
@@ -284,3 +330,13 @@ class MemoryStores:
             return self.paths(require_project_id(folder.name)).database.is_file()
         except InvalidProjectIdError:
             return False
+
+
+@contextmanager
+def stores_or_default(stores: MemoryStores | None) -> Iterator[MemoryStores]:
+    """Lend the given stores, or open those of the settings and close them at the end."""
+    if stores is not None:
+        yield stores
+        return
+    with MemoryStores(load_settings()) as opened:
+        yield opened

@@ -10,7 +10,6 @@ from novelgen.memory.outline import StoryOutline
 from novelgen.memory.search import SearchResult
 from novelgen.models.context import ContextItem, LeftOutItem, MemoryContextRequest
 from novelgen.models.memory import PASSAGE_TYPES, StoryMemoryChunk
-from novelgen.planning.model_planner import NAMES_ONLY
 from novelgen.planning.retrieval_plan import PlannedQuery, RetrievalPlan
 from novelgen.rendering.prompt_block import prompt_order
 from novelgen.selection.candidates import QueryKind, SceneCast, SceneQuery, SelectionScene
@@ -116,7 +115,7 @@ def selection_scene(story: StoryOutline, plan: RetrievalPlan, search: SearchResu
 
 def _kind(query: PlannedQuery) -> QueryKind:
     if query.origin == "llm":
-        return "character" if query.purpose == NAMES_ONLY else "model"
+        return "character" if query.is_names_only else "model"
     return _KINDS.get(query.purpose, "other")
 
 

@@ -1,8 +1,4 @@
-"""What one run of the memory context chain has gathered so far.
-
-The door through which a context leaves the chain.
-
-The main job: a scene plan in, a SceneMemoryContext out.
+"""The main job: a scene plan in, a SceneMemoryContext out.
 
 LangChain composes and calls; what is looked up, chosen and shown is decided in the rooms below
 (`planning`, `selection`, `assembly`). The chain keeps nothing between runs.

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from novelgen.consolidation.rules import DEFAULT_RULES, ConsolidationRules, score
 from novelgen.memory.search import Vector
 from novelgen.model_calls.answers import require_grounded, whole_sentences
-from novelgen.models.memory import CONSOLIDATED, StoryMemoryChunk
+from novelgen.models.memory import StoryMemoryChunk
 from novelgen.selection.budget import is_cut, short_form_defect
 from novelgen.text.extractive import SHORT_FORM_CHARACTERS
 from novelgen.text.language import estimate_tokens
@@ -90,7 +90,7 @@ def consolidated_memory(
         created_at=created_at,
         importance=max(source.importance for source in sources),
         source_id=chunk_id,
-        event_type=CONSOLIDATED,
+        is_consolidated=True,
         verified=all(source.verified for source in sources),
         origin="extracted" if is_extracted else "record",
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from novelgen.models.memory import CONSOLIDATED, StoryMemoryChunk
+from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.state import OpenLoop
 from novelgen.records.supersession import SUPERSESSION_CHAINS
 
@@ -27,7 +27,7 @@ class LiveMemory:
     @property
     def is_consolidated(self) -> bool:
         """Whether it stands for others already."""
-        return self.chunk.event_type == CONSOLIDATED
+        return self.chunk.is_consolidated
 
     @property
     def place(self) -> tuple[int, int] | None:

@@ -15,6 +15,12 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 
 Vector = NDArray[np.float32]
 
+NAMES_PURPOSE = "names"
+"""Purpose of a model's query that is nothing but names."""
+
+NAMES_ONLY_PURPOSES = frozenset({"character", "pair", NAMES_PURPOSE})
+"""Purposes of queries that are names and no more: they find memories, but cannot tell which are relevant."""
+
 
 class SearchQuery(BaseModel):
     """One query; an empty filter does not filter."""
@@ -24,6 +30,11 @@ class SearchQuery(BaseModel):
     entities: list[str] = Field(default_factory=list, description="Only memories linked to one of these ids.")
     content_type: ContentType | None = None
     tags: list[str] = Field(default_factory=list, description="Only memories with one of these tags.")
+
+    @property
+    def is_names_only(self) -> bool:
+        """Whether it says no more than names."""
+        return self.purpose in NAMES_ONLY_PURPOSES
 
 
 class SearchRequest(BaseModel):

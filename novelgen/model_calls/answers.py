@@ -1,10 +1,8 @@
-"""One JSON object out of what a language model wrote.
+"""What a language model wrote: one JSON object out of it, whole, and saying no more than it was shown.
 
 Tolerated: a byte order mark, reasoning in `<think>` blocks, chat markers, code fences, prose around the
 object, trailing commas, comments, single quotes, Chinese quotation marks and punctuation, line breaks in
 strings, repeated keys. Never tolerated: an object that ends too early, for nobody knows what it lacks.
-
-Whether what a model wrote is whole, and says no more than what it was shown.
 """
 
 from __future__ import annotations

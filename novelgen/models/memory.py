@@ -38,12 +38,6 @@ PASSAGE_TYPES: tuple[ContentType, ...] = ("scene", "dialogue", "description")
 WHOLE_TEXT_TYPES: tuple[ContentType, ...] = ("scene",)
 """Passages that together are the whole text, and so outnumber everything else."""
 
-WORDS_ONLY = "words-only"
-"""The `embedding_id` of a memory that the vector index does not hold: it is found by words."""
-
-CONSOLIDATED = "consolidated"
-"""The `event_type` of a memory that stands for several others from its position on."""
-
 MemoryTier = Literal["pinned", "important", "regular"]
 
 MemoryOrigin = Literal["record", "extracted", "text", "author"]
@@ -64,7 +58,13 @@ class StoryMemoryChunk(BaseModel):
     entities_mentioned: list[str] = Field(default_factory=list, description="Entity ids.")
     tags: list[str] = Field(default_factory=list)
     embedding_id: str | None = Field(
-        default=None, description="Its id in the vector index (None: its chunk_id), or WORDS_ONLY."
+        default=None, description="Its id in the vector index; None means its chunk_id."
+    )
+    is_indexed: bool = Field(
+        default=True, description="Whether the vector index holds it; else it is found by words alone."
+    )
+    is_consolidated: bool = Field(
+        default=False, description="Whether it stands for several others from its position on."
     )
     created_at: UtcDatetime = Field(default_factory=utc_now)
 

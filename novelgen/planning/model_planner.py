@@ -10,6 +10,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
 
 from novelgen.errors import DeadlineExceededError, ModelError
+from novelgen.memory.search import NAMES_PURPOSE
 from novelgen.model_calls.answers import UnusableAnswerError
 from novelgen.model_calls.json_model import JsonModel, issue_kind_of
 from novelgen.model_calls.prompt_data import NOTHING, as_data, known_entities_text
@@ -102,9 +103,6 @@ def _joined(names: Iterable[str], language: StoryLanguage) -> str:
 
 SHARED_WORDS_OF_A_GROUNDED_QUERY = 2
 
-NAMES_ONLY = "names"
-"""Purpose of a query that is nothing but names: it finds memories, but cannot tell which of them are relevant."""
-
 
 @dataclass(frozen=True, slots=True)
 class Ground:
@@ -171,7 +169,7 @@ def _grounded_queries(answer: ModelRetrievalPlan, ground: Ground) -> list[Planne
         mentions = ground.names.find_mentions(query.query)
         if mentions or _speaks_of_the_scene(query.query, scene_words):
             says_more = bool(significant_words(_without(query.query, mentions)))
-            kept.setdefault(text, _planned(query, purpose if says_more else NAMES_ONLY, ground.names))
+            kept.setdefault(text, _planned(query, purpose if says_more else NAMES_PURPOSE, ground.names))
     return list(kept.values())[:MAX_QUERIES]
 
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from novelgen.memory.search import Vector
+from novelgen.memory.search import ArmHit, Candidate, Vector
 from novelgen.models.state import OpenLoop
+
+__all__ = ["LEXICAL_ARM", "SEMANTIC_ARM", "ArmHit", "Candidate", "QueryKind", "SceneCast", "SceneKey"]
+__all__ += ["SceneQuery", "SelectionScene", "Vector"]
 
 SceneKey = tuple[int, int]
 QueryKind = Literal["plan", "purpose", "action", "place", "character", "pair", "model", "other"]
+NAME_KINDS: frozenset[QueryKind] = frozenset({"character", "pair"})
+"""Of queries that are nothing but names."""
 
 SEMANTIC_ARM = "semantic"
 LEXICAL_ARM = "lexical"

@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from novelgen.memory.search import Candidate
-from novelgen.selection.candidates import SceneKey, SelectionScene
+from novelgen.selection.candidates import NAME_KINDS, SceneKey, SelectionScene
 from novelgen.selection.query_scores import Column, Matrix, stack_vectors, standardise, unit_rows
 from novelgen.selection.table import CandidateTable
 from novelgen.text.language import CJK_RANGES, is_cjk
@@ -65,8 +65,6 @@ def _terms(text: str) -> list[str]:
 
 WHOLE_PLAN = frozenset({"plan"})
 
-NAMES = frozenset({"character", "pair"})
-
 COMPARED_SCENES = 5
 """Novelty is judged by so many of the earlier scenes that are most like a passage: one may be alike by chance."""
 
@@ -88,7 +86,7 @@ def shared_words(table: CandidateTable, scene: SelectionScene, *, names_share: f
     Returns:
         One number per candidate. Where no query is the whole plan, all that are not names stand for it.
     """
-    is_name = np.array([query.kind in NAMES for query in scene.queries], dtype=bool)
+    is_name = np.array([query.kind in NAME_KINDS for query in scene.queries], dtype=bool)
     is_whole = np.array([query.kind in WHOLE_PLAN for query in scene.queries], dtype=bool)
     is_plan = is_whole if is_whole.any() else ~is_name
     scores = word_scores(

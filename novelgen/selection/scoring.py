@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from novelgen.models.memory import CONSOLIDATED, DISTILLED_TYPES, SUMMARY_TYPE
+from novelgen.models.memory import DISTILLED_TYPES, SUMMARY_TYPE
 from novelgen.models.state import LOOP_WEIGHTS, UNRESOLVED_STATUSES
 from novelgen.selection.candidates import LEXICAL_ARM, SceneCast, SelectionScene
 from novelgen.selection.neighbours import scenes_of_one_thread, similar_scenes, spread_evidence, surroundings
@@ -197,9 +197,7 @@ def _fixed_points(
         "at_hand": np.where(at_hand, weights.at_hand_points, 0.0),
         "superseded": np.array([weights.superseded_points if c.superseded_by else 0.0 for c in chunks]),
         "unverified": np.array([0.0 if c.verified else weights.unverified_points for c in chunks]),
-        "consolidated": np.array(
-            [weights.consolidated_points if c.event_type == CONSOLIDATED else 0.0 for c in chunks]
-        ),
+        "consolidated": np.array([weights.consolidated_points if c.is_consolidated else 0.0 for c in chunks]),
         "pinned": np.array([weights.pinned_points if c.tier == "pinned" else 0.0 for c in chunks]),
         "kind": np.array(kind_points, dtype=float),
     }

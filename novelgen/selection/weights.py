@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from novelgen.selection.candidates import QueryKind
+from novelgen.selection.candidates import NAME_KINDS, QueryKind
 
 QuotaName = Literal["obligations", "relations", "passages"]
 
@@ -94,7 +94,7 @@ class SelectionWeights(BaseModel):
     )
 
     voting_kinds: frozenset[QueryKind] = Field(
-        default=frozenset({"plan", "purpose", "action", "place", "model", "other"}),
+        default=frozenset(get_args(QueryKind)) - NAME_KINDS,
         description="Queries that decide about relevance; those of names only find candidates.",
     )
     best_queries: int = Field(default=3, ge=1, description="How many of its best queries are averaged.")

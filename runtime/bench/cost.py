@@ -17,14 +17,14 @@ import numpy as np
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
+from novelgen.memory.search import NAMES_ONLY_PURPOSES
 from novelgen.models.context import SceneMemoryContext
 from runtime.bench.bench_stores import load_bench_settings, open_bench_stores
 from runtime.bench.book import BenchBook, BenchPlan, whole_plan
 from runtime.bench.fillers import chapter_after, fill_project
 from runtime.bench.quality import StageProgress
 from runtime.context_chain import build_context_chain
-from runtime.ingest.import_book import import_book
-from runtime.retrieval.semantic import NAMES_ALONE
+from runtime.ingest.ingest import import_book
 from runtime.stores import MemoryStores
 
 T = TypeVar("T")
@@ -188,7 +188,7 @@ class _Trial:
         }
         context, chain_s = _timed(lambda: self._chain.invoke(request))
         asked = context.report.queries if context.report else []
-        embedded = [query.text for query in asked if query.purpose not in NAMES_ALONE]
+        embedded = [query.text for query in asked if query.purpose not in NAMES_ONLY_PURPOSES]
         embeddings = self._stores.embeddings
         vector, one_s = _timed(lambda: embeddings.embed_query(whole_plan(plan.scene_plan)))
         _, search_s = _timed(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from novelgen.errors import DatabaseError, NovelgenError, UnknownProjectError
 from runtime.diagnosis.findings import Finding
-from runtime.ingest.embedding_settings import stored_otherwise
+from runtime.ingest.embeddings import stored_otherwise
 from runtime.ingest.indexing import verify_index
 from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores

@@ -16,8 +16,8 @@ from novelgen.errors import (
     VectorIndexError,
 )
 from novelgen.models.context import ReportIssue
-from novelgen.models.memory import WORDS_ONLY, StoryMemoryChunk
-from runtime.ingest.embedding_batches import ChunkVectors, Progress, Vector
+from novelgen.models.memory import StoryMemoryChunk
+from runtime.ingest.embeddings import ChunkVectors, Progress, Vector
 from runtime.providers.embeddings import EmbeddingIdentity
 from runtime.storage.records import OutboxEntry, StoredProject
 from runtime.storage.session import batches
@@ -53,7 +53,7 @@ class IndexingResult(BaseModel):
 
 def is_semantic(chunk: StoryMemoryChunk) -> bool:
     """Tell whether the vector index holds a memory; every other one is found by words only."""
-    return chunk.embedding_id != WORDS_ONLY
+    return chunk.is_indexed
 
 
 def drain_outbox(

@@ -1,9 +1,14 @@
-"""Taking scenes in: one SQL transaction per scene, then the vector index."""
+"""Taking scenes in: one SQL transaction per scene, then the vector index.
+
+A scene that is there already is replaced by `scene_writes.replace_scene`: what came from it before is withdrawn by
+`runtime.storage.story.scene_writer.SceneWriter`, what it brings now is inserted, and nothing else changes.
+"""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
@@ -12,13 +17,15 @@ from novelgen.errors import DatabaseError
 from novelgen.models.context import ReportIssue
 from novelgen.models.position import StoryPosition
 from novelgen.text.language import story_language
+from runtime.files.bench_folder import load_book
 from runtime.ingest.compaction import compacted
 from runtime.ingest.consolidation import consolidate_beyond_setting
+from runtime.ingest.embeddings import Progress
+from runtime.ingest.entities import store_entities
 from runtime.ingest.indexing import INDEX_STAGE, IndexingResult, drain_outbox
 from runtime.ingest.interruption import proven
-from runtime.ingest.scene_input import SceneInput
-from runtime.ingest.scene_reading import SceneSurroundings
-from runtime.ingest.scene_replacing import read_surroundings, record_origin_of, replace_scene, same_record
+from runtime.ingest.scene_input import SceneInput, SceneSurroundings, scenes_of_book
+from runtime.ingest.scene_writes import read_surroundings, record_origin_of, replace_scene, same_record
 from runtime.storage.database import ProjectDatabase
 from runtime.storage.records import SceneWriteResult, StoredScene
 from runtime.stores import MemoryStores
@@ -241,4 +248,65 @@ def _result(
         outcome=outcome,
         issues=list(issues),
         **counts,
+    )
+
+
+def absent_scenes(stores: MemoryStores, project_id: str, scenes: Sequence[SceneInput]) -> list[StoryPosition]:
+    """Find what is still stored of chapters although they have lost it; what to do is the author's to say.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        scenes: Whole chapters as they are now; stored chapters that are not among them do not count.
+
+    Returns:
+        Positions of stored scenes in story order; empty when every one is still there.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+    """
+    present = {(scene.chapter_index, scene.scene_index) for scene in scenes}
+    chapters = {chapter_index for chapter_index, _ in present}
+    with stores.database(project_id).read() as unit:
+        stored = unit.scenes.list_as_of()
+    return [
+        scene.position
+        for scene in stored
+        if scene.chapter_index in chapters and (scene.chapter_index, scene.scene_index) not in present
+    ]
+
+
+def import_book(
+    stores: MemoryStores,
+    folder: Path,
+    *,
+    project_id: str,
+    records: bool = False,
+    progress: Progress | None = None,
+    index_progress: Progress | None = None,
+) -> IngestResult:
+    """Import a book's scenes, and with `records` its entities and scene records, into a project.
+
+    The project is created when there is none; ids of the book are kept. Importing again changes nothing.
+
+    Args:
+        stores: The stores.
+        folder: Holds scenes.jsonl, meta.json and, for `records`, entities.jsonl and records.jsonl.
+        project_id: The project.
+        records: Also import entities and records.
+        progress: Called after each scene with the scenes done and the scenes in all.
+        index_progress: Called after each step of indexing with the entries done and the entries in all.
+
+    Raises:
+        InvalidFileError: When a file is missing or wrong; nothing is created or stored then.
+        InvalidProjectIdError: When the id is not a plain, path-free string.
+        DatabaseError: When the database fails.
+    """
+    stores.paths(project_id)
+    book = load_book(folder, records=records)
+    stores.ensure_project(project_id, name=book.title, language=book.language)
+    if book.entities:
+        store_entities(stores, project_id, book.entities)
+    return ingest_scenes(
+        stores, project_id, scenes_of_book(book), progress=progress, index_progress=index_progress
     )

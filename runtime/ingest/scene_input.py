@@ -1,15 +1,21 @@
-"""What is taken in: a finished scene at its place, with its record where there is one."""
+"""A finished scene as it is taken in, with its record where there is one, and what its names tell: who and where."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from novelgen.models.entity import Entity
 from novelgen.models.plan import GeneratedChapter
-from novelgen.models.position import ChapterIndex, SceneIndex
+from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition
 from novelgen.models.record import SceneRecord
+from novelgen.names.matching import NameFinder
+from novelgen.names.presence import presence_of
+from novelgen.names.resolver import Mention, NameResolver
 from novelgen.text.scrub import require_size, scrub_text, scrub_tree
 from runtime.files.bench_folder import Book
 from runtime.files.chapter_text import SCENE_TITLE_FIELD
@@ -25,6 +31,7 @@ class SceneInput(BaseModel):
 
     chapter_index: ChapterIndex
     scene_index: SceneIndex
+    label: str = Field(default="", description="Id of a new scene, kept where it is free.")
     title: str = ""
     text: str
     record: SceneRecord | None = None
@@ -83,3 +90,93 @@ def scenes_of_book(book: Book) -> list[SceneInput]:
         )
         for scene in book.scenes
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class SceneSurroundings:
+    """What is known on entering a scene.
+
+    Args:
+        entities: All entities of the project, with all their names.
+        recent_ids: Who was on stage in the scenes before, the most recent first.
+        previous_location_id: Where the scene before played.
+    """
+
+    entities: Sequence[Entity] = ()
+    recent_ids: Sequence[str] = ()
+    previous_location_id: str | None = None
+
+
+class SceneReading:
+    """Reads a scene as of its own place in the story.
+
+    Args:
+        scene: The scene, scrubbed.
+        surroundings: What is known on entering it.
+    """
+
+    def __init__(self, scene: SceneInput, surroundings: SceneSurroundings) -> None:
+        known = known_in_scene(surroundings.entities, scene.chapter_index, scene.scene_index)
+        self._resolver = NameResolver(known, present_ids=surroundings.recent_ids)
+        if scene.record is not None:
+            self.participants = list(dict.fromkeys(scene.record.characters_present))
+            self.location_id = scene.record.location_id
+            return
+        presence = presence_of(
+            scene.text,
+            self._resolver.find_mentions(scene.text),
+            known,
+            previous_location_id=surroundings.previous_location_id,
+        )
+        self.participants = presence.participant_ids
+        self.location_id = presence.location_id
+
+    def mentions_in(self, text: str) -> list[Mention]:
+        """Find the entities that a part of the scene, or of its record, names."""
+        return self._resolver.find_mentions(text, also_present=self.participants)
+
+
+def known_in_scene(entities: Sequence[Entity], chapter_index: int, scene_index: int) -> list[Entity]:
+    """Return the entities that the story has shown by the end of a scene, with the names they have by then.
+
+    Args:
+        entities: Entities with all their names.
+        chapter_index: Chapter of the scene.
+        scene_index: Scene within the chapter.
+    """
+    after = StoryPosition(chapter_index, scene_index + 1)
+    return [
+        entity.model_copy(
+            update={
+                "aliases": [
+                    each for each in entity.aliases if after.admits(each.first_chapter, each.first_scene or 0)
+                ]
+            }
+        )
+        for entity in entities
+        if after.admits(entity.first_chapter, entity.first_scene or 0)
+    ]
+
+
+def name_mentions(text: str, entities: Sequence[Entity]) -> list[tuple[str, str]]:
+    """Find which names of which entities a text contains, wherever in the story they are first used.
+
+    Args:
+        text: A scene's text.
+        entities: All entities of the project; those that share a name all count as named.
+
+    Returns:
+        Pairs of entity id and name, each once, sorted.
+    """
+    bearers: dict[str, list[str]] = {}
+    for entity in entities:
+        for name in entity.names():
+            bearers.setdefault(name, []).append(entity.entity_id)
+    found = {match.name for match in _finder(frozenset(bearers)).find(text)}
+    return sorted({(entity_id, name) for name in found for entity_id in bearers[name]})
+
+
+@lru_cache(maxsize=4)
+def _finder(names: frozenset[str]) -> NameFinder:
+    """Taking names apart costs more than finding them, and scene after scene has the same ones."""
+    return NameFinder(names)

@@ -1,18 +1,127 @@
-"""From a scene that is taken in to the one write that stores it with everything that comes from it."""
+"""Storing a scene in a running transaction, with all that is derived from it.
+
+`replace_scene` derives, and `runtime.storage.story.scene_writer` withdraws what came from the scene before.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from hashlib import sha256
+from itertools import count
 
 from novelgen.models.entity import Entity
+from novelgen.models.position import StoryPosition
+from novelgen.models.record import SceneRecord
 from novelgen.models.state import StateChange
-from runtime.ingest.scene_chunks import ChunkScope, passage_chunks, record_chunks
-from runtime.ingest.scene_input import SceneInput
-from runtime.ingest.scene_reading import SceneReading, SceneSurroundings, name_mentions
-from runtime.ingest.scene_states import presence_states, recorded_states
+from runtime.ingest.scene_facts import (
+    ChunkScope,
+    passage_chunks,
+    presence_states,
+    record_chunks,
+    recorded_states,
+)
+from runtime.ingest.scene_input import (
+    RecordOrigin,
+    SceneInput,
+    SceneReading,
+    SceneSurroundings,
+    name_mentions,
+)
 from runtime.settings import IngestSettings
-from runtime.storage.records import SceneWrite
+from runtime.storage.records import SceneWrite, SceneWriteResult, StoredScene
+from runtime.storage.unit import UnitOfWork
+
+SCENES_BEFORE = 3
+"""How many scenes back somebody who was on stage may be meant by a shared name."""
+
+
+def replace_scene(
+    unit: UnitOfWork,
+    scene: SceneInput,
+    surroundings: SceneSurroundings,
+    *,
+    project_id: str,
+    stored: StoredScene | None,
+    settings: IngestSettings,
+    created_at: datetime,
+) -> SceneWriteResult:
+    """Derive all that a scene brings and store it, in place of what came from it before.
+
+    Args:
+        unit: A writing unit of work.
+        scene: The scene, scrubbed.
+        surroundings: What is known on entering it.
+        project_id: The project.
+        stored: What stands at the scene's position, if anything.
+        settings: What is embedded beside a record.
+        created_at: Moment stamped on new memories.
+    """
+    write = scene_write(
+        scene,
+        surroundings,
+        project_id=project_id,
+        scene_id=stored.scene_id if stored else _new_scene_id(unit, project_id, scene),
+        settings=settings,
+        created_at=created_at,
+    )
+    return unit.scenes.replace_scene(write)
+
+
+def replace_stored_scene(
+    unit: UnitOfWork, stored: StoredScene, *, settings: IngestSettings, created_at: datetime
+) -> SceneWriteResult:
+    """Derive a stored scene anew from its own text and record, after what is known has changed."""
+    scene = SceneInput(
+        chapter_index=stored.chapter_index,
+        scene_index=stored.scene_index,
+        title=stored.title,
+        text=stored.text or "",
+        record=stored.record,
+        record_origin=record_origin_of(stored),
+        extraction_status=stored.extraction_status,
+        failure_reason=stored.failure_reason,
+    )
+    return replace_scene(
+        unit,
+        scene,
+        read_surroundings(unit, stored.project_id, stored.position),
+        project_id=stored.project_id,
+        stored=stored,
+        settings=settings,
+        created_at=created_at,
+    )
+
+
+def record_origin_of(stored: StoredScene) -> RecordOrigin:
+    """Return who made a stored scene's record; "supplied" where there is none."""
+    return "supplied" if stored.record_origin == "rules" else stored.record_origin
+
+
+def same_record(left: SceneRecord | None, right: SceneRecord | None) -> bool:
+    """Tell whether two records say the same, wherever their scenes stand."""
+    if left is None or right is None:
+        return left is right
+    place = {"chapter_index", "scene_index"}
+    return left.model_dump(mode="json", exclude=place) == right.model_dump(mode="json", exclude=place)
+
+
+def read_surroundings(unit: UnitOfWork, project_id: str, position: StoryPosition) -> SceneSurroundings:
+    """Read what is known on entering a scene: all entities, who was on stage lately, and where."""
+    before = unit.scenes.list_as_of(as_of=position, last=SCENES_BEFORE)
+    recent = [entity_id for scene in reversed(before) for entity_id in scene.participants]
+    return SceneSurroundings(
+        entities=[stored.entity for stored in unit.entities.list_all()],
+        recent_ids=list(dict.fromkeys(recent)),
+        previous_location_id=before[-1].location_id if before else None,
+    )
+
+
+def _new_scene_id(unit: UnitOfWork, project_id: str, scene: SceneInput) -> str:
+    """Make an id that is the same for the same story, and free: the scene that had it may have moved away."""
+    keys = (f"{project_id}\x1f{scene.chapter_index}:{scene.scene_index}\x1f{attempt}" for attempt in count())
+    ids = (sha256(key.encode("utf-8")).hexdigest()[:32] for key in keys)
+    return next(scene_id for scene_id in ids if not unit.scenes.holds_id(scene_id))
 
 
 def scene_write(
@@ -51,6 +160,7 @@ def scene_write(
         chapter_index=scene.chapter_index,
         scene_index=scene.scene_index,
         scene_id=scene_id,
+        label=scene.label,
         title=scene.title or (record.title if record else ""),
         text=scene.text,
         location_id=reading.location_id,

@@ -31,18 +31,17 @@ SQL_SHARE = 0.4
 QueryVectors = Mapping[int, Vector]
 """Embedding by index of the query, for those that are asked by meaning."""
 
-NAMES_ALONE = frozenset({"character", "pair", "names"})
-"""Purposes of queries that are names and no more: words and links find names better, and embedding a query is the
-dearest step of a search. Measured on both books, without them the choice is as good at half the embeddings."""
-
 
 def query_vectors(stores: MemoryStores, queries: Sequence[SearchQuery]) -> QueryVectors:
     """Embed the queries that say more than names, in one batch; all where none says more.
 
+    Words and links find names better, and embedding a query is the dearest step of a search. Measured on both
+    books, without those of names the choice is as good at half the embeddings.
+
     Raises:
         EmbeddingError: When the model fails or returns unusable vectors.
     """
-    telling = [index for index, query in enumerate(queries) if query.purpose not in NAMES_ALONE]
+    telling = [index for index, query in enumerate(queries) if not query.is_names_only]
     asked = telling or list(range(len(queries)))
     vectors = stores.embeddings.embed_queries([queries[index].text for index in asked])
     return dict(zip(asked, np.asarray(vectors, dtype=np.float32), strict=True))

@@ -14,7 +14,7 @@ from novelgen.records.conflicts import ACTING_ATTRIBUTES, Conflict, ConflictSour
 from novelgen.records.supersession import split_slot
 from novelgen.records.vital_status import is_death
 from runtime.ingest.indexing import IndexingResult, drain_outbox
-from runtime.ingest.scene_replacing import replace_stored_scene
+from runtime.ingest.scene_writes import replace_stored_scene
 from runtime.storage.records import MemoryFilter
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores

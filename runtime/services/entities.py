@@ -15,7 +15,7 @@ from novelgen.models.profiles import PROFILE_MODELS, STATE_MODELS, profile_of
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot, StateChange
 from novelgen.names.normalise import name_key
 from novelgen.rendering.labels import labels_for
-from runtime.ingest.entity_writes import store_entities_in
+from runtime.ingest.entities import store_entities_in
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.services.references import known_entities, place_name, place_of_statement, resolved_entity
 from runtime.storage.entity.merges import EntityChange

@@ -10,8 +10,7 @@ from langchain_core.language_models import BaseChatModel
 from novelgen.chains.scene_record_chain import SceneRecordSettings
 from novelgen.errors import ConfigurationError
 from novelgen.models.position import StoryPosition
-from runtime.ingest.extraction import ExtractionReport, extract_scenes
-from runtime.ingest.extraction_choice import ExtractionChoice
+from runtime.ingest.extraction import ExtractionChoice, ExtractionReport, extract_scenes
 from runtime.providers.chat_models import build_chat_model
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from novelgen.deadlines import run_concurrently
-from runtime.ingest.embedding_settings import apply_embedding_settings
+from runtime.ingest.embeddings import apply_embedding_settings
 from runtime.ingest.indexing import IndexingResult, drain_outbox, reindex, verify_index
 from runtime.stores import MemoryStores
 

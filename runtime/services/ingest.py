@@ -22,14 +22,19 @@ from runtime.files.project_files import (
     load_settings_file,
     record_files,
 )
-from runtime.ingest.absent_scenes import absent_scenes
 from runtime.ingest.compaction import compacted
 from runtime.ingest.consolidation import consolidate_beyond_setting
-from runtime.ingest.embedding_settings import stored_otherwise
-from runtime.ingest.entity_writes import store_entities
-from runtime.ingest.import_book import import_book
+from runtime.ingest.embeddings import stored_otherwise
+from runtime.ingest.entities import store_entities
 from runtime.ingest.indexing import IndexingResult, drain_outbox
-from runtime.ingest.ingest import IngestResult, SceneIngestResult, ingest_scene, ingest_scenes
+from runtime.ingest.ingest import (
+    IngestResult,
+    SceneIngestResult,
+    absent_scenes,
+    import_book,
+    ingest_scene,
+    ingest_scenes,
+)
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
 from runtime.stores import MemoryStores
 

@@ -9,9 +9,9 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UnknownProjectError
-from runtime.exchange import memory_folder
-from runtime.exchange.import_source import SourceImport, import_source
 from runtime.stores import MemoryStores
+from runtime.transfer import exporting
+from runtime.transfer.importing import SourceImport, import_source
 
 Progress = Callable[[int, int], Any]
 
@@ -36,8 +36,8 @@ def export_project(stores: MemoryStores, project_id: str, *, folder: Path) -> Pr
         UserInputError: When there is something in `memory` already.
         ContextWriteError: When a file cannot be written.
     """
-    files = memory_folder.export_project(stores, project_id, folder)
-    return ProjectExport(folder=folder / memory_folder.MEMORY_FOLDER, files=files)
+    files = exporting.export_project(stores, project_id, folder)
+    return ProjectExport(folder=folder / exporting.MEMORY_FOLDER, files=files)
 
 
 def import_project(

@@ -60,15 +60,6 @@ def story_order(table: FromClause) -> tuple[ColumnElement[Any], ColumnElement[An
     return table.c.chapter_index.asc().nulls_first(), table.c.scene_index.asc().nulls_first()
 
 
-def order_in_force(table: FromClause) -> tuple[ColumnElement[Any], ...]:
-    """Return the sort keys of events in the order in which they count: at one place the author's last.
-
-    The same order as `novelgen.models.folds.in_force`; what was stored later comes later.
-    """
-    by_author = case((table.c.origin == "author", 1), else_=0)
-    return (*story_order(table), by_author, table.c.row_id)
-
-
 _CONSOLIDATED = CHUNKS.alias("consolidated")
 
 
@@ -127,3 +118,12 @@ def linked_rows(project_id: str, entity_ids: list[str]) -> Select[tuple[int]]:
     return select(CHUNK_ENTITIES.c.chunk_row_id).where(
         CHUNK_ENTITIES.c.project_id == project_id, CHUNK_ENTITIES.c.entity_id.in_(entity_ids)
     )
+
+
+def order_in_force(table: FromClause) -> tuple[ColumnElement[Any], ...]:
+    """Return the sort keys of events in the order in which they count: at one place the author's last.
+
+    The same order as `novelgen.models.folds.in_force`; what was stored later comes later.
+    """
+    by_author = case((table.c.origin == "author", 1), else_=0)
+    return (*story_order(table), by_author, table.c.row_id)

@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import TypeVar
 
 from sqlalchemy import URL, Connection, Engine, QueuePool
-from tenacity import Retrying, retry_if_exception, stop_after_attempt
+from tenacity import (
+    Retrying,
+    retry_if_exception,
+    retry_if_exception_type,
+    stop_after_attempt,
+    stop_after_delay,
+    wait_random,
+)
 
 from novelgen.errors import DatabaseBusyError, DatabaseError, UnknownProjectError
 from novelgen.models.position import utc_now
@@ -32,6 +39,8 @@ from runtime.storage.records import StoredProject
 from runtime.storage.unit import UnitOfWork
 
 T = TypeVar("T")
+OPENING_TIMEOUT_S = 60.0
+"""So long one program waits for another that creates or migrates the same database."""
 
 
 class DatabaseManager:
@@ -112,8 +121,7 @@ class DatabaseManager:
         )
         try:
             database._prepare_file(create)
-            with database_errors():
-                migrate_to_head(database.url, busy_timeout_s=busy_timeout_s)
+            database._migrate()
         except BaseException:
             database.close()
             raise
@@ -197,6 +205,21 @@ class DatabaseManager:
     def close(self) -> None:
         """Close all connections; the manager can be used again and then opens new ones."""
         self._engine.dispose()
+
+    def _migrate(self) -> None:
+        """Bring the schema up to date, however many programs open the same new file at this moment.
+
+        The switch to a write-ahead log fails at once, whatever the timeout, while another connection is at it.
+        """
+        waiting = Retrying(
+            retry=retry_if_exception_type(DatabaseBusyError),
+            wait=wait_random(0.05, 0.25),
+            stop=stop_after_delay(OPENING_TIMEOUT_S),
+            reraise=True,
+        )
+        for attempt in waiting:
+            with attempt, database_errors():
+                migrate_to_head(self.url, busy_timeout_s=max(self._busy_timeout_s, OPENING_TIMEOUT_S / 2))
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

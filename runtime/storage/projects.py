@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 from sqlalchemy import Connection, case, select
 
-from novelgen.errors import UnknownProjectError, UserInputError
+from novelgen.errors import ProjectExistsError, UnknownProjectError
 from novelgen.models.entity import ID_PREFIXES, EntityType
 from novelgen.models.position import require_project_id
 from runtime.storage.records import StoredProject
@@ -38,7 +38,7 @@ class ProjectRepository:
 
         Raises:
             InvalidProjectIdError: When the id is not a plain, path-free string.
-            UserInputError: When a project of that id is stored already.
+            ProjectExistsError: When a project of that id is stored already.
         """
         statement = self._session.upsert(PROJECTS).values(
             project_id=require_project_id(self._session.project_id),
@@ -53,7 +53,9 @@ class ProjectRepository:
             PROJECTS.c.project_id
         )
         if not self._session.rows(created):
-            raise UserInputError(f"a project {self._session.project_id!r} exists already; choose another id")
+            raise ProjectExistsError(
+                f"a project {self._session.project_id!r} exists already; choose another id"
+            )
         return self.require()
 
     def get(self) -> StoredProject | None:

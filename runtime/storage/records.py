@@ -19,6 +19,8 @@ EventOrigin = Literal["record", "author"]
 MemoryStatus = Literal["active", "banned", "deleted"]
 OutboxOperation = Literal["upsert", "delete"]
 OutboxState = Literal["pending", "done", "failed"]
+ScenePlace = tuple[int, int]
+"""Chapter and scene."""
 
 
 class StoredProject(BaseModel):
@@ -52,13 +54,15 @@ class SceneWrite(BaseModel):
     """A finished scene with everything that came from it.
 
     Loops and relationships are taken from `record`. `chunk_links` overrides a chunk's `entities_mentioned`
-    where it has the chunk's id. `scene_id` is for a scene that has none yet; a stored scene keeps its own.
+    where it has the chunk's id. `scene_id` and `label` are for a scene that has none yet; a stored scene keeps its
+    own, and a label that another scene has is not given again.
     """
 
     project_id: str = Field(min_length=1)
     chapter_index: ChapterIndex
     scene_index: SceneIndex
     scene_id: str | None = None
+    label: str = ""
     title: str = ""
     text: str = ""
     location_id: str | None = None

@@ -29,73 +29,6 @@ from sqlmodel import Field, SQLModel
 
 from novelgen.models.memory import CONTENT_TYPES
 
-__all__ = [
-    "ALIASES",
-    "BIG_KEY",
-    "CHARACTER_FILE_ALIASES",
-    "CHUNKS",
-    "CHUNK_ENTITIES",
-    "CHUNK_TAGS",
-    "CONSOLIDATION_SOURCES",
-    "COUNTERS",
-    "EMBEDDINGS",
-    "ENTITIES",
-    "ENTITY_CHANGES",
-    "ENTITY_CHANGE_KINDS",
-    "ENTITY_ORIGINS",
-    "ENTITY_TYPES",
-    "EVENT_ORIGINS",
-    "EXTRACTION_STATUSES",
-    "LINK_KINDS",
-    "LOOP_EVENTS",
-    "LOOP_EVENT_KINDS",
-    "MEMORY_ORIGINS",
-    "MEMORY_STATUSES",
-    "MEMORY_TIERS",
-    "MENTIONS",
-    "METADATA",
-    "OUTBOX",
-    "OUTBOX_OPERATIONS",
-    "OUTBOX_STATES",
-    "POSITIONED_TABLES",
-    "PROJECTS",
-    "RELATIONSHIPS",
-    "RELATIONSHIP_CHANGES",
-    "SCENES",
-    "STATES",
-    "STATE_KINDS",
-    "SUMMARIES",
-    "SUMMARY_LEVELS",
-    "SUMMARY_WRITERS",
-    "TABLE_REGISTRY",
-    "TOUCHED_BY_HAND",
-    "CharacterFileAliasRow",
-    "ChunkEntityRow",
-    "ChunkTagRow",
-    "ConsolidationSourceRow",
-    "CounterRow",
-    "EmbeddingRow",
-    "EntityAliasRow",
-    "EntityChangeRow",
-    "EntityRow",
-    "LoopEventRow",
-    "MemoryChunkRow",
-    "NameMentionRow",
-    "OutboxRow",
-    "ProjectRow",
-    "RelationshipChangeRow",
-    "RelationshipRow",
-    "Row",
-    "SceneRow",
-    "StateChangeRow",
-    "SummaryRow",
-    "UtcTimestamp",
-    "one_of",
-    "position_bounds",
-    "table_of",
-]
-
-
 BIG_KEY = BigInteger().with_variant(Integer, "sqlite")
 """Integer primary keys: SQLite numbers rows by itself only where the type is INTEGER."""
 
@@ -394,6 +327,8 @@ class MemoryChunkRow(Row, table=True):
     entities_mentioned: list[str] = Field(sa_type=JSON)
     tags: list[str] = Field(sa_type=JSON)
     embedding_id: str | None = Field(default=None, sa_type=Text)
+    is_indexed: bool = Field(sa_column_kwargs={"server_default": true()})
+    is_consolidated: bool = Field(sa_column_kwargs={"server_default": false()})
     created_at: datetime = Field(sa_type=UtcTimestamp)
     short: str | None = Field(default=None, sa_type=Text)
     importance: int

@@ -17,7 +17,7 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.rendering.prompt_block import render_context
 from runtime.context_chain import build_context_chain
-from runtime.ingest.entity_writes import store_entities
+from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.memory_tools import (

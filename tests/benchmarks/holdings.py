@@ -22,9 +22,8 @@ from sqlalchemy import create_engine, text
 
 from runtime.bench.book import load_bench_book
 from runtime.bench.fillers import fill_project
-from runtime.ingest.entity_writes import store_entities
-from runtime.ingest.import_book import import_book
-from runtime.ingest.ingest import ingest_scenes
+from runtime.ingest.entities import store_entities
+from runtime.ingest.ingest import import_book, ingest_scenes
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores
 from tests.benchmarks.marked_scenes import ENTITIES, marked_scene

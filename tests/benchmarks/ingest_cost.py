@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from runtime.files.bench_folder import load_book
-from runtime.ingest.import_book import import_book
+from runtime.ingest.ingest import import_book
 from runtime.providers.embeddings import CheckedEmbeddings
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores

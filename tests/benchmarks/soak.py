@@ -31,7 +31,7 @@ from pydantic import BaseModel, Field
 from sqlalchemy import QueuePool
 
 from runtime.context_chain import build_context_chain
-from runtime.ingest.entity_writes import store_entities
+from runtime.ingest.entities import store_entities
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.storage.database import DatabaseManager
 from runtime.stores import MemoryStores

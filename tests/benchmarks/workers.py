@@ -26,7 +26,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel, Field
 
 from novelgen.errors import DatabaseBusyError, DeadlineExceededError, VectorIndexError
-from runtime.ingest.entity_writes import store_entities
+from runtime.ingest.entities import store_entities
 from runtime.ingest.indexing import drain_outbox, verify_index
 from runtime.ingest.ingest import ingest_scene
 from runtime.settings import NovelgenSettings, load_settings

@@ -15,8 +15,7 @@ from novelgen.chains.scene_record_chain import SceneRecordSettings
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.position import StoryPosition
 from runtime.context_chain import build_context_chain
-from runtime.ingest.extraction import extract_scenes
-from runtime.ingest.extraction_choice import ExtractionChoice
+from runtime.ingest.extraction import ExtractionChoice, extract_scenes
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores

@@ -42,7 +42,7 @@ def test_a_created_project_has_its_own_database(stores: MemoryStores, tmp_path: 
     assert (project.name, project.language, project.created_at) == ("西游", "zh", MOMENT)
     assert (tmp_path / "projects" / "西游记" / "data" / "novel.db").is_file()
     stores.create_project("other")
-    assert stores.database("西游记") is not stores.database("other")
+    assert stores.database("西游记").database is not stores.database("other").database
     assert stores.project_ids() == ["other", "西游记"]
 
 
@@ -52,7 +52,7 @@ def test_a_database_is_opened_once(stores: MemoryStores) -> None:
     stores.close()
     with ThreadPoolExecutor(8) as pool:
         managers = list(pool.map(lambda _: stores.database("a"), range(32)))
-    assert len({id(manager) for manager in managers}) == 1
+    assert len({id(manager.database) for manager in managers}) == 1
 
 
 def test_an_unknown_project_creates_nothing(stores: MemoryStores, tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_an_empty_database_is_no_project(stores: MemoryStores) -> None:
     with pytest.raises(UnknownProjectError, match="no project 'b' is stored"):
         stores.database("b")
     assert stores.create_project("b").project_id == "b"
-    assert stores.database("b") is not stores.database("a")
+    assert stores.database("b").database is not stores.database("a").database
 
 
 @pytest.mark.parametrize("project_id", ["", "../x", "/etc", "nul", None, {"$ne": ""}])
@@ -111,7 +111,7 @@ def test_one_database_can_hold_all_projects(tmp_path: Path) -> None:
     with _stores(tmp_path / "projects", database_url=url) as stores:
         stores.create_project("a")
         stores.create_project("b")
-        assert stores.database("a") is stores.database("b")
+        assert stores.database("a").database is stores.database("b").database
         assert stores.project_ids() == ["a", "b"]
         with pytest.raises(UnknownProjectError, match="no project 'c' is stored"):
             stores.database("c")
@@ -164,10 +164,10 @@ def test_a_wrong_model_name_is_said_when_it_is_needed(tmp_path: Path) -> None:
 def test_closed_stores_open_again(stores: MemoryStores) -> None:
     """Closing twice is harmless, and what is asked for afterwards is opened anew."""
     stores.create_project("a")
-    before = stores.database("a")
+    before = stores.database("a").database
     stores.close()
     stores.close()
-    assert stores.database("a") is not before
+    assert stores.database("a").database is not before
 
 
 def test_many_projects_do_not_use_up_descriptors(tmp_path: Path) -> None:
@@ -191,13 +191,13 @@ def test_a_database_at_work_is_not_closed_for_others(tmp_path: Path) -> None:
         for name in ("a", "b", "c"):
             stores.create_project(name)
         mine = stores.database("a")
-        with mine.project("a").write() as unit:
+        with mine.write() as unit:
             unit.projects.update(name="first")
             stores.database("b")
             stores.database("c")
             unit.projects.update(language="en")
-        assert stores.database("a") is mine
-        with mine.project("a").read() as unit:
+        assert stores.database("a").database is mine.database
+        with mine.read() as unit:
             project = unit.projects.require()
         assert (project.name, project.language) == ("first", "en")
 
@@ -211,7 +211,7 @@ def test_closing_reaches_a_database_that_was_closed_for_room_and_used_again(tmp_
         few = len(list(Path("/dev/fd").iterdir()))
         mine = stores.database("a")
         stores.database("b")
-        with mine.project("a").read() as unit:
+        with mine.read() as unit:
             unit.projects.require()
         stores.close()
         assert len(list(Path("/dev/fd").iterdir())) == few

@@ -14,8 +14,7 @@ from pydantic import SecretStr
 
 from novelgen.errors import ConfigurationError, EmbeddingError
 from runtime.context_chain import build_context_chain
-from runtime.ingest.extraction import extract_scenes
-from runtime.ingest.extraction_choice import ExtractionChoice
+from runtime.ingest.extraction import ExtractionChoice, extract_scenes
 from runtime.ingest.indexing import reindex
 from runtime.providers.chat_models import build_chat_model
 from runtime.providers.embeddings import build_embeddings

@@ -17,7 +17,7 @@ from novelgen.models.plan import ScenePlan
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.record import SceneRecord
 from runtime.context_chain import build_context_chain
-from runtime.ingest.entity_writes import store_entities
+from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.memory_tools import (

@@ -30,7 +30,7 @@ from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.context_chain import build_context_chain
-from runtime.ingest.entity_writes import store_entities
+from runtime.ingest.entities import store_entities
 from runtime.ingest.indexing import drain_outbox, verify_index
 from runtime.ingest.ingest import delete_scene, ingest_scene
 from runtime.ingest.scene_input import SceneInput

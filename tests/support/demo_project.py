@@ -17,7 +17,7 @@ from runtime.files.project_files import (
     load_records,
     record_files,
 )
-from runtime.ingest.entity_writes import store_entities
+from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import scenes_of_chapter
 from runtime.settings import NovelgenSettings, load_settings

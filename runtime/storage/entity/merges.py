@@ -20,7 +20,7 @@ from novelgen.names.normalise import name_key
 from runtime.storage.cuts import Place, scene_ids_at
 from runtime.storage.entity.entities import EntityRepository
 from runtime.storage.entity.relinking import EntityRelinking, relink_memory, replaced_id
-from runtime.storage.entity.undo_snapshots import RowChange, restore_rows, row_changes, row_images
+from runtime.storage.entity.undo_snapshots import RowChange, restore_rows, row_changes, undo_snapshots
 from runtime.storage.memory.consolidations import ConsolidationRepository
 from runtime.storage.memory.lexical import searchable_text
 from runtime.storage.memory.outbox import OutboxRepository
@@ -400,9 +400,9 @@ class EntityMergeRepository(EntityChangeJournal):
     def _imaged(self) -> Iterator[list[RowChange]]:
         """Give a list that holds what the block changed once the block has ended."""
         changes: list[RowChange] = []
-        before = row_images(self._session)
+        before = undo_snapshots(self._session)
         yield changes
-        changes += row_changes(before, row_images(self._session))
+        changes += row_changes(before, undo_snapshots(self._session))
 
 
 def _require_mergeable(keep: Entity, gone: Entity) -> None:

@@ -82,7 +82,7 @@ _BY_NAME = {imaged.table.name: imaged for imaged in _IMAGED}
 _PARENTS = (ENTITIES.name, RELATIONSHIPS.name)
 
 
-def row_images(session: StorageSession) -> Images:
+def undo_snapshots(session: StorageSession) -> Images:
     """Return the images of all rows of a project that a merge or split can touch."""
     return {imaged.table.name: _images(session, imaged) for imaged in _IMAGED}
 
@@ -109,7 +109,7 @@ def restore_rows(session: StorageSession, changes: Sequence[RowChange]) -> None:
     Raises:
         UserInputError: When one of the rows is no longer as the change left it; nothing is restored then.
     """
-    _require_unchanged(row_images(session), changes)
+    _require_unchanged(undo_snapshots(session), changes)
     order = list(_BY_NAME)
     forward = sorted(changes, key=lambda each: order.index(each.table))
     returning = [change for change in forward if change.after is None]

@@ -11,7 +11,7 @@ from sqlalchemy import Select, select
 
 from novelgen.consolidation.rules import LiveMemory
 from novelgen.errors import UnknownMemoryError
-from novelgen.models.memory import CONSOLIDATED, StoryMemoryChunk
+from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY
 from runtime.storage.cuts import linked_rows, story_order
 from runtime.storage.memory.rows import CHUNK_SELECT, chunk_of, chunk_values, superseded_by, text_hash
@@ -79,7 +79,7 @@ class ConsolidationRepository:
             return False
         last = rows[-1]
         values = chunk_values(chunk, chunk.entities_mentioned) | {
-            "event_type": CONSOLIDATED,
+            "is_consolidated": True,
             "scene_id": last["scene_id"],
             "from_scene": False,
             "chapter_index": last["chapter_index"],
@@ -153,7 +153,7 @@ class ConsolidationRepository:
             row
             for row in rows
             if row["content_hash"] == read[row["chunk_id"]]
-            and row["event_type"] != CONSOLIDATED
+            and not row["is_consolidated"]
             and not _is_authors(row)
         ]
         return fitting if fitting and len(fitting) == len(read) else None

@@ -9,7 +9,6 @@ import numpy.typing as npt
 from sqlalchemy import and_, func, select
 
 from novelgen.errors import EmbeddingError
-from novelgen.models.memory import WORDS_ONLY
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.cuts import before, seen
 from runtime.storage.session import StorageSession
@@ -115,7 +114,7 @@ class EmbeddingRepository:
                 self._session.owns(CHUNKS),
                 CHUNKS.c.status == "active",
                 EMBEDDINGS.c.chunk_row_id.is_(None),
-                CHUNKS.c.embedding_id.is_distinct_from(WORDS_ONLY),
+                CHUNKS.c.is_indexed,
             )
             .order_by(CHUNKS.c.row_id)
             .limit(limit)

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Select, func, select, tuple_
 
 from novelgen.errors import UnknownMemoryError
-from novelgen.models.memory import WORDS_ONLY, ContentType, StoryMemoryChunk
+from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.cuts import (
     before,
@@ -353,7 +353,7 @@ class MemoryRepository(AuthorMemories):
         statement = select(CHUNKS.c.chunk_id).where(
             self._session.owns(CHUNKS),
             CHUNKS.c.status == status,
-            CHUNKS.c.embedding_id.is_distinct_from(WORDS_ONLY),
+            CHUNKS.c.is_indexed,
         )
         return set(self._session.connection.scalars(statement))
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, and_, bindparam, case, func, or_, select
+from sqlalchemy import ColumnElement, and_, bindparam, func, not_, or_, select
 
-from novelgen.models.memory import WORDS_ONLY
 from runtime.storage.records import OutboxEntry, OutboxOperation, OutboxState
 from runtime.storage.session import StorageSession
 from runtime.storage.tables import CHUNK_TAGS, CHUNKS, EMBEDDINGS, OUTBOX, SCENES
@@ -192,14 +191,12 @@ class EmbeddingChoiceRepository:
         """
         chunk_ids = self.otherwise(choice)
         chosen = and_(self._session.owns(CHUNKS), self._session.among(CHUNKS.c.chunk_id, chunk_ids))
-        turned = case((CHUNKS.c.embedding_id == WORDS_ONLY, CHUNKS.c.chunk_id), else_=WORDS_ONLY)
-        self._session.run(CHUNKS.update().where(chosen).values(embedding_id=turned))
-        by_words_only = select(CHUNKS.c.row_id).where(chosen, CHUNKS.c.embedding_id == WORDS_ONLY)
+        self._session.run(CHUNKS.update().where(chosen).values(is_indexed=not_(CHUNKS.c.is_indexed)))
+        by_words_only = select(CHUNKS.c.row_id).where(chosen, not_(CHUNKS.c.is_indexed))
         self._session.run(EMBEDDINGS.delete().where(EMBEDDINGS.c.chunk_row_id.in_(by_words_only)))
         OutboxRepository(self._session).queue(chunk_ids, "upsert")
         return len(chunk_ids)
 
 
 def _is_otherwise(is_embedded: bool) -> ColumnElement[bool]:
-    by_words_only = CHUNKS.c.embedding_id.is_not_distinct_from(WORDS_ONLY)
-    return by_words_only if is_embedded else ~by_words_only
+    return not_(CHUNKS.c.is_indexed) if is_embedded else CHUNKS.c.is_indexed.is_(True)

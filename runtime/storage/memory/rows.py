@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Select, select
 
-from novelgen.models.memory import CONSOLIDATED, StoryMemoryChunk, is_entity_target, linked_targets
+from novelgen.models.memory import StoryMemoryChunk, is_entity_target, linked_targets
 from novelgen.models.position import StoryPosition, story_place
 from novelgen.records.supersession import SlotHolder, closed_by
 from runtime.storage.cuts import before
@@ -18,28 +18,35 @@ from runtime.storage.records import StoredMemory
 from runtime.storage.session import AnyRow, StorageSession
 from runtime.storage.tables import CHUNKS, CONSOLIDATION_SOURCES
 
-_READ_COLUMNS = (
+_SHARED_COLUMNS = (
     "chunk_id",
     "project_id",
-    "chapter_index",
-    "scene_index",
     "content",
     "content_type",
-    "entities_mentioned",
     "tags",
     "embedding_id",
-    "created_at",
+    "is_indexed",
+    "is_consolidated",
     "short",
     "importance",
     "tier",
     "source_id",
-    "span_start",
-    "span_end",
     "event_type",
     "supersedes",
     "slot_type",
     "verified",
     "origin",
+)
+"""Columns that are fields of a memory, name for name; `_READ_COLUMNS` begins with them."""
+
+_READ_COLUMNS = (
+    *_SHARED_COLUMNS,
+    "chapter_index",
+    "scene_index",
+    "created_at",
+    "entities_mentioned",
+    "span_start",
+    "span_end",
     "pinned",
     "attached",
     "detached",
@@ -70,25 +77,7 @@ def chunk_values(chunk: StoryMemoryChunk, entity_ids: Sequence[str]) -> dict[str
         entity_ids: What it is linked to.
     """
     start, end = chunk.source_span or (None, None)
-    copied = chunk.model_dump(
-        include={
-            "chunk_id",
-            "project_id",
-            "content",
-            "content_type",
-            "tags",
-            "embedding_id",
-            "short",
-            "importance",
-            "tier",
-            "source_id",
-            "event_type",
-            "supersedes",
-            "slot_type",
-            "verified",
-            "origin",
-        }
-    )
+    copied = chunk.model_dump(include=set(_SHARED_COLUMNS))
     return copied | {
         "entities_mentioned": list(dict.fromkeys(entity_ids)),
         "span_start": start,
@@ -103,57 +92,23 @@ def chunk_of(row: AnyRow, superseded_by: str | None = None) -> StoryMemoryChunk:
 
     Its entities are those of its origin and of the author's hand together.
     """
-    (
-        chunk_id,
-        project_id,
-        chapter_index,
-        scene_index,
-        content,
-        content_type,
-        entities_mentioned,
-        tags,
-        embedding_id,
-        created_at,
-        short,
-        importance,
-        tier,
-        source_id,
-        span_start,
-        span_end,
-        event_type,
-        supersedes,
-        slot_type,
-        verified,
-        origin,
-        pinned,
-        attached,
-        detached,
-    ) = row[: len(_READ_COLUMNS)]
+    shared = dict(zip(_SHARED_COLUMNS, row, strict=False))
+    chapter_index, scene_index, created_at, entities_mentioned, *span, pinned, attached, detached = row[
+        len(_SHARED_COLUMNS) : len(_READ_COLUMNS)
+    ]
     if attached or detached:
         linked = linked_targets(entities_mentioned, attached, detached)
         entities_mentioned = [target for target in linked if is_entity_target(target)]
+    if pinned:
+        shared["tier"] = "pinned"
     return StoryMemoryChunk.model_construct(
-        chunk_id=chunk_id,
-        project_id=project_id,
+        **shared,
         chapter_index=chapter_index,
         scene_index=scene_index,
-        content=content,
-        content_type=content_type,
-        entities_mentioned=entities_mentioned,
-        tags=tags,
-        embedding_id=embedding_id,
         created_at=created_at,
-        short=short,
-        importance=importance,
-        tier="pinned" if pinned else tier,
-        source_id=source_id,
-        source_span=None if span_start is None else (span_start, span_end),
-        event_type=event_type,
-        supersedes=supersedes,
+        entities_mentioned=entities_mentioned,
+        source_span=None if span[0] is None else (span[0], span[1]),
         superseded_by=superseded_by,
-        slot_type=slot_type,
-        verified=verified,
-        origin=origin,
     )
 
 
@@ -205,7 +160,7 @@ def superseded_by(session: StorageSession, rows: Sequence[AnyRow], as_of: StoryP
             result[row.chunk_id] = closer
         if row.source_id in named:
             result[row.chunk_id] = named[row.source_id]
-    consolidated = [row.chunk_id for row in rows if row.event_type == CONSOLIDATED]
+    consolidated = [row.chunk_id for row in rows if row.is_consolidated]
     return result | (_of_consolidated(session, consolidated, as_of) if consolidated else {})
 
 
@@ -214,7 +169,7 @@ def _of_consolidated(
 ) -> dict[str, str]:
     sources: dict[str, list[AnyRow]] = defaultdict(list)
     statement = (
-        select(_CONSOLIDATED.c.chunk_id.label("consolidated_id"), *_COLUMNS, CHUNKS.c.event_type)
+        select(_CONSOLIDATED.c.chunk_id.label("consolidated_id"), *_COLUMNS, CHUNKS.c.is_consolidated)
         .select_from(CONSOLIDATION_SOURCES)
         .join(_CONSOLIDATED, _CONSOLIDATED.c.row_id == CONSOLIDATION_SOURCES.c.consolidated_row_id)
         .join(CHUNKS, CHUNKS.c.row_id == CONSOLIDATION_SOURCES.c.source_row_id)

@@ -15,17 +15,21 @@ from runtime.storage.connection import WRITING, postgres_engine, sqlite_engine
 from runtime.storage.tables import METADATA
 
 HEAD = "head"
+MIGRATIONS = Path(__file__).parent
 _POSTGRES_LOCK = 7_203_554_101
 """Key of the advisory lock under which one process at a time migrates a server's database."""
 
 
-def migrate_to_head(url: URL, *, busy_timeout_s: float, target: str = HEAD) -> None:
+def migrate_to_head(
+    url: URL, *, busy_timeout_s: float, target: str = HEAD, scripts: Path = MIGRATIONS
+) -> None:
     """Bring a database to a revision, in one transaction; a database that is there already is only read.
 
     Args:
         url: The database.
         busy_timeout_s: Seconds to wait for another process.
         target: A revision; the newest by default.
+        scripts: Folder of Alembic's environment and the revisions.
 
     Raises:
         SchemaVersionError: When the database was written by a newer version, or by another program.
@@ -33,7 +37,7 @@ def migrate_to_head(url: URL, *, busy_timeout_s: float, target: str = HEAD) -> N
     """
     engine = _engine(url, busy_timeout_s)
     try:
-        script = ScriptDirectory(str(Path(__file__).parent))
+        script = ScriptDirectory(str(scripts))
         wanted = script.get_current_head() if target == HEAD else target
         with engine.connect() as connection, connection.begin():
             if _current_revision(connection, script) == wanted:
@@ -41,7 +45,7 @@ def migrate_to_head(url: URL, *, busy_timeout_s: float, target: str = HEAD) -> N
         with engine.connect().execution_options(**{WRITING: True}) as connection, connection.begin():
             _lock(connection)
             if _current_revision(connection, script) != wanted:
-                command.upgrade(_config(connection), target)
+                command.upgrade(_config(connection, scripts), target)
     finally:
         engine.dispose()
 
@@ -55,9 +59,9 @@ def _engine(url: URL, busy_timeout_s: float) -> Engine:
     return postgres_engine(url, busy_timeout_s=busy_timeout_s, statement_timeout_s=0, pool_size=1)
 
 
-def _config(connection: Connection) -> Config:
+def _config(connection: Connection, scripts: Path) -> Config:
     config = Config()
-    config.set_main_option("script_location", "runtime.storage:migrations")
+    config.set_main_option("script_location", str(scripts).replace("%", "%%"))
     config.attributes["connection"] = connection
     return config
 

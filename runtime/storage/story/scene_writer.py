@@ -78,7 +78,7 @@ class SceneWriter:
                 self._session.connection.scalar(select(SCENES.c.label).where(SCENES.c.scene_id == scene_id))
                 or ""
             )
-        label = self._counters.take("S")
+        label = free_label(self._session, write.label)
         key = {"scene_id": scene_id, "project_id": self._session.project_id, "label": label}
         place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
         self._session.insert(SCENES, [values | key | place | {"created_at": values["updated_at"]}])
@@ -169,6 +169,16 @@ class SceneWriter:
             )
 
 
+def free_label(session: StorageSession, wanted: str) -> str:
+    """Return a label for a new scene: the one that it brings from elsewhere, or the next where that is taken."""
+    counters = CounterRepository(session)
+    same = select(SCENES.c.label).where(session.owns(SCENES), SCENES.c.label == wanted)
+    if not wanted or session.connection.scalar(same) is not None:
+        return counters.take("S")
+    counters.jump_over([wanted])
+    return wanted
+
+
 def _check(write: SceneWrite, project_id: str) -> None:
     if write.project_id != project_id:
         raise UserInputError(
@@ -221,12 +231,17 @@ def _content_hash(write: SceneWrite, copied: dict[str, Any], record: dict[str, A
     return text_hash(json.dumps(brought, sort_keys=True, ensure_ascii=False))
 
 
+_DEFAULT_FLAGS = {"is_indexed": True, "is_consolidated": False}
+"""Fields that came after the first marks: at their default they must not change the mark of a scene."""
+
+
 def _timeless(dumped: dict[str, Any]) -> dict[str, Any]:
     """Drop what the same scene may differ in when it is repeated, moved or copied: moment, position, project."""
     return {
         name: value
         for name, value in dumped.items()
         if name not in ("project_id", "created_at", "chapter_index", "scene_index", "source_id")
+        and not (name in _DEFAULT_FLAGS and _DEFAULT_FLAGS[name] is value)
     }
 
 

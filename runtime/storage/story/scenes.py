@@ -14,7 +14,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.storage.cuts import before
 from runtime.storage.memory.writer import ChunkWriter
-from runtime.storage.records import ExtractionStatus, SceneWrite, SceneWriteResult, StoredScene
+from runtime.storage.records import ExtractionStatus, ScenePlace, SceneWrite, SceneWriteResult, StoredScene
 from runtime.storage.session import AnyRow, StorageSession
 from runtime.storage.story.scene_writer import SceneWriter
 from runtime.storage.story.summaries import move_summaries
@@ -28,9 +28,6 @@ from runtime.storage.tables import (
     SCENES,
     STATES,
 )
-
-ScenePlace = tuple[int, int]
-"""Chapter and scene."""
 
 
 class Relocation(NamedTuple):

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from sqlalchemy import bindparam, func, select
 
 from novelgen.memory.outline import ChapterSummary, OutlineScene, PartSummary
-from novelgen.models.position import END_OF_STORY, Place, StoryPosition, UtcDatetime
+from novelgen.models.position import END_OF_STORY, StoryPosition, UtcDatetime
 from novelgen.models.user_file import StoryPart
 from novelgen.records.summaries import (
     CHAPTERS_PER_PART,
@@ -23,6 +23,7 @@ from novelgen.records.summaries import (
     story_parts,
 )
 from runtime.storage.cuts import before, brought, story_order
+from runtime.storage.records import ScenePlace
 from runtime.storage.session import StorageSession
 from runtime.storage.tables import CHUNKS, PROJECTS, SCENES, SUMMARIES
 
@@ -183,7 +184,7 @@ def stored_summaries(session: StorageSession, as_of: StoryPosition = END_OF_STOR
     return [StoredSummary.model_validate(row, from_attributes=True) for row in rows]
 
 
-def scene_hashes(session: StorageSession) -> dict[Place, str]:
+def scene_hashes(session: StorageSession) -> dict[ScenePlace, str]:
     """Return what each scene of a project holds, as a hash, in story order."""
     statement = (
         select(SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.text_hash, SCENES.c.content_hash)
@@ -193,7 +194,7 @@ def scene_hashes(session: StorageSession) -> dict[Place, str]:
     return {(row[0], row[1]): f"{row[2]} {row[3]}" for row in session.rows(statement)}
 
 
-def source_hash(hashes: Mapping[Place, str], first_chapter: int, last_chapter: int) -> str:
+def source_hash(hashes: Mapping[ScenePlace, str], first_chapter: int, last_chapter: int) -> str:
     """Return one hash of all scenes from the first to the last chapter, in order, wherever the chapters stand."""
     digest = sha256()
     for (chapter_index, _), held in hashes.items():
@@ -202,7 +203,7 @@ def source_hash(hashes: Mapping[Place, str], first_chapter: int, last_chapter: i
     return digest.hexdigest()[:32]
 
 
-def move_summaries(session: StorageSession, places: Mapping[Place, Place]) -> None:
+def move_summaries(session: StorageSession, places: Mapping[ScenePlace, ScenePlace]) -> None:
     """Let written summaries follow scenes that move: before they do.
 
     That of a chapter goes with the chapter when it moves as one. Where scenes leave what was summed up, the
@@ -229,7 +230,7 @@ def move_summaries(session: StorageSession, places: Mapping[Place, Place]) -> No
 _MOVED_COLUMNS = ("number", "first_chapter", "last_chapter", "is_withheld")
 
 
-def _after_move(row: Any, places: Mapping[Place, Place]) -> dict[str, Any] | None:
+def _after_move(row: Any, places: Mapping[ScenePlace, ScenePlace]) -> dict[str, Any] | None:
     """The new values of a summary's columns; None where nothing that it sums up leaves, or is gone for others."""
     chapters = range(row.first_chapter, row.last_chapter + 1)
     reached = {new[0] for old, new in places.items() if old[0] in chapters}
@@ -248,7 +249,7 @@ def _moved_columns(*values: int) -> dict[str, int]:
 
 
 def _standing(
-    summary: StoredSummary, hashes: Mapping[Place, str]
+    summary: StoredSummary, hashes: Mapping[ScenePlace, str]
 ) -> Literal["current", "outdated", "withheld"]:
     if summary.is_withheld:
         return "withheld"

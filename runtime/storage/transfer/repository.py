@@ -18,6 +18,7 @@ from runtime.storage.memory.rows import chunk_values, text_hash
 from runtime.storage.memory.writer import ChunkWriter
 from runtime.storage.projects import CounterRepository, ProjectRepository
 from runtime.storage.session import StorageSession
+from runtime.storage.story.scene_writer import free_label
 from runtime.storage.story.states import state_columns
 from runtime.storage.story.summaries import StoredSummary, SummaryRepository
 from runtime.storage.tables import (
@@ -115,7 +116,7 @@ class ExchangeRepository:
         self._session.touch()
         scene = bundle.scene.scene
         scene_id = scene.scene_id if self._is_free(SCENES, SCENES.c.scene_id, scene.scene_id) else uuid4().hex
-        label = self._label(scene.label)
+        label = free_label(self._session, scene.label)
         record = None if scene.record is None else scene.record.model_dump(mode="json")
         values = scene.model_dump(include=set(_SCENE_COLUMNS)) | {
             "project_id": self._session.project_id,
@@ -215,16 +216,6 @@ class ExchangeRepository:
             for memory in memories
         ]
         ChunkWriter(self._session).insert(rows)
-
-    def _label(self, label: str) -> str:
-        taken = self._session.connection.scalar(
-            select(SCENES.c.label).where(self._session.owns(SCENES), SCENES.c.label == label)
-        )
-        counters = CounterRepository(self._session)
-        if taken is not None:
-            return counters.take("S")
-        counters.jump_over([label])
-        return label
 
     def _is_free(self, table: Table, column: Any, value: str) -> bool:
         return bool(value) and self._session.connection.scalar(select(column).where(column == value)) is None

@@ -15,7 +15,6 @@ from novelgen.consolidation.consolidated import (
     extractive_text,
 )
 from novelgen.consolidation.rules import ConsolidationRules
-from novelgen.models.memory import CONSOLIDATED
 from novelgen.text.language import estimate_tokens
 from tests.novelgen.consolidation.live_stories import chunk
 
@@ -93,7 +92,7 @@ def test_the_memory_has_what_its_sources_have_together() -> None:
     assert (memory.chapter_index, memory.scene_index) == (2, 1)
     assert memory.entities_mentioned == ["C0", "C1", "C2"]
     assert (memory.tags, memory.importance, memory.verified) == (["b"], 6, False)
-    assert (memory.event_type, memory.origin, memory.slot_type) == (CONSOLIDATED, "record", None)
+    assert (memory.is_consolidated, memory.origin, memory.slot_type) == (True, "record", None)
     assert memory.chunk_id == memory.source_id == consolidated_id(sources)
 
 

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from novelgen.consolidation.rules import DEFAULT_RULES, LiveMemory, protection, score
-from novelgen.models.memory import CONSOLIDATED
 from novelgen.models.state import OpenLoop
 from tests.novelgen.consolidation.live_stories import chunk, live
 
@@ -26,7 +25,7 @@ LOOP = OpenLoop(
         ({"tier": "pinned"}, "tier"),
         ({"tier": "important"}, "tier"),
         ({"origin": "author"}, "author"),
-        ({"event_type": CONSOLIDATED}, "consolidated"),
+        ({"is_consolidated": True}, "consolidated"),
         ({"slot_type": "I1.holder"}, "slot"),
         ({"slot_type": "I1.holder", "superseded_by": "M9"}, ""),
         ({"event_type": "promise_made"}, "unresolved"),

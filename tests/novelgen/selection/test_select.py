@@ -7,7 +7,6 @@ import random
 
 import pytest
 
-from novelgen.models.memory import CONSOLIDATED
 from novelgen.models.state import OpenLoop
 from novelgen.selection.candidates import SceneCast, SelectionScene
 from novelgen.selection.select import merge_candidates, select_memories
@@ -128,7 +127,7 @@ def test_what_the_author_still_has_at_hand_is_lowered():
 
 def test_consolidated_memory_is_raised():
     """What stands for several memories leads equal others, and its receipt says so."""
-    candidates = [*crowd(20), candidate("several", 25, event_type=CONSOLIDATED)]
+    candidates = [*crowd(20), candidate("several", 25, is_consolidated=True)]
     first = select_memories(candidates, plan_scene()).items[0]
     assert first.chunk.chunk_id == "several"
     assert first.reasons[0] == "consolidated"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from novelgen.models.position import StoryPosition
-from runtime.ingest.absent_scenes import absent_scenes
-from runtime.ingest.ingest import ingest_scenes
+from runtime.ingest.ingest import absent_scenes, ingest_scenes
 from runtime.stores import MemoryStores
 from tests.runtime.ingest.made_up_story import recorded_scenes, scene
 

@@ -6,7 +6,7 @@ import pytest
 
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.user_file import Character, CharactersConfig
-from runtime.ingest.entity_writes import store_entities
+from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores

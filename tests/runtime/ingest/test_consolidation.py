@@ -19,7 +19,7 @@ from runtime.ingest.consolidation import (
     consolidate_project,
     undo_consolidation,
 )
-from runtime.ingest.entity_writes import store_entities
+from runtime.ingest.entities import store_entities
 from runtime.ingest.indexing import IndexingResult, verify_index
 from runtime.ingest.ingest import ingest_scene, ingest_scenes
 from runtime.ingest.scene_input import SceneInput

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from novelgen.errors import UnknownProjectError
-from novelgen.models.memory import WORDS_ONLY
 from novelgen.models.position import END_OF_STORY
-from runtime.ingest.embedding_settings import apply_embedding_settings, stored_otherwise
-from runtime.ingest.entity_writes import store_entities
+from runtime.ingest.embeddings import apply_embedding_settings, stored_otherwise
+from runtime.ingest.entities import store_entities
 from runtime.ingest.indexing import drain_outbox, reindex, verify_index
 from runtime.ingest.ingest import ingest_scenes
 from runtime.storage.records import MemoryEdit, MemoryFilter
@@ -42,7 +41,7 @@ def embedded(stores: MemoryStores, project: str) -> set[tuple[str, int | None]]:
     with stores.database(project).read() as unit:
         found = unit.memories.list_matching(MemoryFilter())
     chunks = [stored.chunk for stored in found]
-    return {(each.content_type, each.scene_index) for each in chunks if each.embedding_id != WORDS_ONLY}
+    return {(each.content_type, each.scene_index) for each in chunks if each.is_indexed}
 
 
 def test_nothing_is_otherwise_under_the_same_settings(stores: MemoryStores, story: str) -> None:

@@ -11,9 +11,8 @@ from langchain_core.messages import BaseMessage
 
 from novelgen.errors import UnknownProjectError
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from runtime.ingest.entity_writes import store_entities
-from runtime.ingest.extraction import ExtractionReport, extract_scenes
-from runtime.ingest.extraction_choice import ExtractionChoice
+from runtime.ingest.entities import store_entities
+from runtime.ingest.extraction import ExtractionChoice, ExtractionReport, extract_scenes
 from runtime.ingest.ingest import ingest_scene, ingest_scenes
 from runtime.storage.records import MemoryFilter, StoredScene
 from runtime.stores import MemoryStores

@@ -7,9 +7,8 @@ from langchain_core.messages import BaseMessage
 
 from novelgen.errors import UnknownSceneError, UserInputError
 from novelgen.models.position import StoryPosition
-from runtime.ingest.entity_writes import store_entities
-from runtime.ingest.extraction import extract_scenes
-from runtime.ingest.extraction_choice import ExtractionChoice
+from runtime.ingest.entities import store_entities
+from runtime.ingest.extraction import ExtractionChoice, extract_scenes
 from runtime.ingest.ingest import ingest_scene, ingest_scenes
 from runtime.storage.records import MemoryEdit, MemoryFilter, StoredMemory
 from runtime.stores import MemoryStores

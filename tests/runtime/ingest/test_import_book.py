@@ -11,8 +11,7 @@ import pytest
 
 from novelgen.errors import InvalidFileError, InvalidProjectIdError
 from novelgen.models.position import StoryPosition
-from runtime.ingest.import_book import import_book
-from runtime.ingest.ingest import ingest_scenes
+from runtime.ingest.ingest import import_book, ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores

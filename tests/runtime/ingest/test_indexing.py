@@ -11,7 +11,6 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from novelgen.errors import EmbeddingError, UnknownProjectError
-from novelgen.models.memory import WORDS_ONLY
 from novelgen.models.position import StoryPosition
 from runtime.ingest.indexing import drain_outbox, reindex, verify_index
 from runtime.ingest.ingest import delete_scene, ingest_scenes
@@ -48,7 +47,7 @@ def _writing_elsewhere(stores: MemoryStores, project: str) -> Iterator[Callable[
 def _semantic_ids(stores: MemoryStores, project: str) -> set[str]:
     with stores.database(project).read() as unit:
         chunks = [memory.chunk for memory in unit.memories.list_matching()]
-    return {chunk.chunk_id for chunk in chunks if chunk.embedding_id != WORDS_ONLY}
+    return {chunk.chunk_id for chunk in chunks if chunk.is_indexed}
 
 
 class _Counting:

@@ -10,7 +10,7 @@ import pytest
 from novelgen.errors import UnknownProjectError, UnknownSceneError, UserInputError
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
-from runtime.ingest.entity_writes import store_entities
+from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import IngestResult, delete_scene, ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from novelgen.models.entity import Entity
-from novelgen.models.memory import WORDS_ONLY, StoryMemoryChunk
+from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.record import SceneRecord
 from novelgen.names.resolver import NameResolver
-from runtime.ingest.scene_chunks import ChunkScope, passage_chunks, record_chunks
+from runtime.ingest.scene_facts import ChunkScope, passage_chunks, record_chunks
 from runtime.ingest.scene_input import SceneInput
 
 SCOPE = ChunkScope(project_id="p", scene_id="s1", created_at=datetime(2026, 1, 1, tzinfo=UTC))
@@ -83,7 +83,7 @@ def test_what_is_embedded_beside_a_record_is_a_setting() -> None:
     """Memories and bullets are always embedded, passages and key events only when asked for."""
     scene = _scene(record=RECORD)
     chunks = _from_record(scene) + _passages(scene)
-    assert [each.content for each in chunks if each.embedding_id == WORDS_ONLY] == [
+    assert [each.content for each in chunks if not each.is_indexed] == [
         "the lamp is lit",
         "Mary Grey came.",
     ]

@@ -6,8 +6,13 @@ from typing import Any
 
 from novelgen.models.entity import Entity
 from novelgen.models.record import SceneRecord
-from runtime.ingest.scene_input import SceneInput
-from runtime.ingest.scene_reading import SceneReading, SceneSurroundings, known_in_scene, name_mentions
+from runtime.ingest.scene_input import (
+    SceneInput,
+    SceneReading,
+    SceneSurroundings,
+    known_in_scene,
+    name_mentions,
+)
 
 
 def _entity(entity_id: str, name: str, **fields: Any) -> Entity:

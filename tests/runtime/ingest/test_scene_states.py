@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from novelgen.models.record import SceneRecord
+from runtime.ingest.scene_facts import presence_states, recorded_states
 from runtime.ingest.scene_input import RecordOrigin
-from runtime.ingest.scene_states import presence_states, recorded_states
 
 
 def test_every_recorded_attribute_is_an_explicit_change() -> None:

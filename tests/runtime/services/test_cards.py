@@ -7,7 +7,7 @@ import pytest
 from novelgen.errors import EmbeddingError
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
-from runtime.ingest.entity_writes import store_entities
+from runtime.ingest.entities import store_entities
 from runtime.ingest.indexing import drain_outbox
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput

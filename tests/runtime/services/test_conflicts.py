@@ -13,7 +13,7 @@ from novelgen.errors import UnknownProjectError, UserInputError
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
-from runtime.ingest.entity_writes import store_entities
+from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.services.conflicts import list_conflicts, settle_conflict, waive_conflict

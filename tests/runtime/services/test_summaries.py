@@ -11,7 +11,7 @@ from langchain_core.messages import BaseMessage
 
 from novelgen.errors import UnknownProjectError, UserInputError
 from novelgen.models.position import StoryPosition
-from runtime.ingest.entity_writes import store_entities
+from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.memory_tools import StoryMemoryTools

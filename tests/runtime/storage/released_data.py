@@ -150,8 +150,6 @@ ROWS: dict[str, tuple[Given, ...]] = {
         ),
         _memory("N1", "这里没有人会游泳。", None, content_type="note", origin="author", pinned=True),
         _state("abc", "mood", "忧愁"),
-    ),
-    "0002": (
         _scene(
             "def",
             "S008",
@@ -212,8 +210,6 @@ ROWS: dict[str, tuple[Given, ...]] = {
             ("counters", {"project_id": "demo", "kind": kind, "next_number": number})
             for kind, number in {"C": 6, "S": 9, "OL": 4, "R": 3}.items()
         ),
-    ),
-    "0003": (
         (
             "entity_changes",
             {
@@ -225,20 +221,16 @@ ROWS: dict[str, tuple[Given, ...]] = {
                 "changed_rows": [],
             },
         ),
-    ),
-    "0004": (
         _memory("M4", "雨下了一夜。", "abc", attached=["C4"]),
         (
             "chunk_entities",
             {"project_id": "demo", "chunk_row_id": RowOf("M4"), "entity_id": "C4", "kind": "manual"},
         ),
-    ),
-    "0005": (_memory("M5", "灯一直亮着。", "abc", last_accessed_at=MOMENT),),
-    "0006": (_state("def", "location", "园中", verified=False),),
-    "0007": (
+        _memory("M5", "灯一直亮着。", "abc", last_accessed_at=MOMENT),
+        _state("def", "location", "园中", verified=False),
         _memory("M6", "她在窗下读书。"),
         _memory("M7", "她在灯下读书。"),
-        _memory("M8", "她总在读书。", from_scene=False, event_type="consolidated"),
+        _memory("M8", "她总在读书。", from_scene=False, is_consolidated=True),
         *(
             (
                 "consolidation_sources",
@@ -250,8 +242,6 @@ ROWS: dict[str, tuple[Given, ...]] = {
             )
             for source in ("M6", "M7")
         ),
-    ),
-    "0008": (
         (
             "story_summaries",
             {

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from sqlalchemy import create_engine, text
 
 from novelgen.errors import UnknownEntityError, UnknownMemoryError, UnknownSceneError
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.memory import Attachment, StoryMemoryChunk
-from runtime.storage.connection import database_url as url_of
 from runtime.storage.database import DatabaseManager
-from runtime.storage.migrations.runner import migrate_to_head
 from runtime.storage.records import MemoryFilter
 from tests.runtime.storage.stories import at, memory, scene, store
 
@@ -241,44 +236,3 @@ def test_memories_of_a_target_are_cut_by_position(story: DatabaseManager) -> Non
     with story.project("demo").read() as unit:
         found = unit.attachments.memories_attached_to(["C0"], as_of=at(2))
     assert [each.chunk_id for each in found] == ["M1"]
-
-
-def test_memories_of_an_older_schema_are_attached_to_the_book(tmp_path: Path) -> None:
-    """After the migration, memories without links are the book's, and linked ones stay linked."""
-    file = tmp_path / "novel.db"
-    migrate_to_head(url_of(file), busy_timeout_s=5, target="0003")
-    engine = create_engine(url_of(file))
-    with engine.begin() as connection:
-        for statement in _OLDER_ROWS:
-            connection.execute(text(statement))
-    engine.dispose()
-    database = DatabaseManager.open(file)
-    assert attached_to(database, "book") == ["N1"]
-    assert origins(database, "N1") == {"book": "default"}
-    assert origins(database, "M1") == {"C0": "record"}
-    assert attach(database, "N1", "C0") == ["N1"]
-    database.close()
-
-
-_CHUNK = (
-    "INSERT INTO memory_chunks(project_id, chunk_id, from_scene, content, content_type, content_hash, term_count,"
-    " entities_mentioned, tags, created_at, importance, tier, origin, status, pinned)"
-    " VALUES ('demo', '{0}', false, '黛玉葬花。', 'memory', 'h', 4, '{1}', '[]', '2024-01-02 03:04:05', 5,"
-    " 'regular', 'record', 'active', false)"
-)
-_OLDER_ROWS = (
-    (
-        "INSERT INTO projects(project_id, name, language, created_at, settings, story_revision)"
-        " VALUES ('demo', 'Demo', 'zh', '2024-01-02 03:04:05', '{}', 3)"
-    ),
-    (
-        "INSERT INTO entities(project_id, entity_id, entity_type, name, name_key, role, description, profile, origin)"
-        " VALUES ('demo', 'C0', 'character', '黛玉', '黛玉', '', '', '{}', 'supplied')"
-    ),
-    _CHUNK.format("N1", "[]"),
-    _CHUNK.format("M1", '["C0"]'),
-    (
-        "INSERT INTO chunk_entities(chunk_row_id, entity_id, project_id, kind)"
-        " SELECT row_id, 'C0', 'demo', 'record' FROM memory_chunks WHERE chunk_id = 'M1'"
-    ),
-)

@@ -6,6 +6,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
+
+import pytest
 
 from runtime.storage.database import DatabaseManager
 from tests.faults.matrix import covers
@@ -101,3 +104,50 @@ def test_writers_of_one_scene_leave_one_whole_scene(database: DatabaseManager) -
     assert failures == []
     assert stored.text is not None
     assert ids == {one.chunk_id for one in versions[stored.text]}
+
+
+CREATOR = """
+import sys
+from pathlib import Path
+from runtime.settings import NovelgenSettings
+from runtime.stores import MemoryStores
+from tests.runtime.storage.stories import memory, scene
+folder, name = Path(sys.argv[1]), sys.argv[2]
+print("ready", flush=True)
+sys.stdin.readline()
+with MemoryStores(NovelgenSettings(projects_dir=folder)) as stores:
+    stores.ensure_project("demo", name="Demo", language="en")
+    with stores.database("demo").write() as unit:
+        unit.scenes.replace_scene(scene(int(name), 1, memory(f"M{name}")))
+"""
+
+
+@pytest.mark.parametrize("attempt", range(3))
+def test_programs_that_open_a_new_project_at_the_same_moment_all_succeed(
+    tmp_path: Path, attempt: int
+) -> None:
+    """One creates it, the others find it; each stores its scene."""
+    creators = [
+        subprocess.Popen(
+            [sys.executable, "-c", CREATOR, str(tmp_path), str(number)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for number in range(4)
+    ]
+    for each in creators:
+        assert each.stdout is not None
+        assert each.stdout.readline() == "ready\n"
+    for each in creators:
+        assert each.stdin is not None
+        each.stdin.write("go\n")
+        each.stdin.flush()
+    codes = [each.communicate(timeout=120) and each.returncode for each in creators]
+    database = DatabaseManager.open(tmp_path / "demo" / "data" / "novel.db")
+    with database.project("demo").read() as unit:
+        stored = unit.memories.index_ids()
+    database.close()
+
+    assert codes == [0, 0, 0, 0]
+    assert stored == {"M0", "M1", "M2", "M3"}

@@ -11,7 +11,7 @@ import pytest
 
 from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.models.entity import Entity
-from novelgen.models.memory import BOOK, CONSOLIDATED, StoryMemoryChunk
+from novelgen.models.memory import BOOK, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.database import DatabaseManager
 from runtime.storage.records import MemoryEdit, MemoryFilter
@@ -143,7 +143,7 @@ def test_it_stands_where_its_last_source_stands(story: DatabaseManager) -> None:
         assert consolidate(unit, told(chapter_index=1, scene_index=0, event_type="other"))
         (stored,) = unit.consolidations.list_all()
     assert (stored.chunk.chapter_index, stored.chunk.scene_index) == LAST
-    assert stored.chunk.event_type == CONSOLIDATED
+    assert stored.chunk.is_consolidated
     assert stored.source_ids == SOURCES
 
 

@@ -47,20 +47,15 @@ def test_a_newer_version_is_refused_and_left_alone(tmp_path: Path) -> None:
     engine.dispose()
 
 
-def test_a_migration_that_fails_leaves_the_old_version_whole(tmp_path: Path) -> None:
-    """Half a migration is none: the schema changes in one transaction."""
-    url = url_of(tmp_path / "novel.db")
-    migrate_to_head(url, busy_timeout_s=5, target="0001")
-    engine = create_engine(url)
+def test_a_schema_that_cannot_be_made_leaves_nothing(tmp_path: Path) -> None:
+    """The first migration, too, is all or nothing."""
+    engine = create_engine(f"sqlite:///{tmp_path / 'novel.db'}")
     with engine.begin() as connection:
-        connection.execute(text("CREATE TABLE relationship_changes (in_the_way INTEGER)"))
+        connection.execute(text("CREATE TABLE memory_terms (in_the_way INTEGER)"))
 
     with pytest.raises(DatabaseError, match="already exists"):
         DatabaseManager.open(tmp_path / "novel.db")
-    assert "counters" not in inspect(engine).get_table_names()
-    assert "record" not in {column["name"] for column in inspect(engine).get_columns("scenes")}
-    with engine.connect() as connection:
-        assert connection.scalar(text("SELECT version_num FROM alembic_version")) == "0001"
+    assert inspect(engine).get_table_names() == ["memory_terms"]
     engine.dispose()
 
 

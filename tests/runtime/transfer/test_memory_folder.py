@@ -15,17 +15,17 @@ from hypothesis import HealthCheck, Phase, given, settings
 from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputError
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition, utc_now
-from runtime.exchange.contents_import import ImportResult, import_story
-from runtime.exchange.memory_folder import export_project, file_name
-from runtime.exchange.memory_folder_reading import read_memory_folder
-from runtime.ingest.entity_writes import store_entities
+from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.settings import load_settings
 from runtime.storage.transfer.records import ProjectContents
 from runtime.stores import MemoryStores
-from tests.runtime.exchange.exchanged_story import STORIES, tell
+from runtime.transfer.exporting import export_project, file_name
+from runtime.transfer.importing import ImportResult, import_story
+from runtime.transfer.reading import read_memory_folder
 from tests.runtime.ingest.made_up_story import ENTITIES, recorded_scenes, scene
+from tests.runtime.transfer.exchanged_story import STORIES, tell
 
 _numbers = itertools.count(1)
 
@@ -95,7 +95,7 @@ def test_whatever_the_story_it_comes_back_as_it_was(
         assert _contents(there, project_id) == _contents(here, project_id)
         for as_of in (END_OF_STORY, StoryPosition(1, 2)):
             with here.database(project_id).read() as old, there.database(project_id).read() as new:
-                assert new.story_version(project_id, as_of) == old.story_version(project_id, as_of)
+                assert new.story_version(as_of) == old.story_version(as_of)
         again = _import(there, project_id, first).preview
         assert (again.new_entities, again.new_scenes, again.new_memories, again.new_events) == ([], [], 0, 0)
         assert (again.new_summaries, again.new_consolidations) == (0, 0)
@@ -298,6 +298,7 @@ def test_a_folder_of_another_program_is_read(there: MemoryStores, tmp_path: Path
         (1, 1, "Elena Thorne found a map."),
         (1, 2, "Marcus caught her."),
     ]
+    assert [one.label for one in scenes] == ["S001", "S002"]
     assert early.state_data["inventory"] == ["map"]
     assert "emotional_state" not in early.state_data
     assert late.state_data["emotional_state"] == "anxious"
@@ -313,6 +314,10 @@ def test_a_folder_of_another_program_is_read(there: MemoryStores, tmp_path: Path
     }
     with there.database(project_id).write() as unit:
         assert unit.entities.next_id("character") == "C5"
+    added = SceneInput(chapter_index=1, scene_index=3, text="Later.")
+    ingest_scenes(there, project_id, [added], index=False)
+    with there.database(project_id).read() as unit:
+        assert unit.scenes.require(StoryPosition(1, 3)).label == "S003"
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ import pytest
 
 from novelgen.errors import InvalidFileError, UnknownProjectError
 from novelgen.models.position import StoryPosition
-from runtime.exchange.import_source import SourceImport, import_source
 from runtime.files.scene_plans import own_scene_plan
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
+from runtime.transfer.importing import SourceImport, import_source
 
 _numbers = itertools.count(1)
 

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from novelgen.models.entity import EntityType
+from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import UtcDatetime
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import LoopImportance, RelationshipDimensions
 from novelgen.models.user_file import StoryParts
 from runtime.storage.records import EntityOrigin, EventOrigin, ExtractionStatus
 from runtime.storage.story.summaries import StoredSummary
-from runtime.storage.transfer.records import LoopEventKind
+from runtime.storage.transfer.records import ExchangedLoopEvent, ExchangedRelationshipChange
+
+_WORDS_ONLY = "words-only"
+"""The `embedding_id` in a document of a memory that the vector index does not hold."""
+_CONSOLIDATED = "consolidated"
+"""The `event_type` in a document of a memory that stands for others."""
+_NOT_TOLD = {"project_id", "superseded_by", "is_indexed", "is_consolidated"}
 
 
 class _Document(BaseModel):
@@ -22,13 +29,18 @@ class _Document(BaseModel):
     model_config = ConfigDict(extra="allow")
 
 
-class HistoryEntry(_Document):
-    """State changes of an entity at one place; without `origin` a person or another program wrote it."""
+class _Entry(_Document):
+    """An entry of a history: its number among all of its kind, and where it stands."""
 
     order: int | None = None
     scene_id: str | None = None
     chapter_index: int | None = Field(default=None, ge=0)
     scene_index: int | None = Field(default=None, ge=0)
+
+
+class HistoryEntry(_Entry):
+    """State changes of an entity at one place; without `origin` a person or another program wrote it."""
+
     entity_type: EntityType | None = None
     kind: Literal["explicit", "presence"] = "explicit"
     origin: EventOrigin | None = None
@@ -61,16 +73,8 @@ class EntityDocument(_Document):
     name_first_scene: int | None = Field(default=None, ge=0)
 
 
-class MemoryDocument(_Document):
-    """A memory of a scene, or a note; its other fields are those of StoryMemoryChunk."""
-
-    chunk_id: str = Field(min_length=1)
-    status: Literal["active", "banned", "deleted"] = "active"
-    pinned: bool = False
-    from_scene: bool = True
-    attached: list[str] = Field(default_factory=list)
-    detached: list[str] = Field(default_factory=list)
-    last_accessed_at: UtcDatetime | None = None
+MemoryDocument = dict[str, Any]
+"""A memory of a scene, or a note: the fields of its chunk and of `ExchangedMemory` side by side."""
 
 
 class SceneDocument(_Document):
@@ -102,17 +106,10 @@ class SceneDocument(_Document):
     memories: list[MemoryDocument] = Field(default_factory=list)
 
 
-class LoopHistoryEntry(_Document):
-    """An event of a loop."""
+class LoopHistoryEntry(_Entry, ExchangedLoopEvent):
+    """An event of a thread, which its document names."""
 
-    order: int | None = None
-    scene_id: str | None = None
-    kind: LoopEventKind
-    note: str = ""
-    detail: dict[str, JsonValue] = Field(default_factory=dict)
-    chapter_index: int | None = Field(default=None, ge=0)
-    scene_index: int | None = Field(default=None, ge=0)
-    origin: EventOrigin = "author"
+    loop_id: str = ""
 
 
 class LoopDocument(_Document):
@@ -133,22 +130,12 @@ class LoopDocument(_Document):
     history: list[LoopHistoryEntry] = Field(default_factory=list)
 
 
-class RelationshipHistoryEntry(_Document):
-    """A change of a relationship; without `origin` a person or another program wrote it."""
+class RelationshipHistoryEntry(_Entry, ExchangedRelationshipChange):
+    """A change of a relationship, which its document names; without `origin` another program wrote it."""
 
-    order: int | None = None
-    scene_id: str | None = None
-    event: str = ""
+    relationship_id: str = ""
     status_change: str | None = None
-    relationship_type: str | None = None
-    status: str | None = None
-    perspective_a: str | None = None
-    perspective_b: str | None = None
-    intensity: int | None = Field(default=None, ge=0, le=10)
     dimensions: RelationshipDimensions = Field(default_factory=dict)
-    chapter_index: int | None = Field(default=None, ge=0)
-    scene_index: int | None = Field(default=None, ge=0)
-    origin: EventOrigin | None = None
 
 
 class RelationshipDocument(_Document):
@@ -184,17 +171,10 @@ class NotesFile(_Document):
     notes: list[MemoryDocument] = Field(default_factory=list)
 
 
-class ConsolidationDocument(_Document):
-    """A memory that stands for others; its other fields are those of StoryMemoryChunk."""
-
-    chunk_id: str = Field(min_length=1)
-    sources: list[str] = Field(min_length=1, description="Chunk ids in story order.")
-
-
 class ConsolidationsFile(_Document):
     """consolidations.json."""
 
-    consolidations: list[ConsolidationDocument] = Field(default_factory=list)
+    consolidations: list[MemoryDocument] = Field(default_factory=list)
 
 
 class SummariesFile(_Document):
@@ -209,3 +189,23 @@ class ProjectFile(_Document):
 
     name: str = ""
     language: str = ""
+
+
+def chunk_document(chunk: StoryMemoryChunk) -> dict[str, Any]:
+    """Return a memory as a document tells it, whose format has no flags of its own."""
+    told = chunk.model_dump(mode="json", exclude=_NOT_TOLD)
+    if not chunk.is_indexed:
+        told["embedding_id"] = _WORDS_ONLY
+    if chunk.is_consolidated:
+        told["event_type"] = _CONSOLIDATED
+    return told
+
+
+def chunk_fields(document: MemoryDocument) -> dict[str, Any]:
+    """Return the fields of a memory that a document tells, the reverse of `chunk_document`."""
+    fields = dict(document)
+    if fields.get("embedding_id") == _WORDS_ONLY:
+        fields |= {"embedding_id": None, "is_indexed": False}
+    if fields.get("event_type") == _CONSOLIDATED:
+        fields |= {"event_type": None, "is_consolidated": True}
+    return fields

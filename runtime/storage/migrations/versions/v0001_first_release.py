@@ -1,4 +1,8 @@
-"""Projects, scenes, entities, memories, states, vectors, outbox and the lexical index."""
+"""The schema of the first release.
+
+It is a picture of the tables at that time: later revisions change a database from here on, so that nothing here may
+follow `runtime.storage.tables`.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +14,15 @@ down_revision = None
 branch_labels = None
 depends_on = None
 
-BIG_KEY = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 POSITION = (
-    "(chapter_index IS NULL AND scene_index IS NULL) OR"
-    " (chapter_index >= 0 AND (scene_index IS NULL OR scene_index >= 0))"
+    "(chapter_index IS NULL AND scene_index IS NULL)"
+    " OR (chapter_index >= 0 AND (scene_index IS NULL OR scene_index >= 0))"
 )
+TOUCHED_BY_HAND = (
+    "origin = 'author' OR pinned OR status <> 'active'"
+    " OR CAST(attached AS TEXT) <> '[]' OR CAST(detached AS TEXT) <> '[]'"
+)
+BIG_KEY = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 SQLITE_TERMS = """
 CREATE VIRTUAL TABLE memory_terms USING fts5(
@@ -42,8 +50,20 @@ def upgrade() -> None:
         sa.Column("embedding_dimension", sa.Integer(), nullable=True),
         sa.Column("settings", sa.JSON(), nullable=False),
         sa.Column("story_revision", sa.Integer(), nullable=False),
+        sa.Column("index_id", sa.Text(), server_default=sa.text("''"), nullable=False),
+        sa.Column("index_removals", sa.Integer(), server_default=sa.text("0"), nullable=False),
         sa.PrimaryKeyConstraint("project_number", name=op.f("pk_projects")),
         sa.UniqueConstraint("project_id", name=op.f("uq_projects_project_id")),
+    )
+    op.create_table(
+        "counters",
+        sa.Column("project_id", sa.Text(), nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("next_number", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.project_id"], name=op.f("fk_counters_project_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("project_id", "kind", name=op.f("pk_counters")),
     )
     op.create_table(
         "entities",
@@ -59,6 +79,8 @@ def upgrade() -> None:
         sa.Column("first_chapter", sa.Integer(), nullable=True),
         sa.Column("first_scene", sa.Integer(), nullable=True),
         sa.Column("origin", sa.Text(), nullable=False),
+        sa.Column("name_first_chapter", sa.Integer(), nullable=True),
+        sa.Column("name_first_scene", sa.Integer(), nullable=True),
         sa.CheckConstraint(
             "entity_type IN ('character', 'location', 'item', 'faction', 'term')",
             name=op.f("ck_entities_entity_type"),
@@ -71,6 +93,28 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("row_id", name=op.f("pk_entities")),
         sa.UniqueConstraint("project_id", "entity_id", name=op.f("uq_entities_project_id_entity_id")),
+    )
+    op.create_table(
+        "entity_changes",
+        sa.Column("row_id", BIG_KEY, nullable=False),
+        sa.Column("project_id", sa.Text(), nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("entity_id", sa.Text(), nullable=False),
+        sa.Column("other_id", sa.Text(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("undone_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("changed_rows", sa.JSON(), nullable=False),
+        sa.CheckConstraint("kind IN ('merge', 'split')", name=op.f("ck_entity_changes_kind")),
+        sa.ForeignKeyConstraint(
+            ["project_id"],
+            ["projects.project_id"],
+            name=op.f("fk_entity_changes_project_id"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("row_id", name=op.f("pk_entity_changes")),
+    )
+    op.create_index(
+        op.f("ix_entity_changes_project_id_row_id"), "entity_changes", ["project_id", "row_id"], unique=False
     )
     op.create_table(
         "index_outbox",
@@ -100,6 +144,36 @@ def upgrade() -> None:
         unique=False,
     )
     op.create_table(
+        "relationships",
+        sa.Column("row_id", BIG_KEY, nullable=False),
+        sa.Column("project_id", sa.Text(), nullable=False),
+        sa.Column("relationship_id", sa.Text(), nullable=False),
+        sa.Column("character_a", sa.Text(), nullable=False),
+        sa.Column("character_b", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["project_id"],
+            ["projects.project_id"],
+            name=op.f("fk_relationships_project_id"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("row_id", name=op.f("pk_relationships")),
+        sa.UniqueConstraint(
+            "project_id",
+            "character_a",
+            "character_b",
+            name=op.f("uq_relationships_project_id_character_a_character_b"),
+        ),
+        sa.UniqueConstraint(
+            "project_id", "relationship_id", name=op.f("uq_relationships_project_id_relationship_id")
+        ),
+    )
+    op.create_index(
+        op.f("ix_relationships_project_id_character_b"),
+        "relationships",
+        ["project_id", "character_b"],
+        unique=False,
+    )
+    op.create_table(
         "scenes",
         sa.Column("scene_id", sa.Text(), nullable=False),
         sa.Column("project_id", sa.Text(), nullable=False),
@@ -111,6 +185,23 @@ def upgrade() -> None:
         sa.Column("text_hash", sa.Text(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("content_hash", sa.Text(), server_default=sa.text("''"), nullable=False),
+        sa.Column("story_time", sa.Text(), nullable=True),
+        sa.Column("location_id", sa.Text(), nullable=True),
+        sa.Column("pov", sa.Text(), nullable=True),
+        sa.Column("participants", sa.JSON(), server_default="[]", nullable=False),
+        sa.Column("record", sa.JSON(none_as_null=True), nullable=True),
+        sa.Column("record_origin", sa.Text(), server_default="rules", nullable=False),
+        sa.Column("extraction_status", sa.Text(), server_default="none", nullable=False),
+        sa.Column("failure_reason", sa.Text(), nullable=True),
+        sa.CheckConstraint(
+            "extraction_status IN ('none', 'done', 'failed', 'pending')",
+            name=op.f("ck_scenes_extraction_status"),
+        ),
+        sa.CheckConstraint(
+            "record_origin IN ('author', 'supplied', 'extracted', 'rules')",
+            name=op.f("ck_scenes_record_origin"),
+        ),
         sa.CheckConstraint(
             POSITION,
             name=op.f("ck_scenes_position"),
@@ -126,6 +217,48 @@ def upgrade() -> None:
             name=op.f("uq_scenes_project_id_chapter_index_scene_index"),
         ),
         sa.UniqueConstraint("project_id", "label", name=op.f("uq_scenes_project_id_label")),
+    )
+    op.create_table(
+        "story_summaries",
+        sa.Column("row_id", BIG_KEY, nullable=False),
+        sa.Column("project_id", sa.Text(), nullable=False),
+        sa.Column("level", sa.Text(), nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("first_chapter", sa.Integer(), nullable=False),
+        sa.Column("last_chapter", sa.Integer(), nullable=False),
+        sa.Column("text", sa.Text(), nullable=False),
+        sa.Column("origin", sa.Text(), nullable=False),
+        sa.Column("source_hash", sa.Text(), nullable=False),
+        sa.Column("is_withheld", sa.Boolean(), server_default=sa.false(), nullable=False),
+        sa.Column("written_at", sa.DateTime(timezone=True), nullable=False),
+        sa.CheckConstraint("level IN ('chapter', 'part')", name=op.f("ck_story_summaries_level")),
+        sa.CheckConstraint("origin IN ('author', 'model')", name=op.f("ck_story_summaries_origin")),
+        sa.ForeignKeyConstraint(
+            ["project_id"],
+            ["projects.project_id"],
+            name=op.f("fk_story_summaries_project_id"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("row_id", name=op.f("pk_story_summaries")),
+    )
+    op.create_index(
+        op.f("ix_story_summaries_project_id_level_number"),
+        "story_summaries",
+        ["project_id", "level", "number"],
+        unique=False,
+    )
+    op.create_table(
+        "character_file_aliases",
+        sa.Column("project_id", sa.Text(), nullable=False),
+        sa.Column("entity_id", sa.Text(), nullable=False),
+        sa.Column("alias", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["project_id", "entity_id"],
+            ["entities.project_id", "entities.entity_id"],
+            name=op.f("fk_character_file_aliases_project_id_entity_id"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("project_id", "entity_id", "alias", name=op.f("pk_character_file_aliases")),
     )
     op.create_table(
         "entity_aliases",
@@ -157,6 +290,44 @@ def upgrade() -> None:
         unique=False,
     )
     op.create_table(
+        "loop_events",
+        sa.Column("row_id", BIG_KEY, nullable=False),
+        sa.Column("project_id", sa.Text(), nullable=False),
+        sa.Column("scene_id", sa.Text(), nullable=True),
+        sa.Column("chapter_index", sa.Integer(), nullable=True),
+        sa.Column("scene_index", sa.Integer(), nullable=True),
+        sa.Column("loop_id", sa.Text(), nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("note", sa.Text(), nullable=False),
+        sa.Column("detail", sa.JSON(), nullable=False),
+        sa.Column("origin", sa.Text(), nullable=False),
+        sa.CheckConstraint(
+            "kind IN ('planted', 'advanced', 'resolved', 'abandoned')", name=op.f("ck_loop_events_kind")
+        ),
+        sa.CheckConstraint("origin IN ('record', 'author')", name=op.f("ck_loop_events_origin")),
+        sa.CheckConstraint(
+            POSITION,
+            name=op.f("ck_loop_events_position"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id"],
+            ["projects.project_id"],
+            name=op.f("fk_loop_events_project_id"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["scene_id"], ["scenes.scene_id"], name=op.f("fk_loop_events_scene_id"), ondelete="SET NULL"
+        ),
+        sa.PrimaryKeyConstraint("row_id", name=op.f("pk_loop_events")),
+    )
+    op.create_index(
+        op.f("ix_loop_events_project_id_loop_id_chapter_index_scene_index"),
+        "loop_events",
+        ["project_id", "loop_id", "chapter_index", "scene_index"],
+        unique=False,
+    )
+    op.create_index(op.f("ix_loop_events_scene_id"), "loop_events", ["scene_id"], unique=False)
+    op.create_table(
         "memory_chunks",
         sa.Column("row_id", BIG_KEY, nullable=False),
         sa.Column("project_id", sa.Text(), nullable=False),
@@ -172,6 +343,8 @@ def upgrade() -> None:
         sa.Column("entities_mentioned", sa.JSON(), nullable=False),
         sa.Column("tags", sa.JSON(), nullable=False),
         sa.Column("embedding_id", sa.Text(), nullable=True),
+        sa.Column("is_indexed", sa.Boolean(), server_default=sa.true(), nullable=False),
+        sa.Column("is_consolidated", sa.Boolean(), server_default=sa.false(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("short", sa.Text(), nullable=True),
         sa.Column("importance", sa.Integer(), nullable=False),
@@ -183,6 +356,12 @@ def upgrade() -> None:
         sa.Column("origin", sa.Text(), nullable=False),
         sa.Column("status", sa.Text(), nullable=False),
         sa.Column("pinned", sa.Boolean(), nullable=False),
+        sa.Column("supersedes", sa.Text(), nullable=True),
+        sa.Column("slot_type", sa.Text(), nullable=True),
+        sa.Column("verified", sa.Boolean(), server_default=sa.true(), nullable=False),
+        sa.Column("attached", sa.JSON(), server_default="[]", nullable=False),
+        sa.Column("detached", sa.JSON(), server_default="[]", nullable=False),
+        sa.Column("last_accessed_at", sa.DateTime(timezone=True), nullable=True),
         sa.CheckConstraint(
             "content_type IN ('scene', 'dialogue', 'description', 'summary', 'memory', 'note')",
             name=op.f("ck_memory_chunks_content_type"),
@@ -214,7 +393,101 @@ def upgrade() -> None:
         ["project_id", "chapter_index", "scene_index"],
         unique=False,
     )
+    op.create_index(
+        op.f("ix_memory_chunks_project_id_slot_type"),
+        "memory_chunks",
+        ["project_id", "slot_type"],
+        unique=False,
+    )
+    op.create_index(
+        op.f("ix_memory_chunks_project_id_supersedes"),
+        "memory_chunks",
+        ["project_id", "supersedes"],
+        unique=False,
+    )
     op.create_index(op.f("ix_memory_chunks_scene_id"), "memory_chunks", ["scene_id"], unique=False)
+    op.create_index(
+        "ix_memory_chunks_searched",
+        "memory_chunks",
+        ["project_id", "importance", "chapter_index", "scene_index", "status", "content_type", "term_count"],
+        unique=False,
+    )
+    # Last, for of indexes that look equally good SQLite takes the newest.
+    op.create_index(
+        "ix_memory_chunks_by_hand",
+        "memory_chunks",
+        ["project_id", "chunk_id"],
+        unique=False,
+        sqlite_where=sa.text(TOUCHED_BY_HAND),
+        postgresql_where=sa.text(TOUCHED_BY_HAND),
+    )
+    op.create_table(
+        "name_mentions",
+        sa.Column("scene_id", sa.Text(), nullable=False),
+        sa.Column("entity_id", sa.Text(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("project_id", sa.Text(), nullable=False),
+        sa.Column("chapter_index", sa.Integer(), nullable=False),
+        sa.Column("scene_index", sa.Integer(), nullable=False),
+        sa.CheckConstraint(
+            POSITION,
+            name=op.f("ck_name_mentions_position"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["scene_id"], ["scenes.scene_id"], name=op.f("fk_name_mentions_scene_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("scene_id", "entity_id", "name", name=op.f("pk_name_mentions")),
+    )
+    op.create_index(
+        "ix_name_mentions_first",
+        "name_mentions",
+        ["project_id", "entity_id", "name", "chapter_index", "scene_index"],
+        unique=False,
+    )
+    op.create_table(
+        "relationship_changes",
+        sa.Column("row_id", BIG_KEY, nullable=False),
+        sa.Column("project_id", sa.Text(), nullable=False),
+        sa.Column("relationship_id", sa.Text(), nullable=False),
+        sa.Column("scene_id", sa.Text(), nullable=True),
+        sa.Column("chapter_index", sa.Integer(), nullable=True),
+        sa.Column("scene_index", sa.Integer(), nullable=True),
+        sa.Column("relationship_type", sa.Text(), nullable=True),
+        sa.Column("status", sa.Text(), nullable=True),
+        sa.Column("perspective_a", sa.Text(), nullable=True),
+        sa.Column("perspective_b", sa.Text(), nullable=True),
+        sa.Column("intensity", sa.Integer(), nullable=True),
+        sa.Column("dimensions", sa.JSON(), nullable=False),
+        sa.Column("event", sa.Text(), nullable=False),
+        sa.Column("origin", sa.Text(), nullable=False),
+        sa.CheckConstraint("origin IN ('record', 'author')", name=op.f("ck_relationship_changes_origin")),
+        sa.CheckConstraint(
+            POSITION,
+            name=op.f("ck_relationship_changes_position"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id", "relationship_id"],
+            ["relationships.project_id", "relationships.relationship_id"],
+            name=op.f("fk_relationship_changes_project_id_relationship_id"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["scene_id"],
+            ["scenes.scene_id"],
+            name=op.f("fk_relationship_changes_scene_id"),
+            ondelete="SET NULL",
+        ),
+        sa.PrimaryKeyConstraint("row_id", name=op.f("pk_relationship_changes")),
+    )
+    op.create_index(
+        "ix_relationship_changes_fold",
+        "relationship_changes",
+        ["project_id", "relationship_id", "chapter_index", "scene_index"],
+        unique=False,
+    )
+    op.create_index(
+        op.f("ix_relationship_changes_scene_id"), "relationship_changes", ["scene_id"], unique=False
+    )
     op.create_table(
         "state_changes",
         sa.Column("row_id", BIG_KEY, nullable=False),
@@ -229,6 +502,9 @@ def upgrade() -> None:
         sa.Column("kind", sa.Text(), nullable=False),
         sa.Column("origin", sa.Text(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("verified", sa.Boolean(), server_default=sa.true(), nullable=False),
+        sa.Column("span_start", sa.Integer(), nullable=True),
+        sa.Column("span_end", sa.Integer(), nullable=True),
         sa.CheckConstraint("kind IN ('explicit', 'presence')", name=op.f("ck_state_changes_kind")),
         sa.CheckConstraint("origin IN ('record', 'author')", name=op.f("ck_state_changes_origin")),
         sa.CheckConstraint(
@@ -297,6 +573,37 @@ def upgrade() -> None:
         op.f("ix_chunk_tags_project_id_tag_chunk_row_id"),
         "chunk_tags",
         ["project_id", "tag", "chunk_row_id"],
+        unique=False,
+    )
+    op.create_table(
+        "consolidation_sources",
+        sa.Column("source_row_id", BIG_KEY, nullable=False),
+        sa.Column("consolidated_row_id", BIG_KEY, nullable=False),
+        sa.Column("project_id", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["consolidated_row_id"],
+            ["memory_chunks.row_id"],
+            name=op.f("fk_consolidation_sources_consolidated_row_id"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["source_row_id"],
+            ["memory_chunks.row_id"],
+            name=op.f("fk_consolidation_sources_source_row_id"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("source_row_id", name=op.f("pk_consolidation_sources")),
+    )
+    op.create_index(
+        op.f("ix_consolidation_sources_consolidated_row_id"),
+        "consolidation_sources",
+        ["consolidated_row_id"],
+        unique=False,
+    )
+    op.create_index(
+        op.f("ix_consolidation_sources_project_id_consolidated_row_id"),
+        "consolidation_sources",
+        ["project_id", "consolidated_row_id"],
         unique=False,
     )
     op.create_table(

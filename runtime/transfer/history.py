@@ -1,4 +1,4 @@
-"""States, loops and relationships as the documents of a memory folder tell them."""
+"""States, threads and relationships as the documents of a memory folder tell them."""
 
 from __future__ import annotations
 
@@ -6,21 +6,25 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from runtime.exchange.memory_document_shapes import (
-    EntityDocument,
-    HistoryEntry,
-    LoopDocument,
-    RelationshipDocument,
-    RelationshipHistoryEntry,
-)
-from runtime.exchange.memory_documents import folded_relationship, folded_state
 from runtime.storage.transfer.records import (
     ExchangedLoopEvent,
     ExchangedPair,
     ExchangedRelationshipChange,
     ExchangedState,
+)
+from runtime.transfer.documents import (
+    EntityDocument,
+    HistoryEntry,
+    LoopDocument,
+    LoopHistoryEntry,
+    RelationshipDocument,
+    RelationshipHistoryEntry,
+)
+from runtime.transfer.exporting import (
+    folded_relationship,
+    folded_state,
 )
 
 _DETAIL = (
@@ -31,6 +35,7 @@ _DETAIL = (
     "related_locations",
     "related_items",
 )
+Event = TypeVar("Event", ExchangedLoopEvent, ExchangedRelationshipChange)
 _STANDING = ("relationship_type", "status", "perspective_a", "perspective_b", "intensity", "dimensions")
 
 
@@ -160,11 +165,7 @@ def _loop_events(document: LoopDocument, context: EventContext) -> list[_Numbere
         return [
             _Numbered(
                 math.inf if entry.order is None else entry.order,
-                ExchangedLoopEvent(
-                    loop_id=document.id,
-                    **entry.model_dump(include={"kind", "note", "detail", "origin"}),
-                    **context.place(entry.scene_id, entry.chapter_index, entry.scene_index),
-                ),
+                _event(ExchangedLoopEvent, entry, context, loop_id=document.id),
             )
             for entry in document.history
         ]
@@ -187,15 +188,24 @@ def _loop_events(document: LoopDocument, context: EventContext) -> list[_Numbere
 def _change(
     document: RelationshipDocument, entry: RelationshipHistoryEntry, context: EventContext
 ) -> ExchangedRelationshipChange:
-    said = entry.model_dump(include={*_STANDING, "event"})
-    if entry.origin is None:
-        # Another program tells the status as "close -> strained".
-        said = _turned(said, document)
-        said["status"] = said["status"] or (entry.status_change or "").rpartition("->")[2].strip() or None
+    if "origin" in entry.model_fields_set:
+        return _event(ExchangedRelationshipChange, entry, context, relationship_id=document.id)
+    # Another program tells the status as "close -> strained".
+    said = _turned(entry.model_dump(include={*_STANDING}), document)
+    said["status"] = said["status"] or (entry.status_change or "").rpartition("->")[2].strip() or None
+    return _event(ExchangedRelationshipChange, entry, context, relationship_id=document.id, **said)
+
+
+def _event(
+    model: type[Event],
+    entry: LoopHistoryEntry | RelationshipHistoryEntry,
+    context: EventContext,
+    **fields: Any,
+) -> Event:
+    """Return an entry as an event of its own, at the entry's place."""
     place = context.place(entry.scene_id, entry.chapter_index, entry.scene_index)
-    return ExchangedRelationshipChange(
-        relationship_id=document.id, origin=entry.origin or "author", **said, **place
-    )
+    told = entry.model_dump(include=set(model.model_fields))
+    return model.model_validate({**told, **fields, **place})
 
 
 def _turned(values: dict[str, Any], document: RelationshipDocument) -> dict[str, Any]:

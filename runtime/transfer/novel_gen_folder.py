@@ -15,7 +15,6 @@ from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.user_file import CharactersConfig, UserFileModel
 from novelgen.names.resolver import NameResolver
-from runtime.exchange.memory_folder_reading import IncomingStory
 from runtime.files.file_reading import read_json_file, validated
 from runtime.files.project_files import (
     chapter_files,
@@ -24,7 +23,7 @@ from runtime.files.project_files import (
     load_characters,
     load_settings_file,
 )
-from runtime.ingest.character_entities import entities_of_characters
+from runtime.ingest.entities import entities_of_characters
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
 from runtime.storage.transfer.records import (
     ExchangedEntity,
@@ -33,6 +32,7 @@ from runtime.storage.transfer.records import (
     ExchangedState,
     ProjectContents,
 )
+from runtime.transfer.reading import IncomingStory
 
 CHAPTER_MEMORY_FILE = "chapter_memory.json"
 STATUS_ATTRIBUTE = "status"

@@ -193,9 +193,9 @@ def _tell_scene(unit: UnitOfWork, project_id: str, place: tuple[int, int], told:
     )
     for chunk, given in zip(chunks, told["chunks"], strict=True):
         if given["deed"] in ("attach", "detach"):
-            getattr(unit.attachments, given["deed"])(project_id, [chunk.chunk_id], ["C0"])
+            getattr(unit.attachments, given["deed"])([chunk.chunk_id], ["C0"])
         elif given["deed"]:
-            getattr(unit.memories, given["deed"])(project_id, chunk.chunk_id)
+            getattr(unit.memories, given["deed"])(chunk.chunk_id)
 
 
 def _change(state: tuple[str, str, Any, Any], chapter: int | None, number: int | None) -> StateChange:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -11,10 +11,19 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from novelgen.errors import InvalidFileError
-from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.record import SceneRecord
-from runtime.exchange.memory_document_shapes import (
-    ConsolidationDocument,
+from runtime.files.file_reading import read_json_file, read_text_file, validated
+from runtime.ingest.scene_input import SceneInput
+from runtime.storage.memory.consolidations import StoredConsolidation
+from runtime.storage.records import StoredScene
+from runtime.storage.transfer.records import (
+    ExchangedEntity,
+    ExchangedMemory,
+    ExchangedScene,
+    ProjectContents,
+)
+from runtime.transfer.documents import (
     ConsolidationsFile,
     EntityDocument,
     LoopsFile,
@@ -24,16 +33,15 @@ from runtime.exchange.memory_document_shapes import (
     RelationshipsFile,
     SceneDocument,
     SummariesFile,
+    chunk_fields,
 )
-from runtime.exchange.memory_documents import COUNTER_NAMES
-from runtime.exchange.memory_entities import exchanged_entity
-from runtime.exchange.memory_events import EventContext, entity_states, loop_events, relationship_events
-from runtime.exchange.memory_folder import ENTITY_FOLDERS, MEMORY_FOLDER, SCENES_FOLDER
-from runtime.files.file_reading import read_json_file, read_text_file, validated
-from runtime.ingest.scene_input import SceneInput
-from runtime.storage.memory.consolidations import StoredConsolidation
-from runtime.storage.records import StoredScene
-from runtime.storage.transfer.records import ExchangedMemory, ExchangedScene, ProjectContents
+from runtime.transfer.exporting import (
+    COUNTER_NAMES,
+    ENTITY_FOLDERS,
+    MEMORY_FOLDER,
+    SCENES_FOLDER,
+)
+from runtime.transfer.history import EventContext, entity_states, loop_events, relationship_events
 
 _MARKS = set(ExchangedMemory.model_fields) - {"chunk", "scene_label"}
 """What a memory's document says beside the memory itself."""
@@ -174,18 +182,23 @@ def _scene(document: SceneDocument, project_id: str, now: datetime) -> Exchanged
 
 
 def _memory(document: MemoryDocument, project_id: str, scene_label: str | None) -> ExchangedMemory:
-    given: dict[str, Any] = document.model_dump(exclude=_MARKS)
-    return ExchangedMemory(
-        chunk=validated(StoryMemoryChunk, {**given, "project_id": project_id}, where=repr(document.chunk_id)),
-        **document.model_dump(include=_MARKS),
-        scene_label=scene_label,
-    )
+    marks = {name: value for name, value in document.items() if name in _MARKS}
+    given = {"chunk": _chunk(document, project_id, _MARKS), **marks, "scene_label": scene_label}
+    return validated(ExchangedMemory, given, where=_where(document))
 
 
-def _consolidation(document: ConsolidationDocument, project_id: str) -> StoredConsolidation:
-    given: dict[str, Any] = document.model_dump(exclude={"sources"})
-    chunk = validated(StoryMemoryChunk, {**given, "project_id": project_id}, where=repr(document.chunk_id))
-    return StoredConsolidation(chunk=chunk, source_ids=document.sources)
+def _consolidation(document: MemoryDocument, project_id: str) -> StoredConsolidation:
+    given = {"chunk": _chunk(document, project_id, {"sources"}), "source_ids": document.get("sources")}
+    return validated(StoredConsolidation, given, where=_where(document))
+
+
+def _chunk(document: MemoryDocument, project_id: str, but: Set[str]) -> dict[str, Any]:
+    told = chunk_fields(document) | {"project_id": project_id}
+    return {name: value for name, value in told.items() if name not in but}
+
+
+def _where(document: MemoryDocument) -> str:
+    return f"memory {document.get('chunk_id')!r}"
 
 
 def _told_scene(document: SceneDocument, root: Path) -> SceneInput:
@@ -198,6 +211,7 @@ def _told_scene(document: SceneDocument, root: Path) -> SceneInput:
     return SceneInput(
         chapter_index=chapter,
         scene_index=number,
+        label=document.id,
         title=document.title,
         text=document.text or _markdown(document.markdown_file, root),
         record=record,
@@ -227,3 +241,43 @@ def _counters(file: Path) -> dict[str, int]:
         if name in kinds:
             counters[kinds[name]] = number + (1 if kinds[name] == "S" else 0)
     return counters
+
+
+def exchanged_entity(document: EntityDocument) -> ExchangedEntity:
+    """Return the entity of a document; fields that the document does not know are its profile.
+
+    Raises:
+        InvalidFileError: When an alias is wrong.
+    """
+    aliases = [_alias(each, document) for each in document.aliases]
+    by_default = document.origin == "author"
+    profile: dict[str, Any] = {**(document.model_extra or {}), **document.profile}
+    if document.metadata:
+        profile["metadata"] = document.metadata
+    entity = Entity(
+        entity_id=document.id,
+        entity_type=document.type,
+        name=document.name,
+        aliases=[alias for alias, _ in aliases],
+        role=document.role,
+        description=document.description,
+        profile=profile,
+        first_chapter=document.first_chapter,
+        first_scene=document.first_scene,
+        name_first_chapter=document.name_first_chapter,
+        name_first_scene=document.name_first_scene,
+    )
+    written = [
+        alias.alias for alias, by_author in aliases if (by_default if by_author is None else by_author)
+    ]
+    return ExchangedEntity(entity=entity, origin=document.origin, author_aliases=written)
+
+
+def _alias(given: str | dict[str, Any], document: EntityDocument) -> tuple[EntityAlias, bool | None]:
+    if isinstance(given, str):
+        given = {"alias": given}
+    by_author = given.get("by_author")
+    known = {name: value for name, value in given.items() if name != "by_author"}
+    return validated(EntityAlias, known, where=f"an alias of {document.id!r}"), (
+        by_author if isinstance(by_author, bool) else None
+    )

@@ -1,14 +1,20 @@
-"""The JSON documents of an exported memory: what is told, beside what it takes to store it again."""
+"""A project's memory as a folder of JSON files: what is told, beside what it takes to store it again."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
+from novelgen.errors import UserInputError
+from novelgen.models.entity import EntityType
 from novelgen.models.folds import fold_loop_events, fold_relationship_changes, fold_state_changes, in_force
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.state import PRESENCE_ATTRIBUTE
-from runtime.exchange.memory_document_shapes import EntityDocument
+from runtime.atomic_files import write_text_atomically
 from runtime.files.chapter_text import count_words
 from runtime.storage.transfer.records import (
     ExchangedEntity,
@@ -20,6 +26,8 @@ from runtime.storage.transfer.records import (
     ExchangedState,
     ProjectContents,
 )
+from runtime.stores import MemoryStores
+from runtime.transfer.documents import EntityDocument, chunk_document
 
 COUNTER_NAMES = {
     "C": "character",
@@ -140,8 +148,7 @@ class MemoryDocuments:
         """Return the document of the memories that stand for others, with the chunk ids of these."""
         return {
             "consolidations": [
-                each.chunk.model_dump(mode="json", exclude={"project_id", "superseded_by"})
-                | {"sources": each.source_ids}
+                chunk_document(each.chunk) | {"sources": each.source_ids}
                 for each in self._contents.consolidations
             ]
         }
@@ -228,8 +235,7 @@ class MemoryDocuments:
 
 def memory_document(memory: ExchangedMemory) -> dict[str, Any]:
     """Return the document of a memory."""
-    chunk = memory.chunk.model_dump(mode="json", exclude={"project_id", "superseded_by"})
-    return chunk | memory.model_dump(mode="json", exclude={"chunk", "scene_label"})
+    return chunk_document(memory.chunk) | memory.model_dump(mode="json", exclude={"chunk", "scene_label"})
 
 
 def folded_state(states: Sequence[ExchangedState]) -> dict[str, Any]:
@@ -278,3 +284,75 @@ def _state_history(
             )
         last_order, last_common = order, common
     return entries
+
+
+MEMORY_FOLDER = "memory"
+ENTITY_FOLDERS: dict[EntityType, str] = {
+    "character": "characters",
+    "location": "locations",
+    "item": "items",
+    "faction": "factions",
+    "term": "terms",
+}
+SCENES_FOLDER = "scenes"
+LONGEST_FILE_NAME = 200
+
+
+def export_project(stores: MemoryStores, project_id: str, folder: Path) -> list[Path]:
+    """Write everything that a project holds to `memory/` in a folder; `read_memory_folder` reads it back.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        folder: Is created when absent; it must not hold a `memory` with anything in it.
+
+    Returns:
+        The files that were written.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        UserInputError: When there is something in `memory` already.
+        ContextWriteError: When a file cannot be written.
+    """
+    with stores.database(project_id).read() as unit:
+        contents = unit.exchange.contents()
+    root = folder / MEMORY_FOLDER
+    if root.exists() and any(root.iterdir()):
+        raise UserInputError(f"{str(root)!r} is not empty; export to a new folder")
+    return write_memory_folder(contents, root)
+
+
+def write_memory_folder(contents: ProjectContents, root: Path) -> list[Path]:
+    """Write contents as the files of a memory folder, each whole or not at all, and return their paths."""
+    root.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, document in _documents(contents):
+        text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+        write_text_atomically(root / name, text, root=root)
+        written.append(root / name)
+    return written
+
+
+def _documents(contents: ProjectContents) -> Iterator[tuple[str, Any]]:
+    documents = MemoryDocuments(contents)
+    yield "project.json", {"name": contents.name, "language": contents.language}
+    for given in contents.entities:
+        folder = ENTITY_FOLDERS[given.entity.entity_type]
+        yield f"{folder}/{file_name(given.entity.entity_id)}", documents.entity(given)
+    for scene in contents.scenes:
+        yield f"{SCENES_FOLDER}/{file_name(scene.scene.label)}", documents.scene(scene)
+    yield "open_loops.json", documents.open_loops()
+    yield "relationships.json", documents.relationships()
+    yield "notes.json", documents.notes()
+    yield "summaries.json", documents.summaries()
+    if contents.consolidations:
+        yield "consolidations.json", documents.consolidations()
+    yield "counters.json", documents.counters()
+
+
+def file_name(document_id: str) -> str:
+    """Return the file name of an id; what a file name cannot hold is escaped as in URLs."""
+    escaped = quote(document_id, safe=" ")
+    if len(escaped) > LONGEST_FILE_NAME:
+        escaped = escaped[:100] + sha256(document_id.encode("utf-8", "surrogatepass")).hexdigest()
+    return escaped + ".json"

@@ -1,23 +1,49 @@
-"""The memories that a scene brings: its passages, and what its record established."""
+"""What a scene brings: memories (its passages and what its record established) and states, with their evidence."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
+from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from novelgen.models.memory import WORDS_ONLY, ContentType, MemoryOrigin, StoryMemoryChunk
+from novelgen.models.entity import ID_PREFIXES, EntityType
+from novelgen.models.memory import ContentType, MemoryOrigin, StoryMemoryChunk
 from novelgen.models.record import SceneRecord
+from novelgen.models.state import PRESENCE_ATTRIBUTE, StateChange
 from novelgen.names.resolver import Mention
 from novelgen.records.evidence import QuoteFinder
 from novelgen.text.extractive import short_form
 from novelgen.text.language import StoryLanguage, story_language
 from novelgen.text.sentences import TARGET_CHARACTERS, chunk_text
-from runtime.ingest.scene_evidence import located_evidence
 from runtime.ingest.scene_input import RecordOrigin, SceneInput
+
+
+class LocatedEvidence(NamedTuple):
+    """The characters [start, end) of a quote, None where it was not found, and whether its fact counts as verified."""
+
+    source_span: tuple[int, int] | None
+    verified: bool
+
+
+def located_evidence(quote: str | None, finder: QuoteFinder, made_by: RecordOrigin) -> LocatedEvidence:
+    """Look for the quote of a fact.
+
+    A fact whose quote does not stand in the scene is unverified, and so is one that a model gave no quote for.
+    What was supplied without a quote is given, and what an author says needs none.
+
+    Args:
+        quote: What is said to stand in the scene, if anything.
+        finder: Of the scene's text.
+        made_by: Who made the record.
+    """
+    span = finder.find(quote)
+    owes_quote = made_by == "extracted" or (made_by == "supplied" and bool(quote))
+    return LocatedEvidence(span and (span.start, span.end), span is not None or not owes_quote)
+
 
 _MEMORY_ORIGINS: dict[RecordOrigin, MemoryOrigin] = {
     # Not "author": that is for single memories that an author changed, which no later ingest may touch.
@@ -37,7 +63,7 @@ MentionsIn = Callable[[str], Sequence[Mention]]
 class ChunkScope(BaseModel):
     """Whose chunks are made, and which of them the vector index gets.
 
-    A chunk that the vector index gets bears its own id as `embedding_id`, every other one `WORDS_ONLY`.
+    A chunk that the vector index gets bears its own id as `embedding_id`, every other one none, for it is not indexed.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -194,7 +220,8 @@ class _ChunkMaker:
                 "scene_index": self._scene.scene_index,
                 "content": content,
                 "content_type": content_type,
-                "embedding_id": chunk_id if is_semantic else WORDS_ONLY,
+                "embedding_id": chunk_id if is_semantic else None,
+                "is_indexed": is_semantic,
                 "created_at": self._scope.created_at,
             }
         )
@@ -206,3 +233,74 @@ class _ChunkMaker:
         self._seen[key] += 1
         digest = sha256("\x1f".join((*key, str(self._seen[key]))).encode("utf-8")).hexdigest()
         return f"{content_type}-{digest[:24]}"
+
+
+_TYPES_BY_PREFIX: dict[str, EntityType] = {prefix: kind for kind, prefix in ID_PREFIXES.items()}
+
+
+def recorded_states(
+    record: SceneRecord,
+    *,
+    text: str,
+    made_by: RecordOrigin,
+    entity_types: Mapping[str, EntityType],
+) -> list[StateChange]:
+    """Return the changes that a record states, in its order, one per attribute, with their quotes located.
+
+    Args:
+        record: The record; None as a value clears the attribute.
+        text: The scene, in which the quotes are looked for.
+        made_by: Who made the record; see `located_evidence`.
+        entity_types: Type of every known entity; one that is not known is judged by its id.
+    """
+    finder = QuoteFinder(text)
+    return [
+        StateChange(
+            entity_id=change.entity_id,
+            entity_type=_type_of(change.entity_id, entity_types),
+            attribute=attribute,
+            value=value,
+            chapter_index=record.chapter_index,
+            scene_index=record.scene_index,
+            **evidence._asdict(),
+        )
+        for change in record.state_changes
+        for evidence in [located_evidence(change.evidence, finder, made_by)]
+        for attribute, value in change.changes.items()
+    ]
+
+
+def presence_states(
+    participants: Sequence[str],
+    *,
+    location_id: str | None,
+    chapter_index: int,
+    scene_index: int,
+    entity_types: Mapping[str, EntityType],
+) -> list[StateChange]:
+    """Return one presence per participant, each id once, in their order.
+
+    Args:
+        participants: Ids of who was on stage.
+        location_id: Where the scene played; None when nobody knows.
+        chapter_index: Chapter of the scene.
+        scene_index: Scene within the chapter.
+        entity_types: Type of every known entity; one that is not known is judged by its id.
+    """
+    where = {"location_id": location_id, "chapter_index": chapter_index, "scene_index": scene_index}
+    return [
+        StateChange(
+            entity_id=entity_id,
+            entity_type=_type_of(entity_id, entity_types),
+            attribute=PRESENCE_ATTRIBUTE,
+            value=dict(where),
+            chapter_index=chapter_index,
+            scene_index=scene_index,
+            kind="presence",
+        )
+        for entity_id in dict.fromkeys(participants)
+    ]
+
+
+def _type_of(entity_id: str, entity_types: Mapping[str, EntityType]) -> EntityType:
+    return entity_types.get(entity_id) or _TYPES_BY_PREFIX.get(entity_id[:1], "character")
