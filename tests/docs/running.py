@@ -15,8 +15,8 @@ from click.testing import CliRunner
 
 from runtime.cli.main import novelgen
 from runtime.settings import load_settings
+from tests.docs.exceptions import SERVED_HERE
 from tests.docs.pages import Block
-from tests.docs.switches import SERVED_HERE
 
 _PLAIN_LINE = re.compile(r"(novelgen|export) [^|<>$`;&]*|#.*|")
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.exceptions import NOT_RUN
 from tests.docs.pages import PAGES, blocks_of
 from tests.docs.running import run_block
-from tests.docs.switches import AWAITED, NOT_RUN, awaited_of
 from tests.support.openai_stub import OpenAiStub, StubCall, openai_stub
 
 ALL_BLOCKS = [block for page in PAGES for block in blocks_of(page)]
@@ -54,24 +54,12 @@ def test_every_block_runs_as_it_stands(
 ) -> None:
     """The blocks of a page run in their order, as somebody who reads it from top to bottom runs them."""
     monkeypatch.setenv("OPENAI_BASE_URL", service.base_url)
-    left: set[str] = set()
     for block in blocks_of(page):
-        awaited = awaited_of(block.text)
-        if awaited is not None:
-            left.add(awaited)
-        elif block.marker not in NOT_RUN:
+        if block.marker not in NOT_RUN:
             run_block(block, reader, patch=monkeypatch, service_url=service.base_url)
-    if left:
-        pytest.skip(f"not built yet: {sorted(left)}; the other blocks of the page ran")
 
 
 def test_no_marker_leaves_out_what_it_does_not_name() -> None:
     """A comment above a block is one that the tests know."""
     strange = [block for block in ALL_BLOCKS if block.marker and block.file is None]
     assert [f"{each.page}:{each.line}" for each in strange if each.marker not in NOT_RUN] == []
-
-
-def test_what_was_awaited_is_told_once_it_is_there() -> None:
-    """A switch that has turned stays true: nothing is skipped in a program that has it all."""
-    used = {what for what in AWAITED if any(what in block.text for block in ALL_BLOCKS)}
-    assert used == set(AWAITED)
