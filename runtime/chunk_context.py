@@ -79,6 +79,6 @@ def _require_known(stores: MemoryStores, project_id: str) -> None:
 def _touch(stores: MemoryStores, context: ChunkContext) -> None:
     try:
         with stores.database(context.project_id).write() as unit:
-            unit.memories.mark_read(context.project_id, [each.chunk.chunk_id for each in context.memories])
+            unit.memories.mark_read([each.chunk.chunk_id for each in context.memories])
     except StoreError as error:
         logger.warning("not noted as read: %s", error)

@@ -32,12 +32,11 @@ from novelgen.models.state import EntityStateSnapshot, LoopStatus, OpenLoop, Rel
 from runtime.async_twins import async_twin
 from runtime.chunk_context import DEFAULT_LIMIT as DEFAULT_CHUNK_LIMIT
 from runtime.chunk_context import build_chunk_context
+from runtime.files.file_reading import described
+from runtime.files.project_files import chapter_files, in_first_shape
+from runtime.files.scene_plans import own_scene_plan
 from runtime.langchain_tools import build_memory_tools
 from runtime.memory_tools import DEFAULT_CONTEXT_WINDOW, DEFAULT_TOP_K, StoryMemoryTools
-from runtime.projects.file_reading import described
-from runtime.projects.files import chapter_files
-from runtime.projects.novel_gen_shapes import in_first_shape
-from runtime.projects.scene_plans import own_scene_plan
 from runtime.services import conflicts as conflict_services
 from runtime.services import entities as entity_services
 from runtime.services import memories as memory_services

@@ -195,7 +195,7 @@ class StoryMemoryTools:
         """Return what the story has shown before the position."""
         chapters_per_part = self._stores.settings.memory.summarization.chapters_per_part
         with self._stores.database(require_project_id(project_id)).read() as unit:
-            return unit.outline(project_id, as_of=as_of, chapters_per_part=chapters_per_part)
+            return unit.outline(as_of=as_of, chapters_per_part=chapters_per_part)
 
     def get_entity_state(
         self,
@@ -217,7 +217,7 @@ class StoryMemoryTools:
     ) -> list[EntityStateSnapshot]:
         """Return the states of several entities at a position, in the order asked."""
         with self._stores.database(require_project_id(project_id)).read() as unit:
-            return unit.states.snapshots(project_id, entity_ids, as_of=as_of)
+            return unit.states.snapshots(entity_ids, as_of=as_of)
 
     def get_recent_timeline(
         self,
@@ -231,7 +231,7 @@ class StoryMemoryTools:
         window = max(0, context_window)
         with self._stores.database(require_project_id(project_id)).read() as unit:
             return unit.states.timeline(
-                project_id, chapter_index - window, chapter_index + window, as_of=as_of or END_OF_STORY
+                chapter_index - window, chapter_index + window, as_of=as_of or END_OF_STORY
             )
 
     def _entity_ids(self, project_id: str, names: Sequence[str], as_of: StoryPosition) -> list[str]:
@@ -239,5 +239,5 @@ class StoryMemoryTools:
         if not names:
             return []
         with self._stores.database(project_id).read() as unit:
-            resolver = NameResolver(unit.entities.list_as_of(project_id, as_of=as_of))
+            resolver = NameResolver(unit.entities.list_as_of(as_of=as_of))
         return [resolver.resolve(name).entity_id or name for name in names]

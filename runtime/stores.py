@@ -16,7 +16,7 @@ from langchain_core.embeddings import Embeddings
 from novelgen.errors import DatabaseError, InvalidProjectIdError, UnknownProjectError, VectorIndexError
 from novelgen.models.position import require_project_id, utc_now
 from novelgen.nearest import did_you_mean
-from runtime.projects.paths import ProjectPaths
+from runtime.files.paths import ProjectPaths
 from runtime.providers.embeddings import (
     CheckedEmbeddings,
     EmbeddingIdentity,
@@ -26,7 +26,7 @@ from runtime.providers.embeddings import (
 )
 from runtime.recently_used import RecentlyUsed
 from runtime.settings import NovelgenSettings
-from runtime.storage.database import DatabaseManager
+from runtime.storage.database import DatabaseManager, ProjectDatabase
 from runtime.storage.records import StoredProject
 from runtime.vectors.locations import ChromaServer, EmbeddedIndex, IndexLocation
 from runtime.vectors.manager import VectorStoreManager
@@ -94,8 +94,8 @@ class MemoryStores:
         """
         return ProjectPaths(self.settings.projects_dir, project_id)
 
-    def database(self, project_id: str) -> DatabaseManager:
-        """Return the database that holds a project.
+    def database(self, project_id: str) -> ProjectDatabase:
+        """Return the transactions of a project.
 
         Raises:
             InvalidProjectIdError: When the id is not a plain, path-free string.
@@ -108,7 +108,7 @@ class MemoryStores:
             if paths.project_id not in self._known_projects:
                 self._require_stored(database, paths.project_id)
                 self._known_projects.add(paths.project_id)
-            return database
+            return database.project(paths.project_id)
 
     def create_project(self, project_id: str, *, name: str = "", language: str = "") -> StoredProject:
         """Create a project, with its database where each project has its own.
@@ -125,10 +125,8 @@ class MemoryStores:
         paths = self.paths(project_id)
         with self._database_lock:
             database = self._open_database(paths, create=True)
-            with database.write() as unit:
-                project = unit.projects.create(
-                    paths.project_id, name=name or paths.project_id, language=language
-                )
+            with database.project(paths.project_id).write() as unit:
+                project = unit.projects.create(name=name or paths.project_id, language=language)
             self._known_projects.add(paths.project_id)
             return project
 
@@ -137,8 +135,7 @@ class MemoryStores:
         if self.settings.database_url is not None:
             with self._database_lock:
                 database = self._open_shared(self.settings.database_url)
-            with database.read() as unit:
-                return sorted(project.project_id for project in unit.projects.list_all())
+            return [project.project_id for project in database.list_projects()]
         folder = self.settings.projects_dir
         return (
             sorted(each.name for each in folder.iterdir() if self._is_project(each))
@@ -222,8 +219,8 @@ class MemoryStores:
 
     def _require_stored(self, database: DatabaseManager, project_id: str) -> None:
         try:
-            with database.read() as unit:
-                unit.projects.require(project_id)
+            with database.project(project_id).read() as unit:
+                unit.projects.require()
         except UnknownProjectError as error:
             raise UnknownProjectError(f"{error}{self._meant(project_id)}") from error
 
@@ -267,7 +264,7 @@ class MemoryStores:
         if self.settings.memory.vector_store.url is None:
             return ""
         try:
-            return self.database(project_id).reading(lambda unit: unit.projects.require(project_id).index_id)
+            return self.database(project_id).reading(lambda unit: unit.projects.require().index_id)
         except DatabaseError as error:
             raise VectorIndexError(
                 f"which index on the Chroma server is that of project {project_id!r} stands in the database, which "

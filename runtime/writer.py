@@ -9,7 +9,7 @@ from pathlib import Path
 from novelgen.errors import StoreError, UnknownProjectError
 from novelgen.models.context import SceneMemoryContext
 from runtime.atomic_files import write_text_atomically
-from runtime.projects.paths import ProjectPaths
+from runtime.files.paths import ProjectPaths
 
 logger = logging.getLogger(__name__)
 

@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.errors import InvalidFileError
 from novelgen.models.plan import ScenePlan
-from runtime.projects.bench_folder import Book, load_book
-from runtime.projects.file_reading import parse_json, read_json_file, read_text_file, validated
+from runtime.files.bench_folder import Book, load_book
+from runtime.files.file_reading import parse_json, read_json_file, read_text_file, validated
 
 Place = tuple[int, int]
 """Chapter and scene."""
@@ -138,6 +138,11 @@ def load_bench_book(folder: Path) -> BenchBook:
         },
         other_plots=frozenset(meta.other_plots),
     )
+
+
+def whole_plan(plan: ScenePlan) -> str:
+    """Return a plan as one query."""
+    return "\n".join([plan.location, " ".join(plan.characters), plan.purpose, *plan.key_actions])
 
 
 def _require_scenes(plans: tuple[BenchPlan, ...], places: set[Place], folder: Path) -> None:

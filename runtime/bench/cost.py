@@ -19,12 +19,10 @@ from pydantic import BaseModel, Field
 from novelgen.errors import UserInputError
 from novelgen.memory.search import NAMES_ONLY_PURPOSES
 from novelgen.models.context import SceneMemoryContext
-from runtime.bench.book import BenchBook, BenchPlan
-from runtime.bench.chain_runs import load_bench_settings
-from runtime.bench.corpus import whole_plan
+from runtime.bench.bench_stores import load_bench_settings, open_bench_stores
+from runtime.bench.book import BenchBook, BenchPlan, whole_plan
 from runtime.bench.fillers import chapter_after, fill_project
 from runtime.bench.quality import StageProgress
-from runtime.bench.vector_cache import BenchStores, VectorCache
 from runtime.context_chain import build_context_chain
 from runtime.ingest.import_book import import_book
 from runtime.stores import MemoryStores
@@ -131,21 +129,16 @@ def _project_of(count: int) -> str:
 
 def _prepare(book: BenchBook, work_dir: Path, count: int, progress: StageProgress) -> None:
     """Fill a project, and keep a copy of its index that this process may open."""
-    settings = load_bench_settings(work_dir / "projects", memory_budget=MEMORY_BUDGET)
-    cache = VectorCache(work_dir / "vectors.sqlite3")
-    try:
-        with BenchStores(settings, cache) as stores:
-            import_book(stores, book.folder, project_id=_project_of(count), records=True)
-            fill_project(
-                stores,
-                _project_of(count),
-                book,
-                size=count,
-                progress=lambda done, total: progress(f"fill to {count}", done, total),
-            )
-            index_folder = stores.paths(_project_of(count)).vectors
-    finally:
-        cache.close()
+    with open_bench_stores(work_dir, memory_budget=MEMORY_BUDGET) as stores:
+        import_book(stores, book.folder, project_id=_project_of(count), records=True)
+        fill_project(
+            stores,
+            _project_of(count),
+            book,
+            size=count,
+            progress=lambda done, total: progress(f"fill to {count}", done, total),
+        )
+        index_folder = stores.paths(_project_of(count)).vectors
     shutil.rmtree(_bare_folder(work_dir, count), ignore_errors=True)
     shutil.copytree(index_folder, _bare_folder(work_dir, count))
 
@@ -242,7 +235,7 @@ class _Trial:
 
     def _count(self, project_id: str) -> int:
         with self._stores.database(project_id).read() as unit:
-            return unit.memories.count(project_id)
+            return unit.memories.count()
 
     def _any_vector(self) -> list[float]:
         return [1.0] + [0.0] * (self._stores.embedding_identity.dimension - 1)

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from novelgen.models.memory import StoryMemoryChunk
 from runtime.bench.book import BenchBook
-from runtime.bench.corpus import memory_texts
 from runtime.storage.records import SceneWrite
 from runtime.stores import MemoryStores
 from runtime.vectors.rows import IndexRow
@@ -44,7 +43,7 @@ def fill_project(
         How many memories the project holds.
     """
     with stores.database(project_id).read() as unit:
-        stored = unit.memories.count(project_id)
+        stored = unit.memories.count()
     wanted = max(0, size - stored)
     fillers = Fillers(book, project_id, dimension=stores.embedding_identity.dimension)
     scenes = fillers.scenes()
@@ -75,7 +74,9 @@ class Fillers:
     def __init__(self, book: BenchBook, project_id: str, *, dimension: int) -> None:
         self._project_id = project_id
         self._dice = random.Random(SEED)
-        self._texts = [each.text for each in memory_texts(book)]
+        self._texts = [
+            each.content for _, record in sorted(book.book.records.items()) for each in record.memories
+        ]
         self._is_chinese = book.language == "zh"
         self._entity_ids = [entity.entity_id for entity in book.book.entities]
         self._first_chapter = _last_chapter(book) + 1
@@ -155,10 +156,10 @@ def _write(stores: MemoryStores, project_id: str, scenes: Sequence[SceneWrite], 
     with stores.database(project_id).write() as unit:
         for scene in scenes:
             unit.scenes.replace_scene(scene)
-        unit.embeddings.put(project_id, stores.embedding_identity.model_name, vectors)
+        unit.embeddings.put(stores.embedding_identity.model_name, vectors)
     stores.vectors(project_id).upsert(_row(scene, chunk, vectors[chunk.chunk_id]) for scene, chunk in chunks)
     with stores.database(project_id).write() as unit:
-        unit.outbox.mark_done(unit.outbox.claim(project_id, limit=len(chunks)))
+        unit.outbox.mark_done(unit.outbox.claim(limit=len(chunks)))
 
 
 def _last_chapter(book: BenchBook) -> int:

@@ -1,32 +1,41 @@
-"""One quality run over a book: novelgen's chain and all rivals, on the same embeddings."""
+"""What the chain finds of an answer key within budgets of tokens, and what each part of the choice is worth."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
+from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field
 
+from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.errors import UserInputError
-from runtime.bench.ablation import run_ablation
+from novelgen.memory.search import SearchRequest, SearchResult
+from novelgen.models.context import SceneMemoryContext
+from novelgen.selection.weights import SelectionWeights
+from runtime.bench.bench_stores import BenchStores, Progress, imported, open_bench_stores
 from runtime.bench.book import BenchBook, BenchPlan
-from runtime.bench.chain_runs import PlannedContext, imported, load_bench_settings, run_chain
-from runtime.bench.chroma_rivals import chroma_rivals, chroma_store
-from runtime.bench.corpus import Corpus, memory_texts, passage_texts
-from runtime.bench.garbage_planner import garbage_models
-from runtime.bench.peers import peer_rivals
-from runtime.bench.rivals import Rival, memory_rivals, text_rivals
-from runtime.bench.scoring import DEFAULT_BUDGETS, AnswerKey, mean_scores
-from runtime.bench.state_accuracy import StateAccuracy, measure_states
-from runtime.bench.vector_cache import BenchStores, VectorCache
+from runtime.bench.scoring import (
+    DEFAULT_BUDGETS,
+    AnswerKey,
+    RankedText,
+    StateAccuracy,
+    mean_scores,
+    measure_states,
+)
+from runtime.context_chain import build_context_chain
+from runtime.memory_tools import StoryMemoryTools
 from runtime.providers.embeddings import CheckedEmbeddings
+from runtime.stores import MemoryStores
 
-Planner = Literal["rules", "garbage"]
 StageProgress = Callable[[str, int, int], None]
 """Called with what is being done, how much is done and how much there is in all."""
+
+Ranking = Callable[[BenchPlan], Sequence[RankedText]]
+"""Ranks texts for a plan, best first."""
 
 OWN_GROUP = "novelgen"
 ABLATION_GROUP = "ablation"
@@ -57,28 +66,55 @@ class QualityReport(BaseModel):
     not_measured: dict[str, str] = Field(default_factory=dict, description="Peer to why, and what to do.")
 
 
+@dataclass(frozen=True)
+class Rival:
+    """Another way to rank, measured beside novelgen.
+
+    Args:
+        group: What it searches, such as `memories` or `text`.
+        name: What it does.
+        rankings: Each ranks for a plan; the score is the mean over them.
+    """
+
+    group: str
+    name: str
+    rankings: tuple[Ranking, ...]
+
+
+@dataclass
+class Rivals:
+    """Rivals that can run, and why others cannot."""
+
+    rivals: list[Rival] = field(default_factory=list)
+    not_measured: dict[str, str] = field(default_factory=dict)
+
+
+RivalsOf = Callable[[BenchBook, CheckedEmbeddings], Rivals]
+"""Prepares the rivals for a book with the embeddings that novelgen has."""
+
+
 def measure_quality(
     book: BenchBook,
     work_dir: Path,
     *,
     records: bool = True,
     budgets: Sequence[int] = DEFAULT_BUDGETS,
-    planner: Planner = "rules",
-    peers: bool = False,
     ablation: bool = False,
+    models: Mapping[str, BaseChatModel] | None = None,
+    rivals: RivalsOf | None = None,
     limit_plans: int | None = None,
     progress: StageProgress = lambda *_: None,
 ) -> QualityReport:
-    """Measure what the chain and its rivals bring within budgets of tokens.
+    """Measure what the chain brings within budgets of tokens.
 
     Args:
         book: The book.
         work_dir: Holds the imported projects and all vectors; what is there is used again.
         records: Whether the chain has the scene records, or the text alone.
         budgets: Tokens, each scored for itself; the chain fills the largest, and its ranking is cut.
-        planner: `garbage` also runs the chain with models that plan nonsense.
-        peers: Also run the retrievers of other packages, as far as they are installed.
         ablation: Also run the chain with one part of the choice changed at a time.
+        models: Also run the chain with these planning models, by the name in the report.
+        rivals: Also rank with these, such as those of `tests.benchmarks.rivals`.
         limit_plans: Only the first so many plans.
         progress: Called during the run.
 
@@ -90,11 +126,11 @@ def measure_quality(
         raise UserInputError(f"budgets cannot be {list(budgets)!r}; give one or more positive numbers")
     plans = book.plans[:limit_plans]
     key = AnswerKey(book)
-    with _open_stores(work_dir, memory_budget=max(budgets)) as stores:
+    with open_bench_stores(work_dir, memory_budget=max(budgets)) as stores:
         project_id = imported(
             stores, book, records=records, progress=lambda done, total: progress("import", done, total)
         )
-        own = _own_runs(stores, project_id, book, plans, planner, progress)
+        own = _own_runs(stores, project_id, plans, models or {}, progress)
         systems = [
             _scored(OWN_GROUP, name, _key_scores(key, contexts, budgets)) for name, contexts in own.items()
         ]
@@ -104,12 +140,10 @@ def measure_quality(
                 _scored(ABLATION_GROUP, name, _key_scores(key, contexts, budgets))
                 for name, contexts in variants.items()
             ]
-        rivals, not_measured = _rivals(
-            book, stores.embeddings, work_dir, records=records, peers=peers, progress=progress
-        )
-        for done, rival in enumerate(rivals, start=1):
+        beside = rivals(book, stores.embeddings) if rivals is not None else Rivals()
+        for done, rival in enumerate(beside.rivals, start=1):
             systems.append(_scored(rival.group, rival.name, _rival_scores(key, rival, plans, budgets)))
-            progress("rivals", done, len(rivals))
+            progress("rivals", done, len(beside.rivals))
         by_rules = own["rules planner"]
         return QualityReport(
             book=book.folder.resolve().name,
@@ -121,31 +155,17 @@ def measure_quality(
             systems=systems,
             states=_states(book, by_rules) if records else None,
             problems=sorted({problem for each in by_rules for problem in each.problems}),
-            not_measured=not_measured,
+            not_measured=beside.not_measured,
         )
-
-
-@contextmanager
-def _open_stores(work_dir: Path, *, memory_budget: int) -> Iterator[BenchStores]:
-    settings = load_bench_settings(work_dir / "projects", memory_budget=memory_budget)
-    cache = VectorCache(work_dir / "vectors.sqlite3")
-    try:
-        with BenchStores(settings, cache) as stores:
-            yield stores
-    finally:
-        cache.close()
 
 
 def _own_runs(
     stores: BenchStores,
     project_id: str,
-    book: BenchBook,
     plans: Sequence[BenchPlan],
-    planner: Planner,
+    models: Mapping[str, BaseChatModel],
     progress: StageProgress,
 ) -> dict[str, list[PlannedContext]]:
-    models = garbage_models(book.book.entities) if planner == "garbage" else {}
-    named = {"rules planner": None, **{f"garbage planner: {kind}": model for kind, model in models.items()}}
     return {
         name: run_chain(
             stores,
@@ -154,32 +174,8 @@ def _own_runs(
             model=model,
             progress=lambda done, total, name=name: progress(name, done, total),  # type: ignore[misc]
         )
-        for name, model in named.items()
+        for name, model in {"rules planner": None, **models}.items()
     }
-
-
-def _rivals(
-    book: BenchBook,
-    embeddings: CheckedEmbeddings,
-    work_dir: Path,
-    *,
-    records: bool,
-    peers: bool,
-    progress: StageProgress,
-) -> tuple[list[Rival], dict[str, str]]:
-    """Return rivals that search what the chain has: the records' memories, or the text."""
-    group = "memories" if records else "text"
-    texts = memory_texts(book) if records else passage_texts(book)
-    progress("vectors of rivals", 0, len(texts))
-    corpus = Corpus(texts, embeddings)
-    progress("vectors of rivals", len(texts), len(texts))
-    store = chroma_store(corpus, embeddings, work_dir / "chroma", name=group)
-    plain = memory_rivals(corpus) if records else text_rivals(corpus)
-    rivals = [*plain, *chroma_rivals(group, corpus, store)]
-    if not peers:
-        return rivals, {}
-    found = peer_rivals(corpus, store, embeddings, work_dir)
-    return [*rivals, *found.rivals], found.not_installed
 
 
 def _key_scores(
@@ -203,3 +199,153 @@ def _scored(group: str, name: str, rows: Iterable[dict[str, float]]) -> SystemSc
 
 def _states(book: BenchBook, contexts: Iterable[PlannedContext]) -> StateAccuracy:
     return measure_states(book, ((each.plan, each.context.entity_states) for each in contexts))
+
+
+@dataclass(frozen=True)
+class PlannedContext:
+    """A plan and the context that the chain gave for it."""
+
+    plan: BenchPlan
+    context: SceneMemoryContext
+
+    @property
+    def ranked(self) -> list[RankedText]:
+        """The memories of the context as a ranking, best first."""
+        report = self.context.report
+        return [
+            RankedText((item.chapter_index or 0, item.scene_index or 0), item.text, item.source_id)
+            for item in (report.items if report else [])
+        ]
+
+    @property
+    def problems(self) -> list[str]:
+        """What the context says was missing; a name of several entities is the book's, not a failure."""
+        report = self.context.report
+        issues = report.issues if report else []
+        return [f"{each.stage}: {each.message}" for each in issues if each.kind != "unresolved"]
+
+
+def plan_request(project_id: str, plan: BenchPlan) -> dict[str, Any]:
+    """Return what the chain is asked for a plan."""
+    return {
+        "project_id": project_id,
+        "chapter_index": plan.chapter_index,
+        "scene_index": plan.scene_index,
+        "scene_plan": plan.scene_plan,
+    }
+
+
+def run_chain(
+    stores: MemoryStores,
+    project_id: str,
+    plans: Sequence[BenchPlan],
+    *,
+    model: BaseChatModel | None = None,
+    progress: Progress | None = None,
+) -> list[PlannedContext]:
+    """Build the context of every plan; nothing is written.
+
+    Args:
+        stores: Stores that hold the book.
+        project_id: Its project.
+        plans: The plans.
+        model: Plans the retrieval; None plans by rules.
+        progress: Called after each plan.
+    """
+    chain = build_context_chain(stores, model=model, write_files=False)
+    contexts: list[PlannedContext] = []
+    for plan in plans:
+        contexts.append(PlannedContext(plan, chain.invoke(plan_request(project_id, plan))))
+        if progress is not None:
+            progress(len(contexts), len(plans))
+    return contexts
+
+
+SCORED_PARTS = (
+    "relevance",
+    "importance",
+    "entities",
+    "open_loops",
+    "spreading",
+    "surroundings",
+    "summaries",
+)
+OTHER_VARIANTS: dict[str, dict[str, float]] = {
+    "without summaries, also as evidence of scenes": {"summaries": 0.0, "bullet_share": 0.0},
+    "without damping what all embeddings share": {"damping": 0.0},
+    "without at-hand demotion": {"at_hand_points": 0.0},
+    "without kinds (bullets and passages as good as memories)": {
+        "summary_points": 0.0,
+        "passage_points": 0.0,
+    },
+    "superseded memories to a tenth": {"superseded_points": -2.3},
+    "superseded memories as any": {"superseded_points": 0.0},
+    "all in full form": {"full_form_score": -100.0},
+    "short form wherever it tells": {"full_form_score": 100.0},
+    "without gain per token": {"length_discount": 0.0},
+}
+
+
+def ablation_variants(whole: SelectionWeights) -> dict[str, SelectionWeights]:
+    """Return the variants by name, the whole choice first, each differing from it in one thing.
+
+    Args:
+        whole: The weights that are set.
+    """
+    without = {f"without {part}": _nothing_for(part) for part in SCORED_PARTS}
+    changed = {**without, **OTHER_VARIANTS}
+    return {"whole": whole, **{name: whole.model_copy(update=change) for name, change in changed.items()}}
+
+
+def _nothing_for(part: str) -> dict[str, float]:
+    """A part's weight and, where it has one of its own, that for a story of passages alone."""
+    names = (part, f"text_alone_{part}")
+    return {name: 0.0 for name in names if name in SelectionWeights.model_fields}
+
+
+def run_ablation(
+    stores: MemoryStores,
+    project_id: str,
+    plans: Sequence[BenchPlan],
+    *,
+    progress: Callable[[int, int], None],
+) -> dict[str, list[PlannedContext]]:
+    """Build every plan's context by rules once per variant, from one search per plan.
+
+    Args:
+        stores: Stores that hold the book.
+        project_id: Its project.
+        plans: The plans.
+        progress: Called after each plan with the plans done and the plans in all.
+
+    Returns:
+        Contexts per variant, in the order of the plans.
+    """
+    tools, whole = _RememberingTools(stores), stores.settings.memory.weights
+    chains = {name: _chain(stores, tools, weights) for name, weights in ablation_variants(whole).items()}
+    contexts: dict[str, list[PlannedContext]] = {name: [] for name in chains}
+    for done, plan in enumerate(plans, start=1):
+        for name, chain in chains.items():
+            contexts[name].append(PlannedContext(plan, chain.invoke(plan_request(project_id, plan))))
+        progress(done, len(plans))
+    return contexts
+
+
+def _chain(stores: MemoryStores, tools: StoryMemoryTools, weights: SelectionWeights) -> MemoryContextChain:
+    settings = stores.settings.memory.model_copy(update={"weights": weights})
+    return MemoryContextChain(tools, settings=settings)
+
+
+class _RememberingTools(StoryMemoryTools):
+    """Memory tools that answer the last search again without searching."""
+
+    def __init__(self, stores: MemoryStores) -> None:
+        super().__init__(stores)
+        self._asked = ""
+        self._answer = SearchResult()
+
+    def search(self, request: SearchRequest) -> SearchResult:
+        asked = request.model_dump_json(exclude={"timeout_s"})
+        if asked != self._asked:
+            self._asked, self._answer = asked, super().search(request)
+        return self._answer

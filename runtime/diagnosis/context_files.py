@@ -8,9 +8,8 @@ from novelgen.errors import InvalidFileError
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.position import StoryPosition
 from runtime.diagnosis.findings import Finding
-from runtime.projects.context_files import context_places, load_context
-from runtime.projects.paths import ProjectPaths
-from runtime.projects.scene_plans import own_scene_plan
+from runtime.files.paths import ProjectPaths
+from runtime.files.scene_plans import context_places, load_context, own_scene_plan
 from runtime.stores import MemoryStores
 
 
@@ -62,7 +61,7 @@ def _judged(stores: MemoryStores, project_id: str, chapter_index: int, scene_ind
     if context is None:
         return JudgedContext(chapter_index, scene_index)
     with stores.database(project_id).read() as unit:
-        now = unit.story_version(project_id, StoryPosition(chapter_index, scene_index))
+        now = unit.story_version(StoryPosition(chapter_index, scene_index))
     is_stale = context.report is None or context.report.story_version != now
     return JudgedContext(chapter_index, scene_index, context, is_stale=is_stale)
 

@@ -11,9 +11,9 @@ from novelgen.models.position import UtcDatetime
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import LoopImportance, RelationshipDimensions
 from novelgen.models.user_file import StoryParts
-from runtime.storage.exchange_records import LoopEventKind
 from runtime.storage.records import EntityOrigin, EventOrigin, ExtractionStatus
-from runtime.storage.summaries import StoredSummary
+from runtime.storage.story.summaries import StoredSummary
+from runtime.storage.transfer.records import LoopEventKind
 
 
 class _Document(BaseModel):

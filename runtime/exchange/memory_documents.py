@@ -9,8 +9,8 @@ from novelgen.models.folds import fold_loop_events, fold_relationship_changes, f
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.state import PRESENCE_ATTRIBUTE
 from runtime.exchange.memory_document_shapes import EntityDocument
-from runtime.projects.chapter_text import count_words
-from runtime.storage.exchange_records import (
+from runtime.files.chapter_text import count_words
+from runtime.storage.transfer.records import (
     ExchangedEntity,
     ExchangedLoopEvent,
     ExchangedMemory,

@@ -16,17 +16,17 @@ from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.user_file import CharactersConfig, UserFileModel
 from novelgen.names.resolver import NameResolver
 from runtime.exchange.memory_folder_reading import IncomingStory
-from runtime.ingest.character_entities import entities_of_characters
-from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
-from runtime.projects.file_reading import read_json_file, validated
-from runtime.projects.files import (
+from runtime.files.file_reading import read_json_file, validated
+from runtime.files.project_files import (
     chapter_files,
     load_chapter,
     load_chapter_plan,
     load_characters,
     load_settings_file,
 )
-from runtime.storage.exchange_records import (
+from runtime.ingest.character_entities import entities_of_characters
+from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
+from runtime.storage.transfer.records import (
     ExchangedEntity,
     ExchangedLoopEvent,
     ExchangedMemory,

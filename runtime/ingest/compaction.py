@@ -62,7 +62,7 @@ def _excess(stores: MemoryStores, project_id: str, index: VectorStoreManager) ->
         return None
     with stores.database(project_id).read() as unit:
         # Those that consolidated memories stand for are held as well, though no read sees them.
-        memories = len(unit.memories.index_ids(project_id))
+        memories = len(unit.memories.index_ids())
     kept += 0 if of_files else memories
     if kept <= SPARE_VECTORS + MAX_KEPT_PER_MEMORY * memories:
         return None
@@ -71,7 +71,7 @@ def _excess(stores: MemoryStores, project_id: str, index: VectorStoreManager) ->
 
 def _removed(stores: MemoryStores, project_id: str) -> int:
     with stores.database(project_id).read() as unit:
-        return unit.projects.require(project_id).index_removals
+        return unit.projects.require().index_removals
 
 
 def _left(project_id: str) -> str:

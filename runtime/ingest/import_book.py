@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from runtime.files.bench_folder import load_book
 from runtime.ingest.embedding_batches import Progress
 from runtime.ingest.entity_writes import store_entities
 from runtime.ingest.ingest import IngestResult, ingest_scenes
 from runtime.ingest.scene_input import scenes_of_book
-from runtime.projects.bench_folder import load_book
 from runtime.stores import MemoryStores
 
 

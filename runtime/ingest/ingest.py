@@ -19,7 +19,7 @@ from runtime.ingest.interruption import proven
 from runtime.ingest.scene_input import SceneInput
 from runtime.ingest.scene_reading import SceneSurroundings
 from runtime.ingest.scene_replacing import read_surroundings, record_origin_of, replace_scene, same_record
-from runtime.storage.database import DatabaseManager
+from runtime.storage.database import ProjectDatabase
 from runtime.storage.records import SceneWriteResult, StoredScene
 from runtime.stores import MemoryStores
 
@@ -120,8 +120,8 @@ def delete_scene(stores: MemoryStores, project_id: str, at: StoryPosition) -> In
         DatabaseError: When the database fails; nothing is deleted then.
     """
     with stores.database(project_id).write() as unit:
-        stored = unit.scenes.require(project_id, at)
-        removed = unit.scenes.delete_scene(project_id, at)
+        stored = unit.scenes.require(at)
+        removed = unit.scenes.delete_scene(at)
     deleted = SceneIngestResult(
         chapter_index=stored.chapter_index,
         scene_index=stored.scene_index,
@@ -146,17 +146,17 @@ def _followed(
 
 
 def _taken_in(
-    stores: MemoryStores, database: DatabaseManager, project_id: str, given: SceneInput
+    stores: MemoryStores, database: ProjectDatabase, project_id: str, given: SceneInput
 ) -> SceneIngestResult:
     at = StoryPosition(given.chapter_index, given.scene_index)
     # All in one writing transaction, so that no other writer's names or scenes can slip in between.
     with database.write() as unit:
-        stored = unit.scenes.get(project_id, at)
+        stored = unit.scenes.get(at)
         scene, issues = _with_stored_record(given, stored)
         if stored is not None and _is_unchanged(scene, stored):
             return _result(given, "unchanged", stored.scene_id, issues=issues)
-        if not unit.projects.require(project_id).language:
-            unit.projects.update(project_id, language=story_language(scene.text))
+        if not unit.projects.require().language:
+            unit.projects.update(language=story_language(scene.text))
         surroundings = read_surroundings(unit, project_id, at)
         written = replace_scene(
             unit,

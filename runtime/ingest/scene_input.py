@@ -11,8 +11,8 @@ from novelgen.models.plan import GeneratedChapter
 from novelgen.models.position import ChapterIndex, SceneIndex
 from novelgen.models.record import SceneRecord
 from novelgen.text.scrub import require_size, scrub_text, scrub_tree
-from runtime.projects.bench_folder import Book
-from runtime.projects.chapter_text import SCENE_TITLE_FIELD
+from runtime.files.bench_folder import Book
+from runtime.files.chapter_text import SCENE_TITLE_FIELD
 from runtime.storage.records import ExtractionStatus
 
 RecordOrigin = Literal["author", "supplied", "extracted"]

@@ -9,7 +9,7 @@ from novelgen.memory.search import SearchRequest
 from novelgen.models.memory import CONTENT_TYPES, WHOLE_TEXT_TYPES
 from runtime.retrieval.answers import ArmAnswer, merged, ranked_answer
 from runtime.retrieval.filters import same_filters
-from runtime.storage.lexical_scores import LexicalMatches
+from runtime.storage.memory.lexical import LexicalMatches
 from runtime.storage.records import MemoryFilter
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
@@ -34,7 +34,7 @@ def search_words(stores: MemoryStores, request: SearchRequest) -> ArmAnswer:
                 unit,
                 request.project_id,
                 numbers,
-                unit.lexical.match(request.project_id, texts, memory_filter),
+                unit.lexical.match(texts, memory_filter),
             )
             if memory_filter.content_types:
                 answers += asked.best(memory_filter, limit=request.candidates_per_query)
@@ -58,7 +58,7 @@ class _Asked:
     matches: LexicalMatches
 
     def best(self, memory_filter: MemoryFilter, *, limit: int) -> list[ArmAnswer]:
-        found = self.unit.lexical.best(self.project_id, self.matches, memory_filter, limit=limit)
+        found = self.unit.lexical.best(self.matches, memory_filter, limit=limit)
         return [
             ranked_answer(ARM, ((hit.chunk_id, hit.score) for hit in hits), number)
             for number, hits in zip(self.numbers, found, strict=True)

@@ -19,7 +19,6 @@ def entity_memories(stores: MemoryStores, request: SearchRequest) -> ArmAnswer:
     """List the weightiest memories linked to any entity that the scene touches."""
     with stores.database(request.project_id).read() as unit:
         chunks = unit.memories.by_entities(
-            request.project_id,
             request.entity_ids,
             as_of=request.as_of,
             content_types=DISTILLED_TYPES,
@@ -28,7 +27,7 @@ def entity_memories(stores: MemoryStores, request: SearchRequest) -> ArmAnswer:
         everything = MemoryFilter(
             as_of=request.as_of, entities=request.entity_ids, content_types=list(DISTILLED_TYPES)
         )
-        linked = unit.memories.count(request.project_id, everything) if request.counts_linked else None
+        linked = unit.memories.count(everything) if request.counts_linked else None
     return replace(listed_answer("entity", chunks), linked=linked)
 
 
@@ -36,7 +35,7 @@ def loop_memories(stores: MemoryStores, request: SearchRequest) -> ArmAnswer:
     """List the memories of the scenes that planted or moved an open thread of the scene's entities, or a due one."""
     touched = set(request.entity_ids)
     with stores.database(request.project_id).read() as unit:
-        waiting = unit.loops.list_as_of(request.project_id, as_of=request.as_of)
+        waiting = unit.loops.list_as_of(as_of=request.as_of)
         due = {loop.loop_id for loop in most_due(waiting, DUE_LOOPS)}
         loops = [
             loop for loop in waiting if loop.loop_id in due or not touched.isdisjoint(loop.related_entities)
@@ -50,14 +49,12 @@ def loop_memories(stores: MemoryStores, request: SearchRequest) -> ArmAnswer:
             )
             if chapter is not None and scene is not None
         }
-        chunks = unit.memories.of_scenes(
-            request.project_id, sorted(places), as_of=request.as_of, content_types=DISTILLED_TYPES
-        )
+        chunks = unit.memories.of_scenes(sorted(places), as_of=request.as_of, content_types=DISTILLED_TYPES)
     return listed_answer("loop", chunks[: request.candidates_per_query])
 
 
 def recent_memories(stores: MemoryStores, request: SearchRequest) -> ArmAnswer:
     """List the latest memories of high importance."""
     with stores.database(request.project_id).read() as unit:
-        chunks = unit.memories.recent_high_signal(request.project_id, as_of=request.as_of)
+        chunks = unit.memories.recent_high_signal(as_of=request.as_of)
     return listed_answer("recent", chunks)

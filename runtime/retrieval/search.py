@@ -181,9 +181,8 @@ def _read_memories(
 def _memories_in_sql(stores: MemoryStores, request: SearchRequest, answer: ArmAnswer) -> ReadMemories:
     project_id, as_of = request.project_id, request.as_of
     with stores.database(project_id).read() as unit:
-        found = unit.memories.by_ids(project_id, sorted(answer.hits), as_of=as_of)
+        found = unit.memories.by_ids(sorted(answer.hits), as_of=as_of)
         names, matrix = unit.embeddings.matrix(
-            project_id,
             stores.embedding_identity.model_name,
             as_of=as_of,
             ids=[chunk.chunk_id for chunk in found],

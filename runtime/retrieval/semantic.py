@@ -100,9 +100,9 @@ def search_exactly(stores: MemoryStores, request: SearchRequest, vectors: QueryV
     for memory_filter, numbers in same_filters(request, vectors.keys()):
         is_narrow = memory_filter != MemoryFilter(as_of=request.as_of)
         with database.read() as unit:
-            ids = unit.memories.filtered_ids(request.project_id, memory_filter) if is_narrow else None
+            ids = unit.memories.filtered_ids(memory_filter) if is_narrow else None
             names, matrix = unit.embeddings.matrix(
-                request.project_id, stores.embedding_identity.model_name, as_of=request.as_of, ids=ids
+                stores.embedding_identity.model_name, as_of=request.as_of, ids=ids
             )
         if not names:
             continue
@@ -162,6 +162,6 @@ def _known_in_time(
 
 def _known(stores: MemoryStores, project_id: str, filters: Sequence[MemoryFilter]) -> _KnownInSql:
     with stores.database(project_id).read() as unit:
-        found = [unit.memories.filtered_ids(project_id, each, limit=MAX_ID_LIST + 1) for each in filters]
-        was_indexed = unit.projects.require(project_id).embedding_model is not None
+        found = [unit.memories.filtered_ids(each, limit=MAX_ID_LIST + 1) for each in filters]
+        was_indexed = unit.projects.require().embedding_model is not None
     return _KnownInSql([ids if len(ids) <= MAX_ID_LIST else None for ids in found], was_indexed)

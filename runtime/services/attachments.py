@@ -56,8 +56,8 @@ def attach_memories(
     """
     _require_given(memory_ids, targets)
     with stores.database(project_id).write() as unit:
-        changed = unit.attachments.attach(project_id, memory_ids, targets)
-        return _change(unit, project_id, memory_ids, changed)
+        changed = unit.attachments.attach(memory_ids, targets)
+        return _change(unit, memory_ids, changed)
 
 
 def detach_memories(
@@ -70,8 +70,8 @@ def detach_memories(
     """
     _require_given(memory_ids, targets)
     with stores.database(project_id).write() as unit:
-        changed = unit.attachments.detach(project_id, memory_ids, targets)
-        return _change(unit, project_id, memory_ids, changed)
+        changed = unit.attachments.detach(memory_ids, targets)
+        return _change(unit, memory_ids, changed)
 
 
 def attach_mentions(
@@ -94,9 +94,9 @@ def attach_mentions(
     """
     database = stores.database(project_id)
     with database.write() if is_applied else database.read() as unit:
-        found = unit.attachments.mentioning(project_id, entity)
+        found = unit.attachments.mentioning(entity)
         if found and is_applied:
-            unit.attachments.attach(project_id, [chunk.chunk_id for chunk in found], [entity])
+            unit.attachments.attach([chunk.chunk_id for chunk in found], [entity])
     return MentionAttachment(target=entity, memories=found, is_attached=is_applied)
 
 
@@ -107,8 +107,6 @@ def _require_given(memory_ids: Sequence[str], targets: Sequence[str]) -> None:
         )
 
 
-def _change(
-    unit: UnitOfWork, project_id: str, memory_ids: Sequence[str], changed: list[str]
-) -> AttachmentChange:
-    attachments = {each: unit.attachments.attachments_of(project_id, each) for each in memory_ids}
+def _change(unit: UnitOfWork, memory_ids: Sequence[str], changed: list[str]) -> AttachmentChange:
+    attachments = {each: unit.attachments.attachments_of(each) for each in memory_ids}
     return AttachmentChange(changed=changed, attachments=attachments)

@@ -25,7 +25,7 @@ from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot
 from novelgen.rendering.labels import Labels, labels_for
 from novelgen.rendering.lines import render_value
 from runtime.services.references import known_entities
-from runtime.storage.lexical_terms import index_tokens, lexical_terms, term_tokens
+from runtime.storage.memory.lexical import index_tokens, lexical_terms, term_tokens
 from runtime.storage.records import StoredScene
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
@@ -125,7 +125,7 @@ class CardSearch:
             UnknownProjectError: When no such project is stored.
         """
         with self._stores.database(self._project_id).read() as unit:
-            cards = cards_as_of(unit, self._project_id, card_types, as_of=self._as_of)
+            cards = cards_as_of(unit, card_types, as_of=self._as_of)
         words = _CardWords(query, cards)
         meaning, issues = self._meaning(query, cards)
         scored = [(_relevance(card, words, meaning), card) for card in cards]
@@ -169,14 +169,14 @@ class CardSearch:
 
     def _place_likeness(self, unit: UnitOfWork, wanted: Vector) -> dict[Any, float]:
         """The best likeness of any memory of each scene, among the likest memories."""
-        project_id, as_of = self._project_id, self._as_of
+        as_of = self._as_of
         model = self._stores.embedding_identity.model_name
-        ids, matrix = unit.embeddings.matrix(project_id, model, as_of=as_of)
+        ids, matrix = unit.embeddings.matrix(model, as_of=as_of)
         if not ids or matrix.shape[1] != len(wanted):
             return {}
         likeness = _cosines(matrix, wanted)
         likest = np.argsort(-likeness)[:MAX_SCENE_MEMORIES].tolist()
-        chunks = unit.memories.by_ids(project_id, [ids[row] for row in likest], as_of=as_of)
+        chunks = unit.memories.by_ids([ids[row] for row in likest], as_of=as_of)
         by_id = {ids[row]: float(likeness[row]) for row in likest}
         best: dict[Any, float] = {}
         for chunk in chunks:
@@ -185,9 +185,7 @@ class CardSearch:
         return best
 
 
-def cards_as_of(
-    unit: UnitOfWork, project_id: str, card_types: Sequence[CardType], *, as_of: StoryPosition
-) -> list[Card]:
+def cards_as_of(unit: UnitOfWork, card_types: Sequence[CardType], *, as_of: StoryPosition) -> list[Card]:
     """Build the cards of some types from what lies before a position.
 
     They are built at every call: a card that is stored would tell of the position at which it was made, and
@@ -197,17 +195,17 @@ def cards_as_of(
         Cards in the order of ids, scenes in story order at the end.
     """
     cards: list[Card] = []
-    known = known_entities(unit, project_id, as_of)
+    known = known_entities(unit, as_of)
     wanted = [entity for entity in known if entity.entity_type in card_types]
     if wanted:
         names = {entity.entity_id: entity.name for entity in known}
-        labels = labels_for(unit.projects.require(project_id).language)
+        labels = labels_for(unit.projects.require().language)
         ids = [entity.entity_id for entity in wanted]
-        snapshots = unit.states.snapshots(project_id, ids, as_of=as_of)
+        snapshots = unit.states.snapshots(ids, as_of=as_of)
         states = {snapshot.entity_id: snapshot for snapshot in snapshots}
         cards += [_entity_card(entity, states.get(entity.entity_id), names, labels) for entity in wanted]
     if "scene" in card_types:
-        scenes = unit.scenes.list_as_of(project_id, as_of=as_of, with_text=True)
+        scenes = unit.scenes.list_as_of(as_of=as_of, with_text=True)
         cards += [_scene_card(scene) for scene in scenes]
     return cards
 

@@ -51,7 +51,7 @@ def list_conflicts(
         DatabaseError: When the database fails.
     """
     with stores.database(project_id).read() as unit:
-        found, waived = _found(unit, project_id), _waived(unit, project_id)
+        found, waived = _found(unit), _waived(unit)
     listed = [
         ListedConflict(
             conflict=each, is_waived=each.conflict_id in waived, note=waived.get(each.conflict_id, "")
@@ -69,9 +69,9 @@ def waive_conflict(stores: MemoryStores, project_id: str, *, conflict_id: str, n
     """
     with stores.database(project_id).write() as unit:
         conflict = _require(unit, project_id, conflict_id)
-        settings = unit.projects.require(project_id).settings
-        waived = {**_waived(unit, project_id), conflict_id: note}
-        unit.projects.update(project_id, settings={**settings, WAIVED_SETTING: waived})
+        settings = unit.projects.require().settings
+        waived = {**_waived(unit), conflict_id: note}
+        unit.projects.update(settings={**settings, WAIVED_SETTING: waived})
     return conflict
 
 
@@ -105,7 +105,7 @@ def settle_conflict(
         conflict = _require(unit, project_id, conflict_id)
         slot = split_slot(conflict.subject)
         if conflict.kind == "slot_value" and slot is not None:
-            done = _one_value(unit, project_id, conflict, slot, keep)
+            done = _one_value(unit, conflict, slot, keep)
         elif conflict.kind == "dead_acts" and keep == "second":
             done = _lives(unit, project_id, conflict)
         elif conflict.kind == "dead_acts":
@@ -118,7 +118,7 @@ def settle_conflict(
 
 
 def _require(unit: UnitOfWork, project_id: str, conflict_id: str) -> Conflict:
-    found = {each.conflict_id: each for each in _found(unit, project_id)}
+    found = {each.conflict_id: each for each in _found(unit)}
     if conflict_id not in found:
         raise UserInputError(
             f"no conflict {conflict_id!r} in project {project_id!r}; list them with "
@@ -127,10 +127,10 @@ def _require(unit: UnitOfWork, project_id: str, conflict_id: str) -> Conflict:
     return found[conflict_id]
 
 
-def _found(unit: UnitOfWork, project_id: str) -> list[Conflict]:
-    unit.projects.require(project_id)
+def _found(unit: UnitOfWork) -> list[Conflict]:
+    unit.projects.require()
     told = MemoryFilter(content_types=["memory"], unconsolidated=True)
-    memories = unit.memories.list_matching(project_id, told)
+    memories = unit.memories.list_matching(told)
     scenes = [
         SceneFacts(
             scene_id=scene.scene_id,
@@ -139,27 +139,25 @@ def _found(unit: UnitOfWork, project_id: str) -> list[Conflict]:
             story_time=scene.story_time,
             participants=scene.participants,
         )
-        for scene in unit.scenes.list_as_of(project_id)
+        for scene in unit.scenes.list_as_of()
     ]
     return find_conflicts(
         scenes,
-        unit.states.changes_of(project_id),
+        unit.states.changes_of(),
         [stored.chunk for stored in memories],
-        entities=[stored.entity for stored in unit.entities.list_all(project_id)],
+        entities=[stored.entity for stored in unit.entities.list_all()],
     )
 
 
-def _waived(unit: UnitOfWork, project_id: str) -> dict[str, str]:
-    return dict(unit.projects.require(project_id).settings.get(WAIVED_SETTING, {}))
+def _waived(unit: UnitOfWork) -> dict[str, str]:
+    return dict(unit.projects.require().settings.get(WAIVED_SETTING, {}))
 
 
-def _one_value(
-    unit: UnitOfWork, project_id: str, conflict: Conflict, slot: tuple[str, str], keep: Side
-) -> str:
+def _one_value(unit: UnitOfWork, conflict: Conflict, slot: tuple[str, str], keep: Side) -> str:
     true, corrected = conflict.first, conflict.second
     if keep == "second":
         true, corrected = corrected, true
-    _state(unit, project_id, slot, true.value, corrected)
+    _state(unit, slot, true.value, corrected)
     return f"{conflict.subject} is now {true.says!r} in both scenes"
 
 
@@ -167,14 +165,14 @@ def _lives(unit: UnitOfWork, project_id: str, conflict: Conflict) -> str:
     character, place = conflict.subject, _place(conflict.first)
     stated = [
         change.attribute
-        for change in unit.states.changes_of(project_id, [character])
+        for change in unit.states.changes_of([character])
         if (change.chapter_index, change.scene_index) == (place.chapter_index, place.scene_index)
         and is_death(change.attribute, change.value)
     ]
-    is_chinese = unit.projects.require(project_id).language.startswith("zh")
+    is_chinese = unit.projects.require().language.startswith("zh")
     for attribute in dict.fromkeys(stated or ["status"]):
         value = True if attribute == "alive" else "活着" if is_chinese else "alive"
-        _state(unit, project_id, (character, attribute), value, conflict.first)
+        _state(unit, (character, attribute), value, conflict.first)
     return (
         f"{character} lives after scene {place}; memories that tell of the death stay, "
         f"see `novelgen record show {project_id} {place}`"
@@ -183,7 +181,7 @@ def _lives(unit: UnitOfWork, project_id: str, conflict: Conflict) -> str:
 
 def _does_not_act(stores: MemoryStores, unit: UnitOfWork, project_id: str, conflict: Conflict) -> str:
     character, place = conflict.subject, _place(conflict.second)
-    scene = unit.scenes.require(project_id, place)
+    scene = unit.scenes.require(place)
     if scene.record is None:
         raise UserInputError(
             f"scene {place} has no record from which {character} could be taken; {_by_hand(project_id, conflict)}"
@@ -210,10 +208,8 @@ def _without_acts(record: SceneRecord, character: str) -> SceneRecord:
     return record.model_copy(update={"characters_present": present, "state_changes": changes})
 
 
-def _state(
-    unit: UnitOfWork, project_id: str, slot: tuple[str, str], value: object, scene: ConflictSource
-) -> None:
-    stored = unit.entities.get(project_id, slot[0])
+def _state(unit: UnitOfWork, slot: tuple[str, str], value: object, scene: ConflictSource) -> None:
+    stored = unit.entities.get(slot[0])
     change = StateChange(
         entity_id=slot[0],
         entity_type=stored.entity.entity_type if stored else "character",
@@ -222,7 +218,7 @@ def _state(
         chapter_index=scene.chapter_index,
         scene_index=scene.scene_index,
     )
-    unit.states.append(project_id, [change])
+    unit.states.append([change])
 
 
 def _by_hand(project_id: str, conflict: Conflict) -> str:

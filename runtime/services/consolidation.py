@@ -12,7 +12,7 @@ from runtime.ingest.consolidation import (
     undo_consolidation,
 )
 from runtime.services.extraction import build_extraction_model
-from runtime.storage.consolidations import StoredConsolidation
+from runtime.storage.memory.consolidations import StoredConsolidation
 from runtime.stores import MemoryStores
 
 __all__ = [
@@ -67,7 +67,7 @@ def list_consolidations(stores: MemoryStores, project_id: str) -> list[StoredCon
         UnknownProjectError: When no such project is stored.
     """
     with stores.database(project_id).read() as unit:
-        return unit.consolidations.list_all(project_id)
+        return unit.consolidations.list_all()
 
 
 def undo_consolidations(stores: MemoryStores, project_id: str, *, chunk_id: str | None = None) -> list[str]:

@@ -30,11 +30,10 @@ from novelgen.planning.scene_planning import known_story, language_of
 from runtime.atomic_files import write_text_atomically
 from runtime.context_chain import build_context_chain
 from runtime.diagnosis.context_files import judge_context_files
+from runtime.files.paths import ProjectPaths
+from runtime.files.project_files import load_characters, load_settings_file
+from runtime.files.scene_plans import load_context, own_scene_plan
 from runtime.memory_tools import StoryMemoryTools
-from runtime.projects.context_files import load_context
-from runtime.projects.files import load_characters, load_settings_file
-from runtime.projects.paths import ProjectPaths
-from runtime.projects.scene_plans import own_scene_plan
 from runtime.providers.unavailable_chat_model import UnavailableChatModel
 from runtime.services.indexing import await_index
 from runtime.services.projects import language_of_project, require_project_files

@@ -17,7 +17,7 @@ from novelgen.rendering.labels import labels_for
 from runtime.ingest.entity_writes import store_entities_in
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.services.references import known_entities, place_name, place_of_statement, resolved_entity
-from runtime.storage.entity_changes import EntityChange
+from runtime.storage.entity.merges import EntityChange
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 
@@ -84,7 +84,7 @@ def list_entities(
         UnknownProjectError: When no such project is stored.
     """
     with stores.database(project_id).read() as unit:
-        known = known_entities(unit, project_id, as_of)
+        known = known_entities(unit, as_of)
     return [each for each in known if entity_type is None or each.entity_type == entity_type]
 
 
@@ -116,15 +116,15 @@ def get_entity(
         UnknownEntityError: When nobody bears the name by then, or several do; says who is near.
     """
     with stores.database(project_id).read() as unit:
-        entity = resolved_entity(name, known_entities(unit, project_id, as_of), entity_type)
-        states = unit.states.snapshots(project_id, [entity.entity_id], as_of=as_of or END_OF_STORY)
+        entity = resolved_entity(name, known_entities(unit, as_of), entity_type)
+        states = unit.states.snapshots([entity.entity_id], as_of=as_of or END_OF_STORY)
     return EntityCard(entity=entity, state=next(iter(states), None))
 
 
 def has_scenes(stores: MemoryStores, project_id: str) -> bool:
     """Tell whether anything of the story is stored, so that it matters from where on something holds."""
     with stores.database(project_id).read() as unit:
-        return bool(unit.scenes.list_as_of(project_id, last=1))
+        return bool(unit.scenes.list_as_of(last=1))
 
 
 def add_character(
@@ -227,17 +227,17 @@ def edit_entity(
     if not changes and not attributes:
         raise UserInputError("nothing to change; give a field and its value, such as role=minor")
     with stores.database(project_id).write() as unit:
-        entity = resolved_entity(name, known_entities(unit, project_id, None), entity_type)
+        entity = resolved_entity(name, known_entities(unit, None), entity_type)
         card = {field: value for field, value in changes.items() if is_card_field(entity, field)}
         said = {field: value for field, value in changes.items() if field not in card}
-        _require_known_attributes(unit, project_id, entity, said)
+        _require_known_attributes(unit, entity, said)
         said |= attributes or {}
         _require_fitting_attributes(entity, said)
         changed = _changed_card(entity, card)
         rescanned = _store(stores, unit, project_id, changed) if changed != entity else False
-        at = place_of_statement(unit, project_id, start or END_OF_STORY)
+        at = place_of_statement(unit, start or END_OF_STORY)
         if said:
-            unit.states.append(project_id, _state_changes(changed, said, at))
+            unit.states.append(_state_changes(changed, said, at))
     if rescanned:
         drain_outbox(stores, project_id)
     return EditedEntity(
@@ -262,9 +262,9 @@ def merge_entities(stores: MemoryStores, project_id: str, *, keep: str, gone: st
         UserInputError: When both are one, or of different types.
     """
     with stores.database(project_id).write() as unit:
-        known = known_entities(unit, project_id, None)
+        known = known_entities(unit, None)
         kept, merged = (resolved_entity(name, known) for name in (keep, gone))
-        change = unit.merges.merge(project_id, kept.entity_id, merged.entity_id)
+        change = unit.merges.merge(kept.entity_id, merged.entity_id)
     return _followed(stores, project_id, change, entity=kept, other=merged)
 
 
@@ -295,11 +295,9 @@ def split_entity(
     if any(None in place for place in places):
         raise UserInputError("--scene needs chapter and scene, such as 3:2")
     with stores.database(project_id).write() as unit:
-        entity = resolved_entity(name, known_entities(unit, project_id, None))
-        change = unit.merges.split(
-            project_id, entity.entity_id, name=new_name, aliases=aliases, scenes=places
-        )
-        new = unit.entities.get(project_id, change.other_id)
+        entity = resolved_entity(name, known_entities(unit, None))
+        change = unit.merges.split(entity.entity_id, name=new_name, aliases=aliases, scenes=places)
+        new = unit.entities.get(change.other_id)
     return _followed(stores, project_id, change, entity=entity, other=None if new is None else new.entity)
 
 
@@ -315,8 +313,8 @@ def undo_entity_change(stores: MemoryStores, project_id: str, *, change_id: int)
         UserInputError: When there is none of that number, or something of it changed again since.
     """
     with stores.database(project_id).write() as unit:
-        change = unit.merges.undo(project_id, change_id)
-        entity, other = (unit.entities.get(project_id, each) for each in (change.entity_id, change.other_id))
+        change = unit.merges.undo(change_id)
+        entity, other = (unit.entities.get(each) for each in (change.entity_id, change.other_id))
     return _followed(
         stores,
         project_id,
@@ -333,7 +331,7 @@ def list_entity_changes(stores: MemoryStores, project_id: str) -> list[EntityCha
         UnknownProjectError: When no such project is stored.
     """
     with stores.database(project_id).read() as unit:
-        return unit.merges.list_all(project_id)
+        return unit.merges.list_all()
 
 
 def is_card_field(entity: Entity, field: str) -> bool:
@@ -363,18 +361,18 @@ def _add(
     as_of: StoryPosition,
 ) -> AddedEntity:
     with stores.database(project_id).write() as unit:
-        _refuse_taken_name(unit, project_id, fields["name"], entity_type, as_of)
-        at = place_of_statement(unit, project_id, as_of)
+        _refuse_taken_name(unit, fields["name"], entity_type, as_of)
+        at = place_of_statement(unit, as_of)
         place = {"first_chapter": at.chapter_index, "first_scene": at.scene_index}
         entity = Entity(
-            entity_id=unit.entities.next_id(project_id, entity_type),
+            entity_id=unit.entities.next_id(entity_type),
             entity_type=entity_type,
             **fields,
             **place,
             **{f"name_{field}": value for field, value in place.items()},
         )
         rescanned = _store(stores, unit, project_id, entity)
-        unit.states.append(project_id, _state_changes(entity, state, at))
+        unit.states.append(_state_changes(entity, state, at))
     if rescanned:
         drain_outbox(stores, project_id)
     return AddedEntity(entity=entity, holds_after=place_name(at))
@@ -393,11 +391,9 @@ def _store(stores: MemoryStores, unit: UnitOfWork, project_id: str, entity: Enti
     return bool(result.rescanned)
 
 
-def _refuse_taken_name(
-    unit: UnitOfWork, project_id: str, name: str, entity_type: EntityType, as_of: StoryPosition
-) -> None:
-    shown = {entity.entity_id: entity for entity in known_entities(unit, project_id, as_of)}
-    for stored in unit.entities.list_all(project_id, entity_types=[entity_type]):
+def _refuse_taken_name(unit: UnitOfWork, name: str, entity_type: EntityType, as_of: StoryPosition) -> None:
+    shown = {entity.entity_id: entity for entity in known_entities(unit, as_of)}
+    for stored in unit.entities.list_all(entity_types=[entity_type]):
         if name_key(name) not in map(name_key, stored.entity.names()):
             continue
         known = shown.get(stored.entity.entity_id)
@@ -412,13 +408,11 @@ def _card_fields(entity: Entity) -> dict[str, None]:
     return dict.fromkeys([*_OWN_FIELDS, *_NAME_FIELDS, *_PLACE_FIELDS, *model_fields, *entity.profile])
 
 
-def _require_known_attributes(
-    unit: UnitOfWork, project_id: str, entity: Entity, said: Mapping[str, Any]
-) -> None:
+def _require_known_attributes(unit: UnitOfWork, entity: Entity, said: Mapping[str, Any]) -> None:
     """Refuse names that are neither fields nor attributes, which would become facts by a slip of the pen."""
     if not said:
         return
-    told = {change.attribute for change in unit.states.changes_of(project_id) if change.kind == "explicit"}
+    told = {change.attribute for change in unit.states.changes_of() if change.kind == "explicit"}
     known = {*STATE_MODELS[entity.entity_type].model_fields, *labels_for("zh").attributes, *told}
     known -= {"extra", PRESENCE_ATTRIBUTE}
     unknown = [field for field in said if field not in known]
@@ -455,6 +449,7 @@ def _changed_card(entity: Entity, changes: Mapping[str, Any]) -> Entity:
             *(each for each in _aliases(entity, card.pop("alias")) if each not in listed),
         ]
     own |= _first_shown(entity, {name: card.pop(name) for name in _PLACE_FIELDS if name in card})
+    _require_translations(card)
     profile = _merged(entity.profile, card)
     read = {
         name: value
@@ -466,6 +461,15 @@ def _changed_card(entity: Entity, changes: Mapping[str, Any]) -> Entity:
         return Entity.model_validate(entity.model_dump() | own | {"profile": profile})
     except ValidationError as error:
         raise _misfit(error) from error
+
+
+def _require_translations(card: Mapping[str, Any]) -> None:
+    if not isinstance(card.get(TRANSLATION, ""), str | Mapping):
+        raise UserInputError(f"{TRANSLATION} cannot be {card[TRANSLATION]!r}: write it as a text")
+    if not isinstance(card.get(ALIAS_TRANSLATIONS, {}), Mapping):
+        raise UserInputError(
+            f"{ALIAS_TRANSLATIONS} cannot be {card[ALIAS_TRANSLATIONS]!r}: write an object of alias to translation"
+        )
 
 
 def _first_shown(entity: Entity, given: Mapping[str, Any]) -> dict[str, Any]:

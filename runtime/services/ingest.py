@@ -13,16 +13,8 @@ from novelgen.errors import InvalidFileError, InvalidPositionError, UnknownProje
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.models.user_file import Settings
-from runtime.ingest.absent_scenes import absent_scenes
-from runtime.ingest.compaction import compacted
-from runtime.ingest.consolidation import consolidate_beyond_setting
-from runtime.ingest.embedding_settings import stored_otherwise
-from runtime.ingest.entity_writes import store_entities
-from runtime.ingest.import_book import import_book
-from runtime.ingest.indexing import IndexingResult, drain_outbox
-from runtime.ingest.ingest import SceneIngestResult, ingest_scenes
-from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
-from runtime.projects.files import (
+from runtime.files.paths import ProjectPaths
+from runtime.files.project_files import (
     chapter_files,
     load_chapter,
     load_characters,
@@ -31,8 +23,24 @@ from runtime.projects.files import (
     load_settings_file,
     record_files,
 )
-from runtime.projects.paths import ProjectPaths
+from runtime.ingest.absent_scenes import absent_scenes
+from runtime.ingest.compaction import compacted
+from runtime.ingest.consolidation import consolidate_beyond_setting
+from runtime.ingest.embedding_settings import stored_otherwise
+from runtime.ingest.entity_writes import store_entities
+from runtime.ingest.import_book import import_book
+from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.ingest.ingest import IngestResult, SceneIngestResult, ingest_scene, ingest_scenes
+from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
 from runtime.stores import MemoryStores
+
+__all__ = [
+    "IngestReport",
+    "IngestResult",
+    "import_book_folder",
+    "ingest_project",
+    "store_scene",
+]
 
 Progress = Callable[[int, int], Any]
 """Called with how much is done and how much there is in all."""
@@ -150,6 +158,39 @@ def import_book_folder(
     return _counted(stores, report)
 
 
+def store_scene(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    chapter_index: int,
+    scene_index: int,
+    text: str,
+    title: str = "",
+    record: SceneRecord | None = None,
+) -> IngestResult:
+    """Store one finished scene in the place of what came from it before; the project is created at its first.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        chapter_index: Chapter of the scene.
+        scene_index: Its number within the chapter.
+        text: The whole text.
+        title: Its title.
+        record: What it established, where the caller knows; None leaves that to an extraction.
+
+    Raises:
+        InvalidProjectIdError: When the project id is not a plain, path-free string.
+        UserInputError: When the scene or its record cannot be stored.
+        DatabaseError: When the database fails.
+    """
+    scene = SceneInput(
+        chapter_index=chapter_index, scene_index=scene_index, title=title, text=text, record=record
+    )
+    stores.ensure_project(project_id)
+    return ingest_scene(stores, project_id, scene)
+
+
 def ingest_finished_scene(
     stores: MemoryStores,
     project_id: str,
@@ -182,16 +223,17 @@ def ingest_finished_scene(
     _follow_settings(stores, project_id, load_settings_file(stores.paths(project_id).settings_file))
     if text is None:
         with stores.database(project_id).read() as unit:
-            stored = unit.scenes.require(project_id, position)
+            stored = unit.scenes.require(position)
         text, title = stored.text or "", title or stored.title
-    scene = SceneInput(
+    result = store_scene(
+        stores,
+        project_id,
         chapter_index=position.chapter_index,
         scene_index=position.scene_index,
-        title=title,
         text=text,
+        title=title,
         record=record,
     )
-    result = ingest_scenes(stores, project_id, [scene])
     warnings = [issue.message for issue in result.issues if issue not in result.indexing.issues]
     report = IngestReport(
         project_id=project_id, scenes=result.scenes, warnings=warnings, indexing=result.indexing
@@ -255,13 +297,13 @@ def _follow_settings(stores: MemoryStores, project_id: str, given: Settings | No
     settings = given or Settings()
     stores.ensure_project(project_id, name=settings.project_name, language=settings.language)
     with stores.database(project_id).write() as unit:
-        stored = unit.projects.require(project_id)
+        stored = unit.projects.require()
         name, language = settings.project_name or stored.name, settings.language or stored.language
         kept = {"parts": [], **stored.settings}
         parts = [part.model_dump(exclude={"extra"}) for part in settings.parts]
         told = kept if given is None else {**kept, "parts": parts}
         if (name, language, told) != (stored.name, stored.language, kept):
-            unit.projects.update(project_id, name=name, language=language, settings=told)
+            unit.projects.update(name=name, language=language, settings=told)
 
 
 def _take_in(
@@ -302,6 +344,6 @@ def _counted(stores: MemoryStores, report: IngestReport) -> IngestReport:
             f"`novelgen reindex {project_id}` does it"
         )
     with stores.database(project_id).read() as unit:
-        report.memories = unit.memories.count(project_id)
-        report.entities = len(unit.entities.list_all(project_id))
+        report.memories = unit.memories.count()
+        report.entities = len(unit.entities.list_all())
     return report

@@ -12,7 +12,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.names.resolver import NameResolver
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.services.references import known_entities, resolved_ids
-from runtime.storage.memories import MemoryRepository
+from runtime.storage.memory.memories import MemoryRepository
 from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryStatus, StoredMemory
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
@@ -82,12 +82,12 @@ def list_memories(
     with stores.database(project_id).read() as unit:
         wanted = MemoryFilter(
             as_of=as_of or END_OF_STORY,
-            entities=_entity_ids(unit, project_id, entities, as_of),
+            entities=_entity_ids(unit, entities, as_of),
             content_types=_content_types(content_types),
             statuses=[status],
         )
-        found = unit.memories.list_matching(project_id, wanted, limit=limit)
-        return MemoryListing(memories=found, total=unit.memories.count(project_id, wanted))
+        found = unit.memories.list_matching(wanted, limit=limit)
+        return MemoryListing(memories=found, total=unit.memories.count(wanted))
 
 
 def find_memory(stores: MemoryStores, project_id: str, *, memory_id: str) -> MemoryCard:
@@ -103,8 +103,8 @@ def find_memory(stores: MemoryStores, project_id: str, *, memory_id: str) -> Mem
     """
     with stores.database(project_id).read() as unit:
         memory = _found(unit, project_id, memory_id)
-        attachments = unit.attachments.attachments_of(project_id, memory.chunk.chunk_id)
-        occurs_nowhere = _occurs_nowhere(unit, project_id, _about(memory, attachments))
+        attachments = unit.attachments.attachments_of(memory.chunk.chunk_id)
+        occurs_nowhere = _occurs_nowhere(unit, _about(memory, attachments))
     return MemoryCard(**dict(memory), attachments=attachments, occurs_nowhere=occurs_nowhere)
 
 
@@ -132,11 +132,11 @@ def add_note(
     if not text.strip():
         raise UserInputError("the note is empty; write what holds in the story")
     with stores.database(project_id).write() as unit:
-        known = known_entities(unit, project_id, None)
+        known = known_entities(unit, None)
         ids = resolved_ids(entities, known)
-        note = unit.memories.add_note(project_id, text.strip(), at=place_before(start), entities=ids)
+        note = unit.memories.add_note(text.strip(), at=place_before(start), entities=ids)
         named = list(dict.fromkeys([*ids, *NameResolver(known).entity_ids_in(text)]))
-        occurs_nowhere = _occurs_nowhere(unit, project_id, ids)
+        occurs_nowhere = _occurs_nowhere(unit, ids)
     indexing = drain_outbox(stores, project_id)
     return AddedNote(note=note, named=named, occurs_nowhere=occurs_nowhere, indexing=indexing)
 
@@ -178,7 +178,7 @@ def edit_memory(
     def change(unit: UnitOfWork, memory: StoredMemory) -> StoredMemory:
         if importance is not None and importance > memory.chunk.importance:
             _refuse_boost(unit, project_id, memory)
-        return unit.memories.edit(project_id, memory.chunk.chunk_id, edit)
+        return unit.memories.edit(memory.chunk.chunk_id, edit)
 
     return _changed(stores, project_id, memory_id, change)
 
@@ -198,7 +198,7 @@ def pin_memory(stores: MemoryStores, project_id: str, *, memory_id: str) -> Memo
 
     def pin(unit: UnitOfWork, memory: StoredMemory) -> StoredMemory:
         _refuse_boost(unit, project_id, memory)
-        return unit.memories.pin(project_id, memory.chunk.chunk_id)
+        return unit.memories.pin(memory.chunk.chunk_id)
 
     return _changed(stores, project_id, memory_id, pin)
 
@@ -249,13 +249,13 @@ def _decided(
     stores: MemoryStores,
     project_id: str,
     memory_id: str,
-    decide: Callable[[MemoryRepository, str, str], StoredMemory],
+    decide: Callable[[MemoryRepository, str], StoredMemory],
 ) -> MemoryChange:
     return _changed(
         stores,
         project_id,
         memory_id,
-        lambda unit, memory: decide(unit.memories, project_id, memory.chunk.chunk_id),
+        lambda unit, memory: decide(unit.memories, memory.chunk.chunk_id),
     )
 
 
@@ -271,7 +271,7 @@ def _changed(
 
 
 def _found(unit: UnitOfWork, project_id: str, memory_id: str) -> StoredMemory:
-    memory = unit.memories.find(project_id, memory_id)
+    memory = unit.memories.find(memory_id)
     if memory is None:
         raise UnknownMemoryError(
             f"no memory {memory_id!r} in project {project_id!r}; list them with `novelgen memory list {project_id}`"
@@ -280,9 +280,9 @@ def _found(unit: UnitOfWork, project_id: str, memory_id: str) -> StoredMemory:
 
 
 def _refuse_boost(unit: UnitOfWork, project_id: str, memory: StoredMemory) -> None:
-    attachments = unit.attachments.attachments_of(project_id, memory.chunk.chunk_id)
+    attachments = unit.attachments.attachments_of(memory.chunk.chunk_id)
     about = _about(memory, attachments)
-    if _occurs_nowhere(unit, project_id, about):
+    if _occurs_nowhere(unit, about):
         raise UserInputError(
             f"memory {memory.chunk.chunk_id!r} is about {', '.join(about)}, who occurs in no stored scene, and must not"
             f" outrank the story; attach it to whom it concerns: `novelgen memory attach {project_id}"
@@ -296,21 +296,24 @@ def _about(memory: StoredMemory, attachments: Sequence[Attachment]) -> list[str]
     return attached or list(memory.chunk.entities_mentioned)
 
 
-def _occurs_nowhere(unit: UnitOfWork, project_id: str, entity_ids: Sequence[str]) -> bool:
-    """Tell whether none of some entities occurs in the stored scenes; before the first scene nobody does."""
-    if not entity_ids:
+def _occurs_nowhere(unit: UnitOfWork, entity_ids: Sequence[str]) -> bool:
+    """Tell whether none of some entities occurs in the stored scenes; before the first scene nobody does.
+
+    What an author said of an entity is not asked: it makes nobody occur.
+    """
+    if not entity_ids or not unit.scenes.list_as_of(last=1):
         return False
-    scenes = unit.scenes.list_as_of(project_id)
-    present = {entity_id for scene in scenes for entity_id in scene.participants}
-    present |= {entity_id for entity_id, _ in unit.entities.first_mentions(project_id)}
-    present |= set(unit.states.entities_with_state(project_id))
-    return bool(scenes) and not present.intersection(entity_ids)
+    if any(entity_id in entity_ids for entity_id, _ in unit.entities.first_mentions()):
+        return False
+    linked = unit.memories.list_matching(MemoryFilter(entities=list(entity_ids)))
+    if any(memory.from_scene for memory in linked):
+        return False
+    scenes = unit.scenes.list_as_of()
+    return not any({*scene.participants, scene.location_id} & set(entity_ids) for scene in scenes)
 
 
-def _entity_ids(
-    unit: UnitOfWork, project_id: str, names: Sequence[str], as_of: StoryPosition | None
-) -> list[str]:
-    return resolved_ids(names, known_entities(unit, project_id, as_of)) if names else []
+def _entity_ids(unit: UnitOfWork, names: Sequence[str], as_of: StoryPosition | None) -> list[str]:
+    return resolved_ids(names, known_entities(unit, as_of)) if names else []
 
 
 def _content_types(names: Sequence[str]) -> list[ContentType]:

@@ -14,8 +14,8 @@ from pydantic.fields import FieldInfo
 from novelgen.errors import UnknownProjectError, UserInputError
 from novelgen.models.user_file import CharactersConfig, Settings
 from novelgen.text.language import story_language
-from runtime.projects.files import load_settings_file
-from runtime.projects.paths import ProjectPaths
+from runtime.files.paths import ProjectPaths
+from runtime.files.project_files import load_settings_file
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores
 
@@ -130,14 +130,14 @@ def describe_project(stores: MemoryStores, project_id: str) -> ProjectOverview:
         DatabaseError: When the database fails.
     """
     with stores.database(project_id).read() as unit:
-        project = unit.projects.require(project_id)
+        project = unit.projects.require()
         return ProjectOverview(
             project_id=project_id,
             name=project.name,
             language=project.language,
-            scenes=len(unit.scenes.list_as_of(project_id)),
-            memories=unit.memories.count(project_id),
-            entities=len(unit.entities.list_all(project_id)),
+            scenes=len(unit.scenes.list_as_of()),
+            memories=unit.memories.count(),
+            entities=len(unit.entities.list_all()),
         )
 
 
@@ -181,7 +181,7 @@ def has_project_files(paths: ProjectPaths) -> bool:
 def language_of_project(stores: MemoryStores, project_id: str) -> str:
     """Return the language of a stored project, by its database, else by its settings.json; else empty."""
     with stores.database(project_id).read() as unit:
-        stored = unit.projects.require(project_id).language
+        stored = unit.projects.require().language
     if stored:
         return stored
     settings = load_settings_file(stores.paths(project_id).settings_file)

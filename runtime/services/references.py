@@ -18,11 +18,11 @@ MAX_NEAR = 3
 _MIN_LIKENESS = 0.4
 
 
-def known_entities(unit: UnitOfWork, project_id: str, as_of: StoryPosition | None) -> list[Entity]:
+def known_entities(unit: UnitOfWork, as_of: StoryPosition | None) -> list[Entity]:
     """Return the entities as the story has shown them before a position; None means all of them, whole."""
     if as_of is not None:
-        return unit.entities.list_as_of(project_id, as_of=as_of)
-    return [stored.entity for stored in unit.entities.list_all(project_id)]
+        return unit.entities.list_as_of(as_of=as_of)
+    return [stored.entity for stored in unit.entities.list_all()]
 
 
 def resolved_entity(name: str, known: Sequence[Entity], entity_type: EntityType | None = None) -> Entity:
@@ -56,7 +56,7 @@ def resolved_ids(
 
 
 def place_of_statement(
-    unit: UnitOfWork, project_id: str, as_of: StoryPosition, *, scene_id: str | None = None
+    unit: UnitOfWork, as_of: StoryPosition, *, scene_id: str | None = None
 ) -> StoryPosition:
     """Return the place at which a statement must stand to be read at a position, and nowhere earlier.
 
@@ -73,9 +73,9 @@ def place_of_statement(
         UnknownSceneError: When no such scene lies before the position.
     """
     if scene_id is None:
-        last = next(iter(unit.scenes.list_as_of(project_id, as_of=as_of, last=1)), None)
+        last = next(iter(unit.scenes.list_as_of(as_of=as_of, last=1)), None)
         return END_OF_STORY if last is None else last.position
-    for scene in unit.scenes.list_as_of(project_id, as_of=as_of):
+    for scene in unit.scenes.list_as_of(as_of=as_of):
         if scene_id in (scene.label, str(scene.position)):
             return scene.position
     raise UnknownSceneError(f"no scene {scene_id!r} is stored before {as_of}; use an id such as S001")

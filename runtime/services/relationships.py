@@ -47,11 +47,9 @@ def list_relationships(
         UnknownEntityError: When nobody bears the character's name by then, or several do.
     """
     with stores.database(project_id).read() as unit:
-        known = known_entities(unit, project_id, as_of) if character else []
+        known = known_entities(unit, as_of) if character else []
         own_id = resolved_entity(character, known, "character").entity_id if character else None
-        return unit.relationships.list_as_of(
-            project_id, as_of=as_of or END_OF_STORY, character_id=own_id, status=status
-        )
+        return unit.relationships.list_as_of(as_of=as_of or END_OF_STORY, character_id=own_id, status=status)
 
 
 def relationships_of(
@@ -64,10 +62,8 @@ def relationships_of(
 ) -> list[RelationshipView]:
     """List how one character stands to others, from its own side; else as `list_relationships`."""
     with stores.database(project_id).read() as unit:
-        own_id = resolved_entity(character, known_entities(unit, project_id, as_of), "character").entity_id
-        found = unit.relationships.list_as_of(
-            project_id, as_of=as_of or END_OF_STORY, character_id=own_id, status=status
-        )
+        own_id = resolved_entity(character, known_entities(unit, as_of), "character").entity_id
+        found = unit.relationships.list_as_of(as_of=as_of or END_OF_STORY, character_id=own_id, status=status)
     return [each.seen_by(own_id) for each in found]
 
 
@@ -88,8 +84,8 @@ def get_relationship(
         UserInputError: When nothing is known of the two together.
     """
     with stores.database(project_id).read() as unit:
-        one, other = _pair(known_entities(unit, project_id, as_of), first, second)
-        found = unit.relationships.between(project_id, one, other, as_of=as_of or END_OF_STORY)
+        one, other = _pair(known_entities(unit, as_of), first, second)
+        found = unit.relationships.between(one, other, as_of=as_of or END_OF_STORY)
     if found is None:
         raise UserInputError(f"nothing is known of {one} and {other} together by then; add it first")
     return found
@@ -130,8 +126,8 @@ def add_relationship(
     """
     as_of = start or END_OF_STORY
     with stores.database(project_id).write() as unit:
-        one, other = _pair(known_entities(unit, project_id, as_of), first, second)
-        known = unit.relationships.between(project_id, one, other, as_of=as_of)
+        one, other = _pair(known_entities(unit, as_of), first, second)
+        known = unit.relationships.between(one, other, as_of=as_of)
         if known is not None:
             raise UserInputError(
                 f"{one} and {other} have relationship {known.relationship_id} already; use"
@@ -149,9 +145,9 @@ def add_relationship(
                 "dimensions": dict(dimensions or {}),
             }
         )
-        at = place_of_statement(unit, project_id, as_of)
-        unit.relationships.append(project_id, change, at=at)
-        added = unit.relationships.between(project_id, one, other, as_of=as_of)
+        at = place_of_statement(unit, as_of)
+        unit.relationships.append(change, at=at)
+        added = unit.relationships.between(one, other, as_of=as_of)
     assert added is not None, "it was appended before the position at which it is read"
     return added
 
@@ -196,21 +192,21 @@ def edit_relationship(
         raise UserInputError("nothing to update: give status, event or intensity")
     as_of = start or END_OF_STORY
     with stores.database(project_id).write() as unit:
-        one, other = _pair(known_entities(unit, project_id, as_of), first, second)
-        known = unit.relationships.between(project_id, one, other, as_of=as_of)
+        one, other = _pair(known_entities(unit, as_of), first, second)
+        known = unit.relationships.between(one, other, as_of=as_of)
         if known is None:
             raise UserInputError(
                 f"{one} and {other} have no relationship yet; create it first: relationship_create, or"
                 " `novelgen relationship add`"
             )
-        at = place_of_statement(unit, project_id, as_of, scene_id=scene_id)
+        at = place_of_statement(unit, as_of, scene_id=scene_id)
         is_changed = event is not None or _differs(known, given)
         if is_changed:
             change = RecordedRelationshipChange.model_validate(
                 {"character_a": one, "character_b": other, **given}
             )
-            unit.relationships.append(project_id, change, at=at)
-            known = unit.relationships.between(project_id, one, other, as_of=as_of) or known
+            unit.relationships.append(change, at=at)
+            known = unit.relationships.between(one, other, as_of=as_of) or known
     return EditedRelationship(relationship=known, is_changed=is_changed)
 
 

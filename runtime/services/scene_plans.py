@@ -13,11 +13,10 @@ from pydantic import BaseModel, ConfigDict
 from novelgen.errors import InvalidFileError, InvalidProjectIdError, UnknownProjectError
 from novelgen.models.plan import ChapterPlan, ScenePlan
 from novelgen.models.position import ChapterIndex, SceneIndex, require_project_id
-from runtime.projects.file_reading import parse_json, read_json_file, read_text_file, shown, validated
-from runtime.projects.files import load_chapter_plan
-from runtime.projects.novel_gen_shapes import in_first_shape
-from runtime.projects.paths import ProjectPaths
-from runtime.projects.scene_plans import own_scene_plan
+from runtime.files.file_reading import parse_json, read_json_file, read_text_file, shown, validated
+from runtime.files.paths import ProjectPaths
+from runtime.files.project_files import in_first_shape, load_chapter_plan
+from runtime.files.scene_plans import own_scene_plan
 from runtime.services.projects import require_project_files
 from runtime.stores import MemoryStores
 
@@ -156,7 +155,7 @@ def _next_place(stores: MemoryStores, project_id: str, chapter_index: int | None
     """Return the scene after the last stored one of a chapter; without a chapter the first after all that is stored."""
     try:
         with stores.database(project_id).read() as unit:
-            places = [(each.chapter_index, each.scene_index) for each in unit.scenes.list_as_of(project_id)]
+            places = [(each.chapter_index, each.scene_index) for each in unit.scenes.list_as_of()]
     except UnknownProjectError:
         places = []
     if chapter_index is None:

@@ -58,7 +58,7 @@ def list_scenes(stores: MemoryStores, project_id: str) -> list[ListedScene]:
         UnknownProjectError: When no such project is stored.
     """
     with stores.database(project_id).read() as unit:
-        scenes = unit.scenes.list_as_of(project_id)
+        scenes = unit.scenes.list_as_of()
         names = _names(unit, project_id)
     return [_listed(scene, names) for scene in scenes]
 
@@ -70,7 +70,7 @@ def get_scene(stores: MemoryStores, project_id: str, *, position: StoryPosition)
         UnknownSceneError: When none is stored there.
     """
     with stores.database(project_id).read() as unit:
-        return _listed(unit.scenes.require(project_id, position), _names(unit, project_id))
+        return _listed(unit.scenes.require(position), _names(unit, project_id))
 
 
 def insert_scene(
@@ -101,7 +101,7 @@ def insert_scene(
     if text is not None and not text.strip():
         raise UserInputError(f"the new scene {str(position)!r} holds no text; nothing was moved")
     with stores.database(project_id).write() as unit:
-        moved = unit.scenes.insert_gap(project_id, position)
+        moved = unit.scenes.insert_gap(position)
     if text is None:
         return SceneChange(position=str(position), moved=moved, indexing=drain_outbox(stores, project_id))
     chapter_index, scene_index = position.chapter_index or 0, position.scene_index or 0
@@ -127,9 +127,9 @@ def move_scene(
     with stores.database(project_id).write() as unit:
         if source.scene_index is None:
             chapters = source.chapter_index or 0, target.chapter_index or 0
-            moved = unit.scenes.move_chapter(project_id, *chapters)
+            moved = unit.scenes.move_chapter(*chapters)
         else:
-            moved = unit.scenes.move_scene(project_id, source, target)
+            moved = unit.scenes.move_scene(source, target)
     return SceneChange(position=str(target), moved=moved, indexing=drain_outbox(stores, project_id))
 
 
@@ -150,7 +150,7 @@ def get_record(stores: MemoryStores, project_id: str, *, position: StoryPosition
         UnknownSceneError: When none is stored there.
     """
     with stores.database(project_id).read() as unit:
-        scene = unit.scenes.require(project_id, position)
+        scene = unit.scenes.require(position)
         unverified = _unverified_facts(unit, scene)
     return SceneRecordView(
         record=_record_of(scene),
@@ -178,7 +178,7 @@ def replace_record(
         InvalidFileError: When what was written is no record; nothing is changed then.
     """
     with stores.database(project_id).read() as unit:
-        scene = unit.scenes.require(project_id, position)
+        scene = unit.scenes.require(position)
     replacement = SceneInput(
         chapter_index=scene.chapter_index,
         scene_index=scene.scene_index,
@@ -192,7 +192,7 @@ def replace_record(
 
 
 def _names(unit: UnitOfWork, project_id: str) -> dict[str, str]:
-    return {each.entity.entity_id: each.entity.name for each in unit.entities.list_all(project_id)}
+    return {each.entity.entity_id: each.entity.name for each in unit.entities.list_all()}
 
 
 def _listed(scene: StoredScene, names: dict[str, str]) -> ListedScene:
@@ -205,9 +205,8 @@ def _record_of(scene: StoredScene) -> SceneRecord:
 
 
 def _unverified_facts(unit: UnitOfWork, scene: StoredScene) -> list[str]:
-    project_id = scene.project_id
-    memories = unit.memories.list_matching(project_id, MemoryFilter(unverified_only=True))
-    changes = unit.states.unverified(project_id, scene_id=scene.scene_id)
+    memories = unit.memories.list_matching(MemoryFilter(unverified_only=True))
+    changes = unit.states.unverified(scene_id=scene.scene_id)
     facts = [
         f"memory {stored.chunk.source_id}: {stored.chunk.content}"
         for stored in memories

@@ -45,11 +45,9 @@ def get_timeline(
     window = max(0, context_window)
     cut = as_of or END_OF_STORY
     with stores.database(project_id).read() as unit:
-        snapshots = unit.states.timeline(
-            project_id, chapter_index - window, chapter_index + window, as_of=cut
-        )
+        snapshots = unit.states.timeline(chapter_index - window, chapter_index + window, as_of=cut)
         if as_of is None:
-            entities = [stored.entity for stored in unit.entities.list_all(project_id)]
+            entities = [stored.entity for stored in unit.entities.list_all()]
         else:
-            entities = unit.entities.list_as_of(project_id, as_of=as_of)
+            entities = unit.entities.list_as_of(as_of=as_of)
     return TimelineView(snapshots=snapshots, names={each.entity_id: each.name for each in entities})

@@ -81,7 +81,7 @@ def would_mix_stories(stores: MemoryStores, project_id: str, *, source: Path) ->
     """
     try:
         with stores.database(project_id).read() as unit:
-            has_story = bool(unit.scenes.list_as_of(project_id, last=1))
+            has_story = bool(unit.scenes.list_as_of(last=1))
     except UnknownProjectError:
         return False
     if not has_story:

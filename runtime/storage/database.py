@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,17 +15,20 @@ from tenacity import Retrying, retry_if_exception, stop_after_attempt
 
 from novelgen.errors import DatabaseBusyError, DatabaseError, UnknownProjectError
 from novelgen.models.position import utc_now
-from runtime.storage.backup import backup_sqlite
 from runtime.storage.connection import (
     WRITING,
+    backup_sqlite,
+    database_errors,
     database_url,
+    is_lost_connection,
     postgres_engine,
     reading_options,
     sqlite_engine,
     sqlite_file,
 )
-from runtime.storage.errors import database_errors, is_lost_connection
 from runtime.storage.migrations.runner import migrate_to_head
+from runtime.storage.projects import list_projects
+from runtime.storage.records import StoredProject
 from runtime.storage.unit import UnitOfWork
 
 T = TypeVar("T")
@@ -125,44 +129,45 @@ class DatabaseManager:
         """The SQLite file, or None for a server."""
         return sqlite_file(self.url)
 
+    def project(self, project_id: str) -> ProjectDatabase:
+        """Return the transactions of one project; nothing is read yet, so it need not be stored."""
+        return ProjectDatabase(self, project_id)
+
+    def list_projects(self) -> list[StoredProject]:
+        """Return all projects of this database in order of id.
+
+        Raises:
+            DatabaseError: When the database fails.
+        """
+        with self.connection(is_writing=False) as connection:
+            return list_projects(connection)
+
     @contextmanager
-    def write(self) -> Iterator[UnitOfWork]:
-        """Give a unit of work that commits at the end of the block and undoes everything on an exception.
+    def connection(self, *, is_writing: bool) -> Iterator[Connection]:
+        """Give a connection inside a transaction, which ends with the block.
+
+        Args:
+            is_writing: Whether it writes: then it commits at the end of the block, undoes everything on an
+                exception, and waits for other writers. Else it reads one snapshot and waits for nobody.
 
         Raises:
             DatabaseBusyError: When another writer kept the database longer than the busy timeout.
             DatabaseError: When the database fails; nothing of the block is stored then.
         """
-        with database_errors(), self._writing(), self._engine.connect() as connection:
-            yield from self._unit(connection.execution_options(**{WRITING: True}))
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(database_errors())
+            if is_writing:
+                stack.enter_context(self._writing())
+            opened = stack.enter_context(self._engine.connect())
+            options = {WRITING: True} if is_writing else reading_options(self._engine)
+            connection = opened.execution_options(**options)
+            stack.enter_context(connection.begin())
+            yield connection
 
-    @contextmanager
-    def read(self) -> Iterator[UnitOfWork]:
-        """Give a unit of work over one snapshot; it waits for no writer and must not write.
-
-        Raises:
-            DatabaseError: When the database fails.
-        """
-        with database_errors(), self._engine.connect() as connection:
-            yield from self._unit(connection.execution_options(**reading_options(self._engine)))
-
-    def reading(self, work: Callable[[UnitOfWork], T]) -> T:
-        """Run a read, once more when the connection to the server was lost on the way.
-
-        Args:
-            work: Reads from the unit of work; it may be called twice.
-
-        Returns:
-            What `work` returned.
-        """
-        retrying = Retrying(
-            retry=retry_if_exception(
-                lambda error: isinstance(error, DatabaseError) and is_lost_connection(error)
-            ),
-            stop=stop_after_attempt(2),
-            reraise=True,
-        )
-        return retrying(self._read_once, work)
+    @property
+    def clock(self) -> Callable[[], datetime]:
+        """Tells the moment that is written into rows."""
+        return self._clock
 
     def backup(self, target: Path) -> None:
         """Copy a SQLite database whole while it is in use.
@@ -193,14 +198,6 @@ class DatabaseManager:
         """Close all connections; the manager can be used again and then opens new ones."""
         self._engine.dispose()
 
-    def _read_once(self, work: Callable[[UnitOfWork], T]) -> T:
-        with self.read() as unit:
-            return work(unit)
-
-    def _unit(self, connection: Connection) -> Iterator[UnitOfWork]:
-        with connection.begin():
-            yield UnitOfWork(connection, clock=self._clock)
-
     @contextmanager
     def _writing(self) -> Iterator[None]:
         if not self.is_sqlite:
@@ -223,3 +220,62 @@ class DatabaseManager:
         if not create:
             raise UnknownProjectError(f"there is no database at {str(path)!r}; create the project first")
         path.parent.mkdir(parents=True, exist_ok=True)
+
+
+class ProjectDatabase:
+    """Transactions over what one project has in a database; safe to share between threads.
+
+    Args:
+        database: The database.
+        project_id: The project that every unit of work is bound to.
+    """
+
+    def __init__(self, database: DatabaseManager, project_id: str) -> None:
+        self.database = database
+        self.project_id = project_id
+
+    @contextmanager
+    def write(self) -> Iterator[UnitOfWork]:
+        """Give a unit of work that commits at the end of the block and undoes everything on an exception.
+
+        Raises:
+            DatabaseBusyError: When another writer kept the database longer than the busy timeout.
+            DatabaseError: When the database fails; nothing of the block is stored then.
+        """
+        with self.database.connection(is_writing=True) as connection:
+            yield self._unit(connection)
+
+    @contextmanager
+    def read(self) -> Iterator[UnitOfWork]:
+        """Give a unit of work over one snapshot; it waits for no writer and must not write.
+
+        Raises:
+            DatabaseError: When the database fails.
+        """
+        with self.database.connection(is_writing=False) as connection:
+            yield self._unit(connection)
+
+    def reading(self, work: Callable[[UnitOfWork], T]) -> T:
+        """Run a read, once more when the connection to the server was lost on the way.
+
+        Args:
+            work: Reads from the unit of work; it may be called twice.
+
+        Returns:
+            What `work` returned.
+        """
+        retrying = Retrying(
+            retry=retry_if_exception(
+                lambda error: isinstance(error, DatabaseError) and is_lost_connection(error)
+            ),
+            stop=stop_after_attempt(2),
+            reraise=True,
+        )
+        return retrying(self._read_once, work)
+
+    def _read_once(self, work: Callable[[UnitOfWork], T]) -> T:
+        with self.read() as unit:
+            return work(unit)
+
+    def _unit(self, connection: Connection) -> UnitOfWork:
+        return UnitOfWork(connection, project_id=self.project_id, clock=self.database.clock)

@@ -14,6 +14,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Executable,
+    FromClause,
     Row,
     Table,
     Text,
@@ -37,16 +38,18 @@ SQL_BATCH = 500
 
 
 class StorageSession:
-    """A connection in a transaction.
+    """A connection in a transaction, bound to one project.
 
     Args:
         connection: Inside a transaction.
         clock: Tells the moment that is written into rows.
+        project_id: The project of everything that is read and written.
     """
 
-    def __init__(self, connection: Connection, clock: Callable[[], datetime]) -> None:
+    def __init__(self, connection: Connection, clock: Callable[[], datetime], *, project_id: str) -> None:
         self.connection = connection
         self.now = clock
+        self.project_id = project_id
 
     @property
     def is_sqlite(self) -> bool:
@@ -98,19 +101,34 @@ class StorageSession:
             return column.in_(select(listed.c.value))
         return column == any_(cast(wanted, ARRAY(column.type)))
 
-    def touch(self, project_id: str) -> None:
+    def owns(self, table: FromClause) -> ColumnElement[bool]:
+        """Return the condition that a row of the table belongs to the project."""
+        return table.c.project_id == self.project_id
+
+    def own(self, rows: Sequence[AnyRow]) -> Sequence[AnyRow]:
+        """Return the rows after checking that each carries the project's id.
+
+        Raises:
+            DatabaseError: When one belongs to another project, which a damaged index can bring about.
+        """
+        for row in rows:
+            if row.project_id != self.project_id:
+                raise DatabaseError(
+                    f"a row of project {row.project_id!r} was read for {self.project_id!r}; check the database"
+                )
+        return rows
+
+    def touch(self) -> None:
         """Count a write to the project, which also lets its writers queue up on PostgreSQL.
 
         Raises:
             UnknownProjectError: When no project of that id is stored.
         """
         touched = self.run(
-            PROJECTS.update()
-            .where(PROJECTS.c.project_id == project_id)
-            .values(story_revision=PROJECTS.c.story_revision + 1)
+            PROJECTS.update().where(self.owns(PROJECTS)).values(story_revision=PROJECTS.c.story_revision + 1)
         )
         if not touched:
-            raise UnknownProjectError(f"no project {project_id!r} is stored; create it first")
+            raise UnknownProjectError(f"no project {self.project_id!r} is stored; create it first")
 
 
 def parsed_integers(joined: str | None) -> Integers:
@@ -122,17 +140,3 @@ def batches(values: Iterable[Any], size: int = SQL_BATCH) -> list[list[Any]]:
     """Cut values into lists of at most `size`; none gives no list."""
     listed = list(values)
     return [listed[start : start + size] for start in range(0, len(listed), size)]
-
-
-def own_rows(rows: Sequence[AnyRow], project_id: str) -> Sequence[AnyRow]:
-    """Return the rows after checking that each carries the asked project id.
-
-    Raises:
-        DatabaseError: When one belongs to another project, which a damaged index can bring about.
-    """
-    for row in rows:
-        if row.project_id != project_id:
-            raise DatabaseError(
-                f"a row of project {row.project_id!r} was read for {project_id!r}; check the database"
-            )
-    return rows

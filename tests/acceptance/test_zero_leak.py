@@ -214,7 +214,7 @@ def test_no_later_mark_is_in_context_prompt_card_or_name(stores: MemoryStores, c
     text = everything(context, model.prompts)
     assert leaked(text, *cut) == set()
     assert context.report is not None
-    assert context.report.issues == []
+    assert [issue for issue in context.report.issues if issue.kind != "unresolved"] == []
     if cut > (1, 1):
         assert leaked(text, 1, 1), "the earlier marks must be found, or the test proves nothing"
 
@@ -256,7 +256,7 @@ def test_the_context_is_the_same_whether_or_not_the_future_exists(
 ) -> None:
     """Rewriting chapter 2 when chapter 4 exists gives what it gave when chapter 2 was next."""
     is_recorded = stores.database(PROJECT).reading(
-        lambda unit: unit.scenes.require(PROJECT, StoryPosition(1, 1)).record_origin == "supplied"
+        lambda unit: unit.scenes.require(StoryPosition(1, 1)).record_origin == "supplied"
     )
     with MemoryStores(settings_for(tmp_path)) as young:
         young.create_project(PROJECT, language="en")

@@ -16,10 +16,10 @@ from typing import Any
 
 from novelgen.consolidation.consolidated import extractive_text
 from novelgen.models.memory import StoryMemoryChunk
+from runtime.bench.bench_stores import BenchStores, VectorCache, imported, load_bench_settings
 from runtime.bench.book import BenchBook, load_bench_book
-from runtime.bench.chain_runs import PlannedContext, imported, load_bench_settings, run_chain
+from runtime.bench.quality import PlannedContext, run_chain
 from runtime.bench.scoring import DEFAULT_BUDGETS, AnswerKey, RankedText, mean_scores
-from runtime.bench.vector_cache import BenchStores, VectorCache
 from runtime.ingest.consolidation import consolidate_project, undo_consolidation
 
 Sources = Mapping[str, Sequence[StoryMemoryChunk]]
@@ -54,10 +54,9 @@ def measure(book: BenchBook, work_dir: Path, limits: Sequence[int]) -> list[dict
 
 def _sources(stores: BenchStores, project_id: str) -> Sources:
     with stores.database(project_id).read() as unit:
-        found = unit.consolidations.list_all(project_id)
+        found = unit.consolidations.list_all()
         return {
-            each.chunk.chunk_id: unit.memories.by_ids(project_id, each.source_ids, with_sources=True)
-            for each in found
+            each.chunk.chunk_id: unit.memories.by_ids(each.source_ids, with_sources=True) for each in found
         }
 
 

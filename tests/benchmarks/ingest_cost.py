@@ -16,8 +16,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from runtime.files.bench_folder import load_book
 from runtime.ingest.import_book import import_book
-from runtime.projects.bench_folder import load_book
 from runtime.providers.embeddings import CheckedEmbeddings
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores

@@ -19,11 +19,11 @@ from typing import Any
 from sqlalchemy import create_engine, select
 
 from novelgen.models.record import RecordedMemory, RecordedStateChange, SceneRecord
+from runtime.files.bench_folder import load_book
 from runtime.ingest.import_book import import_book
 from runtime.ingest.indexing import verify_index
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput, scenes_of_book
-from runtime.projects.bench_folder import load_book
 from runtime.settings import load_settings
 from runtime.storage.tables import CHUNKS, METADATA, SCENES
 from runtime.stores import MemoryStores

@@ -22,7 +22,7 @@ def fill(stores: MemoryStores, story: SampleStory) -> None:
     stores.create_project(story.project_id, language=story.language)
     store_entities(stores, story.project_id, story.entities)
     with stores.database(story.project_id).write() as unit:
-        unit.memories.add_note(story.project_id, story.canon)
+        unit.memories.add_note(story.canon)
     scenes = [
         SceneInput(
             chapter_index=scene.record.chapter_index,

@@ -85,14 +85,14 @@ def test_a_server_killed_in_a_transaction_costs_states_only(
         server.start()
         require_healthy(stores, request_in_demo, healthy)
         with stores.database("demo").read() as unit:
-            assert unit.projects.require("demo").name == "demo"
+            assert unit.projects.require().name == "demo"
 
 
 def _update_while_the_server_dies(stores: MemoryStores, server: PostgresServer) -> None:
     with stores.database("demo").write() as unit:
-        unit.projects.update("demo", name="half done")
+        unit.projects.update(name="half done")
         server.kill()
-        unit.projects.require("demo")
+        unit.projects.require()
 
 
 @covers(34)
@@ -131,6 +131,6 @@ def test_a_lost_commit_reply_makes_no_duplicate(server: PostgresServer, projects
         drain_outbox(stores, "lost-reply")
         assert verify_index(stores, "lost-reply").is_sound
         with stores.database("lost-reply").read() as unit:
-            assert len(unit.scenes.list_as_of("lost-reply")) == 1
-            contents = [each.chunk.content for each in unit.memories.list_matching("lost-reply")]
+            assert len(unit.scenes.list_as_of()) == 1
+            contents = [each.chunk.content for each in unit.memories.list_matching()]
         assert len(contents) == len(set(contents))

@@ -19,9 +19,9 @@ from novelgen.text.scrub import scrub_text
 from runtime.cli.error_handling import ExitCode
 from runtime.cli.main import novelgen
 from runtime.context_chain import build_context_chain
+from runtime.files.file_reading import parse_json
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
-from runtime.projects.file_reading import parse_json
 from runtime.stores import MemoryStores
 from tests.faults.matrix import covers
 from tests.support.demo_project import FAKE_MEMORY, settings_for
@@ -50,8 +50,8 @@ def test_dirty_text_is_the_same_in_sql_index_and_file(stores: MemoryStores, dirt
     scene = SceneInput(chapter_index=1, scene_index=1, title=dirt, text=f"{fact}. {dirt}", record=record)
     ingest_scene(stores, PROJECT, scene)
     with stores.database(PROJECT).read() as unit:
-        (stored,) = unit.scenes.list_as_of(PROJECT, with_text=True)
-        chunks = {each.chunk.chunk_id: each.chunk for each in unit.memories.list_matching(PROJECT)}
+        (stored,) = unit.scenes.list_as_of(with_text=True)
+        chunks = {each.chunk.chunk_id: each.chunk for each in unit.memories.list_matching()}
     assert stored.text == scrub_text(f"{fact}. {dirt}")
     vector = stores.embeddings.embed_query(fact)
     (hits,) = stores.vectors(PROJECT).query(PROJECT, [vector], top_k=5)
@@ -74,7 +74,7 @@ def test_a_scene_of_ten_megabytes_is_refused_by_the_library(stores: MemoryStores
     with pytest.raises(UserInputError, match=r"scene 1 of chapter 9 has 10,000,000 characters.*split it"):
         ingest_scene(stores, PROJECT, scene)
     with stores.database(PROJECT).read() as unit:
-        assert all(each.chapter_index != 9 for each in unit.scenes.list_as_of(PROJECT))
+        assert all(each.chapter_index != 9 for each in unit.scenes.list_as_of())
 
 
 @covers(49)

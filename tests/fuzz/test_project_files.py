@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novelgen.errors import ConfigurationError, InvalidFileError, UserInputError
-from runtime.ingest.scene_input import scenes_of_chapter
-from runtime.projects.bench_folder import load_book
-from runtime.projects.chapter_text import chapter_from_text
-from runtime.projects.files import (
+from runtime.files.bench_folder import load_book
+from runtime.files.chapter_text import chapter_from_text
+from runtime.files.manuscripts import read_manuscript, split_manuscript
+from runtime.files.project_files import (
     load_chapter,
     load_chapter_plan,
     load_characters,
@@ -24,7 +24,7 @@ from runtime.projects.files import (
     load_scene_plan,
     load_settings_file,
 )
-from runtime.projects.manuscripts import read_manuscript, split_manuscript
+from runtime.ingest.scene_input import scenes_of_chapter
 from runtime.settings import load_settings
 from tests.fuzz.strategies import JSON_VALUES, TEXTS, broken_texts, changed_documents, documented, fuzzed
 from tests.support.demo_project import SHIPPED_PROJECTS

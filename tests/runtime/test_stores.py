@@ -93,7 +93,7 @@ def test_a_project_cannot_be_created_twice(stores: MemoryStores) -> None:
     with pytest.raises(UserInputError, match="'a' exists already"):
         stores.create_project("a", name="second")
     with stores.database("a").read() as unit:
-        assert unit.projects.require("a").name == "first"
+        assert unit.projects.require().name == "first"
 
 
 def test_other_folders_are_no_projects(stores: MemoryStores, tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_many_projects_do_not_use_up_descriptors(tmp_path: Path) -> None:
         assert len(list(Path("/dev/fd").iterdir())) == few
         for name in names:
             with stores.database(name).read() as unit:
-                assert unit.projects.require(name).project_id == name
+                assert unit.projects.require().project_id == name
 
 
 def test_a_database_at_work_is_not_closed_for_others(tmp_path: Path) -> None:
@@ -192,14 +192,14 @@ def test_a_database_at_work_is_not_closed_for_others(tmp_path: Path) -> None:
         for name in ("a", "b", "c"):
             stores.create_project(name)
         mine = stores.database("a")
-        with mine.write() as unit:
-            unit.projects.update("a", name="first")
+        with mine.project("a").write() as unit:
+            unit.projects.update(name="first")
             stores.database("b")
             stores.database("c")
-            unit.projects.update("a", language="en")
+            unit.projects.update(language="en")
         assert stores.database("a") is mine
-        with mine.read() as unit:
-            project = unit.projects.require("a")
+        with mine.project("a").read() as unit:
+            project = unit.projects.require()
         assert (project.name, project.language) == ("first", "en")
 
 
@@ -212,8 +212,8 @@ def test_closing_reaches_a_database_that_was_closed_for_room_and_used_again(tmp_
         few = len(list(Path("/dev/fd").iterdir()))
         mine = stores.database("a")
         stores.database("b")
-        with mine.read() as unit:
-            unit.projects.require("a")
+        with mine.project("a").read() as unit:
+            unit.projects.require()
         stores.close()
         assert len(list(Path("/dev/fd").iterdir())) == few
 

@@ -129,8 +129,8 @@ def test_rows_planted_in_the_database_under_another_name_stay_inside(demo_folder
         context = build_context_chain(stores, write_files=False).invoke(demo_request("demo", 6, 1))
         found = search_story_memory_tool("demo", "the heron key", top_k=200, stores=stores)
         with stores.database("demo").read() as unit:
-            listed = {each.chunk.chunk_id for each in unit.memories.list_matching("demo")}
-            by_id = unit.memories.by_ids("demo", stolen, as_of=END_OF_STORY)
+            listed = {each.chunk.chunk_id for each in unit.memories.list_matching()}
+            by_id = unit.memories.by_ids(stolen, as_of=END_OF_STORY)
     told = {chunk.chunk_id for chunk in [*context.relevant_memories, *found]} | listed
     assert told
     assert told & set(stolen) == set()

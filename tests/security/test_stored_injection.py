@@ -103,11 +103,11 @@ def test_extraction_has_no_tools_and_stays_in_its_project(stores: MemoryStores) 
     assert model.tool_names == []
     assert scene.outcome == "done"
     with stores.database("victim").read() as unit:
-        assert unit.scenes.list_as_of("victim") == []
-        assert unit.memories.count("victim") == 0
+        assert unit.scenes.list_as_of() == []
+        assert unit.memories.count() == 0
     with stores.database("talked-into").read() as unit:
-        (stored,) = unit.scenes.list_as_of("talked-into")
-        known = {entity.entity_id for entity in unit.entities.list_all("talked-into")}
+        (stored,) = unit.scenes.list_as_of()
+        known = {entity.entity_id for entity in unit.entities.list_all()}
     assert (stored.chapter_index, stored.scene_index) == (1, 1)
     assert stored.record is not None
     assert "C99" not in known

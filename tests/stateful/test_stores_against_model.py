@@ -117,9 +117,9 @@ class StoryMachine(RuleBasedStateMachine):
         self.number += 1
         new = memory_of(self.number)
         with self.stores.database(self.project).write() as unit:
-            listed = unit.memories.list_matching(self.project, MemoryFilter(content_types=["memory"]))
+            listed = unit.memories.list_matching(MemoryFilter(content_types=["memory"]))
             (chunk_id,) = [each.chunk.chunk_id for each in listed if each.chunk.content == old]
-            unit.memories.edit(self.project, chunk_id, MemoryEdit(content=new))
+            unit.memories.edit(chunk_id, MemoryEdit(content=new))
         drain_outbox(self.stores, self.project)
         self.model.edit(place, old, new)
 
@@ -128,7 +128,7 @@ class StoryMachine(RuleBasedStateMachine):
     def merge(self) -> None:
         """Boris turns out to be Anna; scenes are not replaced until that is undone, which would then be refused."""
         with self.stores.database(self.project).write() as unit:
-            self.merge_id = unit.merges.merge(self.project, "C0", "C1").change_id
+            self.merge_id = unit.merges.merge("C0", "C1").change_id
         self.model.merge("C0", "C1")
 
     @precondition(lambda self: self.merge_id is not None)
@@ -136,7 +136,7 @@ class StoryMachine(RuleBasedStateMachine):
     def undo_merge(self) -> None:
         """They are two again, with all that each had."""
         with self.stores.database(self.project).write() as unit:
-            unit.merges.undo(self.project, self.merge_id)
+            unit.merges.undo(self.merge_id)
         drain_outbox(self.stores, self.project)
         self.merge_id = None
         self.model.undo_merge()
@@ -155,7 +155,7 @@ class StoryMachine(RuleBasedStateMachine):
         """Move a scene to a free place or between others; the index follows."""
         source = data.draw(st.sampled_from(sorted(self.model.scenes)))
         with self.stores.database(self.project).write() as unit:
-            unit.scenes.move_scene(self.project, StoryPosition(*source), StoryPosition(*goal))
+            unit.scenes.move_scene(StoryPosition(*source), StoryPosition(*goal))
         drain_outbox(self.stores, self.project)
         self.model.move(source, goal)
 
@@ -178,11 +178,10 @@ class StoryMachine(RuleBasedStateMachine):
         visible = self.model.memories_before(cut)
         with self.stores.database(self.project).read() as unit:
             states = {
-                each.entity_id: each.state_data
-                for each in unit.states.snapshots(self.project, ENTITIES, as_of=position)
+                each.entity_id: each.state_data for each in unit.states.snapshots(ENTITIES, as_of=position)
             }
             asked = MemoryFilter(as_of=position, content_types=["memory"])
-            listed = [each.chunk.content for each in unit.memories.list_matching(self.project, asked)]
+            listed = [each.chunk.content for each in unit.memories.list_matching(asked)]
         assert _stated(states) == {
             name: state for name, state in self.model.states_before(cut).items() if state
         }

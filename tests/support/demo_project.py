@@ -9,10 +9,7 @@ from typing import Any
 
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.plan import ChapterPlan, ScenePlan
-from runtime.ingest.entity_writes import store_entities
-from runtime.ingest.ingest import ingest_scenes
-from runtime.ingest.scene_input import scenes_of_chapter
-from runtime.projects.files import (
+from runtime.files.project_files import (
     chapter_files,
     load_chapter,
     load_characters,
@@ -20,6 +17,9 @@ from runtime.projects.files import (
     load_records,
     record_files,
 )
+from runtime.ingest.entity_writes import store_entities
+from runtime.ingest.ingest import ingest_scenes
+from runtime.ingest.scene_input import scenes_of_chapter
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores
 

@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
+from runtime.cli.opening import opened_project, story_labels
+from runtime.cli.output import (
+    index_state,
+    print_json,
+    print_pairs,
+    print_result,
+    print_table,
+    progress_bars,
+    report_warning,
+)
 from runtime.cli.parameters import COUNT, CliSession, json_option, project_argument
+
+if TYPE_CHECKING:
+    from runtime.cli.labels import ViewLabels
+    from runtime.services.consolidation import ConsolidationReport
 
 _EXAMPLES = """\b
 Examples:
@@ -53,13 +69,90 @@ def consolidate(
         raise click.UsageError("give only one of --dry-run, --list, --undo and --undo-all")
     if (listing or undo is not None or undo_all) and (limit is not None or no_model):
         raise click.UsageError("--list, --undo and --undo-all go without --limit and --no-model")
-    from runtime.cli.actions import consolidation
-
     if listing:
-        consolidation.list_consolidations(session, project, as_json=as_json)
+        _list(session, project, as_json=as_json)
     elif undo is not None or undo_all:
-        consolidation.undo(session, project, undo, as_json=as_json)
+        _undo(session, project, undo, as_json=as_json)
     else:
-        consolidation.consolidate(
-            session, project, limit=limit, with_model=not no_model, dry_run=dry_run, as_json=as_json
+        _consolidate(session, project, limit, with_model=not no_model, dry_run=dry_run, as_json=as_json)
+
+
+def _list(session: CliSession, project: str, *, as_json: bool) -> None:
+    from runtime.services.consolidation import list_consolidations
+
+    with opened_project(session, project) as stores:
+        found = list_consolidations(stores, project)
+        labels = story_labels(stores, project)
+    if as_json:
+        print_json(found)
+        return
+    rows = [
+        (
+            each.chunk.chunk_id,
+            f"{each.chunk.chapter_index}:{each.chunk.scene_index}",
+            ", ".join(each.source_ids),
+            each.chunk.content,
         )
+        for each in found
+    ]
+    print_table((labels.entity_id, labels.place, labels.value("stands for"), labels.text), rows, wide=3)
+
+
+def _undo(session: CliSession, project: str, chunk_id: str | None, *, as_json: bool) -> None:
+    from runtime.services.consolidation import undo_consolidations
+
+    with opened_project(session, project) as stores:
+        undone = undo_consolidations(stores, project, chunk_id=chunk_id)
+    told = f"took back {len(undone)} consolidated memories; their sources are read again"
+    print_result({"undone": undone}, told, as_json=as_json)
+
+
+def _consolidate(
+    session: CliSession,
+    project: str,
+    limit: int | None,
+    *,
+    with_model: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    from runtime.services.consolidation import consolidate_memories
+
+    with opened_project(session, project) as stores, progress_bars("consolidating") as (progress,):
+        report = consolidate_memories(
+            stores, project, limit=limit, with_model=with_model, dry_run=dry_run, progress=progress
+        )
+        labels = story_labels(stores, project)
+    if as_json:
+        print_json(report)
+    else:
+        _print_report(report, project, labels)
+    for issue in [*report.issues, *report.indexing.issues]:
+        report_warning(issue.message)
+
+
+def _print_report(report: ConsolidationReport, project_id: str, labels: ViewLabels) -> None:
+    sources = sum(len(group.source_ids) for group in report.groups)
+    by_model = sum(group.is_models for group in report.groups)
+    done = labels.value("{} memories into {}").format(sources, len(report.groups))
+    if not report.dry_run:
+        done += labels.value(", {} of them written by the model").format(by_model)
+    overtaken = labels.value("{} groups, left alone").format(report.overtaken) if report.overtaken else None
+    print_pairs(
+        {
+            labels.value("project"): project_id,
+            labels.value("limit"): labels.value("{} memories per entity").format(report.limit),
+            labels.value("would consolidate" if report.dry_run else "consolidated"): done,
+            labels.value("memories"): f"{report.memories_before} -> {report.memories_after}",
+            labels.value("still over the limit"): ", ".join(
+                f"{name} {count}" for name, count in report.over_limit.items()
+            ),
+            labels.value("changed meanwhile"): overtaken,
+            labels.value("index"): None
+            if report.dry_run
+            else index_state(report.indexing, project_id, labels),
+        }
+    )
+    if report.dry_run:
+        rows = [(group.entity_id, ", ".join(group.source_ids)) for group in report.groups]
+        print_table((labels.entity, labels.value("memories")), rows, wide=1)

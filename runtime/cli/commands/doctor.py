@@ -1,17 +1,32 @@
-"""`novelgen doctor`."""
+"""`novelgen doctor` and `reindex`."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from runtime.cli.parameters import CliSession, json_option
-
-_EXAMPLES = (
-    "\b\nExamples:\n  novelgen doctor\n  novelgen doctor my-novel --json\n  novelgen doctor my-novel --repair"
+from runtime.cli.error_handling import ExitCode
+from runtime.cli.opening import opened_project, opened_stores
+from runtime.cli.output import (
+    print_heading,
+    print_json,
+    print_pairs,
+    print_table,
+    progress_bars,
+    report_line,
 )
+from runtime.cli.parameters import CliSession, json_option, project_argument
+
+if TYPE_CHECKING:
+    from runtime.services.diagnosis import Diagnosis, Finding
+
+_MARKS = {"ok": "ok", "hint": "hint", "degraded": "DEGRADED", "broken": "BROKEN"}
 
 
-@click.command(epilog=_EXAMPLES)
+@click.command(
+    epilog="\b\nExamples:\n  novelgen doctor\n  novelgen doctor my-novel --json\n  novelgen doctor my-novel --repair"
+)
 @click.argument("project", required=False)
 @click.option(
     "--repair",
@@ -28,6 +43,67 @@ def doctor(session: CliSession, project: str | None, repair: bool, as_json: bool
     """
     if repair and project is None:
         raise click.UsageError("--repair needs PROJECT")
-    from runtime.cli.actions.doctor import diagnose
+    from runtime.services.diagnosis import diagnose
 
-    diagnose(session, project, repair=repair, as_json=as_json)
+    with opened_stores(session, project) as stores:
+        diagnosis = diagnose(stores, project, repair=repair)
+    if as_json:
+        print_json(diagnosis)
+    else:
+        _print(diagnosis)
+    if diagnosis.is_broken:
+        raise click.exceptions.Exit(ExitCode.STORE_UNAVAILABLE)
+
+
+@click.command(epilog="\b\nExample:\n  novelgen reindex my-novel")
+@project_argument
+@json_option
+@click.pass_obj
+def reindex(session: CliSession, project: str, as_json: bool) -> None:
+    """Build the vector index anew from the database; verify it.
+
+    Needed after the embedding model or a setting of memory.ingest changed, or when the index is damaged or
+    lost. Vectors that the database keeps are used again; the old index answers until the new one is whole.
+    """
+    from runtime.services.indexing import reindex_project
+
+    with opened_project(session, project) as stores, progress_bars("memories") as (progress,):
+        result = reindex_project(stores, project, progress=progress)
+    if as_json:
+        print_json(result)
+    else:
+        indexing, chosen = result.indexing, result.chosen
+        print_pairs(
+            {
+                "project": project,
+                "by the settings": f"{chosen} memories embedded otherwise than before" if chosen else None,
+                "indexed": f"{indexing.indexed} memories, {indexing.embedded} texts embedded anew",
+                "verified": result.verification,
+                "waiting": indexing.waiting,
+            }
+        )
+    if not result.is_sound:
+        report_line(
+            f"error: the index does not agree with the database ({result.verification}); run it again"
+        )
+        raise click.exceptions.Exit(ExitCode.FAILED)
+
+
+def _print(diagnosis: Diagnosis) -> None:
+    for heading, pairs in (
+        ("Versions", diagnosis.versions),
+        ("Settings", diagnosis.settings),
+        ("Project", diagnosis.counts),
+    ):
+        if pairs:
+            print_heading(heading)
+            print_pairs({name: str(value) for name, value in pairs.items() if value is not None})
+    for heading, findings in (("Repairs", diagnosis.repairs), ("Findings", diagnosis.findings)):
+        if findings:
+            print_heading(heading)
+            print_table(("", "what", "finding"), [_row(each) for each in findings], wide=2)
+
+
+def _row(finding: Finding) -> tuple[str, str, str]:
+    fix = f"\n  → {finding.fix}" if finding.fix else ""
+    return _MARKS[finding.level], finding.what, finding.message + fix

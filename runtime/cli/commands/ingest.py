@@ -1,12 +1,27 @@
-"""`novelgen ingest`."""
+"""`novelgen ingest` and `import-book`."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from runtime.cli.parameters import FILE, CliSession, project_argument
+from runtime.cli.error_handling import ExitCode
+from runtime.cli.opening import opened_stores, story_labels
+from runtime.cli.output import (
+    index_state,
+    print_json,
+    print_pairs,
+    progress_bars,
+    report_line,
+    report_warning,
+)
+from runtime.cli.parameters import CHAPTER, FILE, FOLDER, CliSession, json_option, project_argument
+
+if TYPE_CHECKING:
+    from runtime.cli.labels import ViewLabels
+    from runtime.services.ingest import IngestReport
 
 
 @click.command(
@@ -20,10 +35,16 @@ from runtime.cli.parameters import FILE, CliSession, project_argument
     default=None,
     help="Take the scene records in records/ in, or leave them.  [default: in, where there are any]",
 )
-@click.option("--chapter", type=click.IntRange(min=0), help="Only this chapter.  [default: all]")
+@click.option("--chapter", type=CHAPTER, help="Only this chapter.  [default: all]")
+@json_option
 @click.pass_obj
 def ingest(
-    session: CliSession, project: str, files: tuple[Path, ...], records: bool | None, chapter: int | None
+    session: CliSession,
+    project: str,
+    files: tuple[Path, ...],
+    records: bool | None,
+    chapter: int | None,
+    as_json: bool,
 ) -> None:
     """Store finished chapters, characters, entities and records.
 
@@ -31,6 +52,72 @@ def ingest(
     records/chapter_NNN_records.json. What is stored already and has not changed is left alone; a changed scene
     takes the place of what came from it before.
     """
-    from runtime.cli.actions.ingest import ingest_project
+    from runtime.services.ingest import ingest_project
 
-    ingest_project(session, project, files=files, records=records, chapter=chapter)
+    with opened_stores(session, project) as stores:
+        with progress_bars("scenes", "index") as (progress, index_progress):
+            report = ingest_project(
+                stores,
+                project,
+                files=files,
+                records=records,
+                chapter_index=chapter,
+                progress=progress,
+                index_progress=index_progress,
+            )
+        labels = story_labels(stores, project)
+    _show(report, labels, as_json=as_json)
+
+
+@click.command(
+    "import-book", epilog="\b\nExample:\n  novelgen import-book books/moby --project moby --records"
+)
+@click.argument("folder", metavar="DIR", type=FOLDER)
+@click.option("--project", required=True, help="Project to import into; it is created when there is none.")
+@click.option("--records", is_flag=True, help="Also take entities.jsonl and records.jsonl.")
+@json_option
+@click.pass_obj
+def import_book(session: CliSession, folder: Path, project: str, records: bool, as_json: bool) -> None:
+    """Import a book from a folder of JSON Lines.
+
+    DIR holds scenes.jsonl, meta.json and, for --records, entities.jsonl and records.jsonl. Ids of the book are
+    kept, and importing again changes nothing.
+    """
+    from runtime.services.ingest import import_book_folder
+
+    with opened_stores(session, project) as stores:
+        with progress_bars("scenes", "index") as (progress, index_progress):
+            report = import_book_folder(
+                stores,
+                project,
+                folder=folder,
+                records=records,
+                progress=progress,
+                index_progress=index_progress,
+            )
+        labels = story_labels(stores, project)
+    _show(report, labels, as_json=as_json)
+
+
+def _show(report: IngestReport, labels: ViewLabels, *, as_json: bool) -> None:
+    for warning in report.warnings:
+        report_warning(warning)
+    for failure in report.failures:
+        report_line(f"error: {failure}")
+    if as_json:
+        print_json(report)
+    else:
+        counts = [report.count(outcome) for outcome in ("added", "replaced", "unchanged")]
+        told = labels.value("{} new, {} changed, {} unchanged, {} failed")
+        print_pairs(
+            {
+                labels.value("project"): report.project_id,
+                labels.value("scenes"): told.format(*counts, len(report.failures)),
+                labels.value("memories"): report.memories,
+                labels.value("entities"): report.entities,
+                labels.value("index"): index_state(report.indexing, report.project_id, labels),
+            }
+        )
+    if report.failures:
+        report_line("what failed was left out: correct it and run the same command again")
+        raise click.exceptions.Exit(ExitCode.FAILED)

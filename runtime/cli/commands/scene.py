@@ -111,7 +111,7 @@ def insert(
 
     The scene that stands there and those after it move on by one; with a chapter alone, the chapters do.
     """
-    from runtime.projects.file_reading import read_text_file
+    from runtime.files.file_reading import read_text_file
     from runtime.services.scenes import insert_scene
 
     text = read_text_file(text_file) if text_file is not None else None
@@ -219,7 +219,7 @@ def edit_record(
 
     What came from the old record is withdrawn; a scene without a record starts with an empty one.
     """
-    from runtime.projects.file_reading import read_text_file
+    from runtime.files.file_reading import read_text_file
     from runtime.services.scenes import get_record, replace_record
 
     with opened_project(session, project) as stores:

@@ -9,7 +9,7 @@ import pytest
 
 from novelgen.models.state import EntityStateSnapshot
 from runtime.bench.book import BenchBook
-from runtime.bench.state_accuracy import StateKey, measure_states
+from runtime.bench.scoring import StateKey, measure_states
 
 
 def snapshot(entity_id: str, **state: Any) -> EntityStateSnapshot:

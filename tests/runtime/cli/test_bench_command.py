@@ -30,7 +30,7 @@ def test_the_table_names_each_system(run: Run) -> None:
     assert result.exit_code == 0, result.stderr
     assert "bench_book, text only, 1 plans" in result.stdout
     assert "far@100" in result.stdout
-    assert "queries fused, cut" in result.stdout
+    assert "rules planner" in result.stdout
 
 
 def test_cost_is_measured_at_the_sizes_asked_for(run: Run, tmp_path: Path) -> None:
@@ -58,3 +58,10 @@ def test_a_folder_that_is_no_book_is_refused(run: Run, tmp_path: Path) -> None:
     result = run("bench", str(tmp_path))
     assert result.exit_code == 2
     assert "scenes.jsonl" in result.stderr
+
+
+def test_rivals_are_measured_elsewhere(run: Run) -> None:
+    """Rivals and test planners do not ship; who asks for them is told the command of the repository."""
+    for options in (["--peers"], ["--planner", "garbage"]):
+        result = run("bench", BOOK, *options)
+        assert (result.exit_code, "python -m tests.benchmarks.rivals" in result.stderr) == (2, True)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.runtime.cli.conftest import Run
 from tests.runtime.cli.small_project import PLAN, PROJECT
-from tests.runtime.cli.test_plan_files import line, plans_file
+from tests.runtime.services.test_scene_plans import line, plans_file
 
 
 def steady(file: Path) -> str:

@@ -12,9 +12,7 @@ from click.testing import Result
 
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.entity import Entity
-from runtime.cli.actions.ingest import ingest_project
-from runtime.cli.context_building import characters_of_entities
-from runtime.cli.parameters import CliSession
+from runtime.services.contexts import characters_of_entities
 from tests.runtime.cli.conftest import Run
 from tests.runtime.cli.small_project import PLAN, PROJECT
 
@@ -127,7 +125,6 @@ def test_a_missing_plan_names_both_places(run: Run, ingested: Path) -> None:
     ("arguments", "told"),
     [
         ([], "give --chapter and --scene"),
-        (["--chapter", "3"], "give --chapter and --scene"),
         (["--chapter", "3", "--scene", "1", "--out", "x"], "--plans and --out"),
         (["--plans", "p.jsonl"], "--plans needs --out"),
         (["--plans", "p.jsonl", "--out", "x", "--chapter", "3"], "without --chapter"),
@@ -256,14 +253,55 @@ def test_characters_are_built_from_what_the_story_has_shown() -> None:
     assert [each.name for each in characters.supporting_characters] == ["Cornelius"]
 
 
-def test_without_characters_json_nobody_of_later_is_known(
-    run: Run, written: Path, projects_dir: Path
-) -> None:
+def test_without_characters_json_nobody_of_later_is_known(run: Run, written: Path) -> None:
     """Characters that are built from the stored entities are those before the scene, under their names of then."""
     (written / "characters.json").unlink()
-    ingest_project(CliSession(projects_dir), PROJECT, files=[], records=None, chapter=None)
+    run("ingest", PROJECT)
     plan = written / "plan.json"
     plan.write_text(json.dumps(PLAN), encoding="utf-8")
     result = run("context", PROJECT, "--chapter", "2", "--scene", "1", "--plan", str(plan), "--json")
     assert result.exit_code == 0
     assert "Cornelius" not in result.stdout
+
+
+def test_a_plan_needs_no_json(run: Run, ingested: Path) -> None:
+    """Said in words the plan is of the scene after what is stored; a name that nobody bears is on the screen."""
+    spoken = ("--purpose", "Ada looks for the brass key", "--with", "Ada", "--with", "Zebedee")
+    result = run("context", PROJECT, *spoken, "--at", "the lighthouse")
+    assert result.exit_code == 0
+    assert "Memory for scene 3:1" in result.stdout
+    assert "not known to the story  Zebedee" in result.stdout
+    assert "nothing is missing" not in result.stdout
+    plan = json.loads((ingested / "scene_3_1_memory.json").read_text(encoding="utf-8"))["report"][
+        "scene_plan"
+    ]
+    assert (plan["location"], plan["characters"]) == ("the lighthouse", ["Ada", "Zebedee"])
+
+
+def test_a_plan_is_said_or_read_but_not_both(run: Run, ingested: Path) -> None:
+    """Neither silently wins over the other."""
+    file = str(ingested / "chapters" / "chapter_003_plan.json")
+    result = run("context", PROJECT, file, "--purpose", "another")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "not both" in result.stderr
+
+
+def test_a_failed_write_is_told_beside_the_json(run: Run, ingested: Path) -> None:
+    """Whoever reads stdout as JSON also learns on stderr that there is no file."""
+    (ingested / "scene_3_1_memory.json").mkdir()
+    result = run("context", *SCENE, "--json")
+    assert result.exit_code == 0
+    assert shown_context(result)["relevant_memories"]
+    assert "warning: the context is not written" in result.stderr
+
+
+def test_a_chinese_storys_view_is_chinese(run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The words follow the stored story, not the language in which the plan happens to be written."""
+    settings = ingested / "settings.json"
+    settings.write_text(json.dumps({"project_name": "灯塔", "language": "zh"}), encoding="utf-8")
+    run("ingest", PROJECT)
+    settings.unlink()
+    shown = run("context", *SCENE).stdout
+    assert "规划方式" in shown
+    assert "重要" in shown
+    assert not {"importance", "relevance", "no model is configured"} & set(shown.replace(";", " ").split())

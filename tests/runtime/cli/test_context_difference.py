@@ -18,7 +18,7 @@ from novelgen.models.context import (
     StateDifference,
     TimelineDifference,
 )
-from runtime.cli.views.context_difference import print_difference
+from runtime.cli.views import print_difference
 from tests.runtime.cli.conftest import Run
 from tests.runtime.cli.small_project import PLAN, PROJECT, disable_index
 

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from runtime.cli.main import novelgen
 from tests.runtime.cli.conftest import Run
 from tests.runtime.cli.small_project import PLAN, PROJECT, disable_index
-from tests.runtime.cli.test_plan_files import line, plans_file
+from tests.runtime.services.test_scene_plans import line, plans_file
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import pytest
 from novelgen.errors import InvalidFileError, UnknownProjectError
 from novelgen.models.position import StoryPosition
 from runtime.exchange.import_source import SourceImport, import_source
-from runtime.projects.scene_plans import own_scene_plan
+from runtime.files.scene_plans import own_scene_plan
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 
@@ -80,13 +80,13 @@ def test_a_project_of_novel_gen(stores: MemoryStores, project: str, tmp_path: Pa
     assert stores.paths(project).chapter_plan_file(2).is_file()
     inside, after = StoryPosition(1, 2), StoryPosition(2)
     with stores.database(project).read() as unit:
-        assert unit.scenes.require(project, StoryPosition(1, 1)).participants == ["C0"]
-        state = unit.states.snapshots(project, ["C0"], as_of=after)[0].state_data
+        assert unit.scenes.require(StoryPosition(1, 1)).participants == ["C0"]
+        state = unit.states.snapshots(["C0"], as_of=after)[0].state_data
         assert state["status"] == "受冻"
-        assert "status" not in unit.states.snapshots(project, ["C0"], as_of=inside)[0].state_data
-        assert [loop.description for loop in unit.loops.list_as_of(project, as_of=after)] == ["谁放的火？"]
-        assert unit.loops.list_as_of(project, as_of=inside) == []
-        notes = [each.chunk.content for each in unit.memories.list_matching(project) if not each.from_scene]
+        assert "status" not in unit.states.snapshots(["C0"], as_of=inside)[0].state_data
+        assert [loop.description for loop in unit.loops.list_as_of(as_of=after)] == ["谁放的火？"]
+        assert unit.loops.list_as_of(as_of=inside) == []
+        notes = [each.chunk.content for each in unit.memories.list_matching() if not each.from_scene]
         assert sorted(notes) == sorted(["林冲雪夜上山。", "冬夜", "林冲到山神庙"])
 
 
@@ -112,7 +112,7 @@ def test_a_project_of_novel_gens_second_version(stores: MemoryStores, project: s
     assert (result.preview.new_entities, result.preview.new_scenes) == (["C0"], ["1:1"])
     assert result.copied_plans == ["chapter_002_plan.json"]
     with stores.database(project).read() as unit:
-        assert unit.scenes.require(project, StoryPosition(1, 1)).participants == ["C0"]
+        assert unit.scenes.require(StoryPosition(1, 1)).participants == ["C0"]
     plan, _ = own_scene_plan(stores.paths(project), chapter_index=2, scene_index=1)
     assert plan is not None
     assert (plan.purpose, plan.key_actions) == ("避雪", ["推门"])
@@ -137,7 +137,7 @@ def test_importing_twice_adds_nothing(stores: MemoryStores, project: str, tmp_pa
     folder = _novel_gen(tmp_path, [{"chapter_number": 1, **_ENTRY}])
     _import(stores, folder, project)
     with stores.database(project).read() as unit:
-        before = unit.exchange.contents(project)
+        before = unit.exchange.contents()
     preview = _import(stores, folder, project).preview
     assert (preview.new_entities, preview.new_scenes, preview.new_memories, preview.new_events) == (
         [],
@@ -147,7 +147,7 @@ def test_importing_twice_adds_nothing(stores: MemoryStores, project: str, tmp_pa
     )
     assert preview.same_scenes == ["1:1"]
     with stores.database(project).read() as unit:
-        assert unit.exchange.contents(project) == before
+        assert unit.exchange.contents() == before
 
 
 def test_a_wrong_chapter_memory_is_refused(stores: MemoryStores, project: str, tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_a_manuscript_is_previewed_then_imported(stores: MemoryStores, project: 
         stores.database(project)
     assert _import(stores, file, project).preview.is_new_project
     with stores.database(project).read() as unit:
-        texts = [scene.text for scene in unit.scenes.list_as_of(project, with_text=True)]
+        texts = [scene.text for scene in unit.scenes.list_as_of(with_text=True)]
     assert texts == ["She came.", "She slept.", "She left."]
 
 

@@ -59,19 +59,19 @@ def recorded_scenes() -> list[SceneInput]:
 def stored_at(stores: MemoryStores, project: str, chapter: int, number: int) -> dict[str, Any]:
     """Return all that is stored of a place, as plain data that can be compared."""
     with stores.database(project).read() as unit:
-        stored = unit.scenes.get(project, StoryPosition(chapter, number))
+        stored = unit.scenes.get(StoryPosition(chapter, number))
         places = [(chapter, number)]
         return {
             "scene": None if stored is None else stored.model_dump(),
-            "memories": [each.model_dump() for each in unit.memories.of_scenes(project, places)],
+            "memories": [each.model_dump() for each in unit.memories.of_scenes(places)],
             "states": [
                 change.model_dump()
-                for change in unit.states.changes_of(project)
+                for change in unit.states.changes_of()
                 if (change.chapter_index, change.scene_index) == (chapter, number)
             ],
             "loops": [
                 loop.model_dump(exclude={"age_scenes"})
-                for loop in unit.loops.list_as_of(project)
+                for loop in unit.loops.list_as_of()
                 if (loop.chapter_index, loop.scene_index) == (chapter, number)
             ],
         }

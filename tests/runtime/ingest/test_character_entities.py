@@ -18,7 +18,7 @@ def _stored(stores: MemoryStores, project: str) -> dict[str, tuple[str, list[str
     with stores.database(project).read() as unit:
         return {
             one.entity.entity_id: (one.origin, one.entity.names(), one.entity.role)
-            for one in unit.entities.list_all(project)
+            for one in unit.entities.list_all()
         }
 
 
@@ -34,7 +34,7 @@ def test_characters_get_ids_in_their_order(stores: MemoryStores, project: str) -
         "C2": ("author", ["Tom"], ""),
     }
     with stores.database(project).read() as unit:
-        mary = unit.entities.get(project, "C0")
+        mary = unit.entities.get("C0")
     assert mary is not None
     assert mary.entity.profile == {"background": "Raised at sea.", "fears": "x"}
     assert store_entities(stores, project, characters=cast).written == []
@@ -64,7 +64,7 @@ def test_a_character_is_the_entity_of_that_name(stores: MemoryStores, project: s
         "heir",
     )
     with stores.database(project).read() as unit:
-        stored = unit.entities.get(project, "C9")
+        stored = unit.entities.get("C9")
     assert stored is not None
     assert stored.entity.first_chapter == 2
 
@@ -102,7 +102,7 @@ def test_an_alias_that_the_file_has_no_more_is_withdrawn(stores: MemoryStores, p
     assert (result.written, result.rescanned) == (["C0"], [(1, 1)])
     assert _names(stores, project) == ["Mary Grey", "the heiress"]
     with stores.database(project).read() as unit:
-        assert unit.scenes.list_as_of(project)[0].participants == []
+        assert unit.scenes.list_as_of()[0].participants == []
     again = store_entities(stores, project, characters=_cast("the heiress"))
     assert (again.written, again.rescanned) == ([], [])
 
@@ -139,7 +139,7 @@ def test_an_alias_that_a_person_added_stays_as_the_authors(stores: MemoryStores,
     """A change of the file neither takes it away nor makes it a name that the text must show first."""
     store_entities(stores, project, characters=_cast("Miss Grey"))
     with stores.database(project).read() as unit:
-        stored = unit.entities.get(project, "C0")
+        stored = unit.entities.get("C0")
     assert stored is not None
     aliases = [*stored.entity.aliases, EntityAlias(alias="the sea wolf")]
     edited = stored.entity.model_copy(update={"aliases": aliases})
@@ -147,14 +147,14 @@ def test_an_alias_that_a_person_added_stays_as_the_authors(stores: MemoryStores,
     store_entities(stores, project, characters=_cast(role="captain"))
     assert _names(stores, project) == ["Mary Grey", "the sea wolf"]
     with stores.database(project).read() as unit:
-        assert unit.entities.author_aliases(project) == {"C0": {"the sea wolf"}}
+        assert unit.entities.author_aliases() == {"C0": {"the sea wolf"}}
 
 
 def test_a_card_that_a_person_changed_still_loses_the_files_alias(stores: MemoryStores, project: str) -> None:
     """Editing her description does not make the file's alias the person's."""
     store_entities(stores, project, characters=_cast("Miss Grey"))
     with stores.database(project).read() as unit:
-        stored = unit.entities.get(project, "C0")
+        stored = unit.entities.get("C0")
     assert stored is not None
     edited = stored.entity.model_copy(update={"description": "Raised by the sea."})
     store_entities(stores, project, [edited], origin="author")
@@ -177,8 +177,24 @@ def test_undoing_a_merge_lets_the_file_take_its_alias_back_again(stores: MemoryS
     )
     store_entities(stores, project, characters=both)
     with stores.database(project).write() as unit:
-        merge = unit.merges.merge(project, "C1", "C0")
+        merge = unit.merges.merge("C1", "C0")
     with stores.database(project).write() as unit:
-        unit.merges.undo(project, merge.change_id)
+        unit.merges.undo(merge.change_id)
     store_entities(stores, project, characters=_cast())
     assert _names(stores, project) == ["Mary Grey"]
+
+
+def test_a_translation_outlives_the_authors_file(stores: MemoryStores, project: str) -> None:
+    """How an editor translated a name stays when the author's characters are stored again, changed or not."""
+    store_entities(stores, project, characters=CharactersConfig(protagonist=MARY))
+    with stores.database(project).read() as unit:
+        mary = unit.entities.get("C0")
+    assert mary is not None
+    translated = mary.entity.model_copy(update={"profile": {**mary.entity.profile, "translation": "玛丽"}})
+    store_entities(stores, project, [translated], origin="author")
+    changed = MARY.model_copy(update={"role": "captain"})
+    store_entities(stores, project, characters=CharactersConfig(protagonist=changed))
+    with stores.database(project).read() as unit:
+        stored = unit.entities.get("C0")
+    assert stored is not None
+    assert (stored.entity.role, stored.entity.profile["translation"]) == ("captain", "玛丽")

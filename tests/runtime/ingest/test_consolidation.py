@@ -101,7 +101,7 @@ def test_scenes_after_the_last_source_read_the_one_memory_alone(
     assert (report.memories_before, report.issues, report.overtaken) == (SCENES, [], 0)
     assert report.memories_after == memory_count(stores, project) == LEFT
     with stores.database(project).read() as unit:
-        (first, *_) = stored = unit.consolidations.list_all(project)
+        (first, *_) = stored = unit.consolidations.list_all()
     assert [each.chunk.chunk_id for each in stored] == [group.chunk_id for group in report.groups]
     assert (first.chunk.scene_index, MARK in first.chunk.content) == (MARKED, True)
     for place in places:
@@ -210,7 +210,7 @@ def test_kept_sources_do_not_count_as_dead_vectors(
     """An index that holds just what it must, sources of consolidated memories included, is never built anew."""
     consolidate_project(stores, road, limit=3)
     with stores.database(road).read() as unit:
-        held = len(unit.memories.index_ids(road))
+        held = len(unit.memories.index_ids())
     rebuilds: list[str] = []
     monkeypatch.setattr(compaction, "SPARE_VECTORS", 0)
     monkeypatch.setattr(compaction, "MAX_KEPT_PER_MEMORY", 1)

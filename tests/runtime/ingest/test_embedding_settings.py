@@ -40,7 +40,7 @@ def changed(stores: MemoryStores) -> Iterator[MemoryStores]:
 def embedded(stores: MemoryStores, project: str) -> set[tuple[str, int | None]]:
     """Return type and scene of the memories that the index is to hold."""
     with stores.database(project).read() as unit:
-        found = unit.memories.list_matching(project, MemoryFilter())
+        found = unit.memories.list_matching(MemoryFilter())
     chunks = [stored.chunk for stored in found]
     return {(each.content_type, each.scene_index) for each in chunks if each.embedding_id != WORDS_ONLY}
 
@@ -68,7 +68,7 @@ def test_a_changed_setting_is_applied_and_taken_back(
     assert verify_index(stores, story).is_sound
     with stores.database(story).read() as unit:
         model = stores.embedding_identity.model_name
-        assert unit.embeddings.count(story, model) == len(unit.memories.index_ids(story))
+        assert unit.embeddings.count(model) == len(unit.memories.index_ids())
 
 
 def test_a_reindex_holds_what_was_chosen(changed: MemoryStores, story: str) -> None:
@@ -82,18 +82,18 @@ def test_a_reindex_holds_what_was_chosen(changed: MemoryStores, story: str) -> N
 def test_the_story_does_not_count_as_changed(changed: MemoryStores, story: str) -> None:
     """Contexts that were written before stay up to date: nothing that they tell changed."""
     with changed.database(story).read() as unit:
-        before = unit.story_version(story, END_OF_STORY)
+        before = unit.story_version(END_OF_STORY)
     apply_embedding_settings(changed, story)
     with changed.database(story).read() as unit:
-        assert unit.story_version(story, END_OF_STORY) == before
+        assert unit.story_version(END_OF_STORY) == before
 
 
 def test_what_an_author_edited_is_left_alone(changed: MemoryStores, story: str) -> None:
     """A passage that an author rewrote stays as it is embedded."""
     with changed.database(story).write() as unit:
-        found = unit.memories.list_matching(story, MemoryFilter(content_types=["scene"]))
+        found = unit.memories.list_matching(MemoryFilter(content_types=["scene"]))
         [passage] = [stored for stored in found if stored.chunk.scene_index == 1]
-        unit.memories.edit(story, passage.chunk.chunk_id, MemoryEdit(content="Mary came by night."))
+        unit.memories.edit(passage.chunk.chunk_id, MemoryEdit(content="Mary came by night."))
     assert stored_otherwise(changed, story) == 0
 
 

@@ -89,7 +89,7 @@ def extracted(
 def stored_scene(stores: MemoryStores, project: str, chapter: int, number: int) -> StoredScene:
     """Return a stored scene with its text."""
     with stores.database(project).read() as unit:
-        return unit.scenes.require(project, StoryPosition(chapter, number))
+        return unit.scenes.require(StoryPosition(chapter, number))
 
 
 @pytest.fixture
@@ -114,10 +114,10 @@ def test_scenes_get_records_people_and_threads(stores: MemoryStores, story: str)
         ["C0", "C1"],
     )
     with stores.database(story).read() as unit:
-        pike = unit.entities.get(story, "C2")
-        loop = unit.loops.get(story, "OL0")
-        relationships = unit.relationships.list_as_of(story)
-        [lamp] = unit.states.snapshots(story, ["I0"])
+        pike = unit.entities.get("C2")
+        loop = unit.loops.get("OL0")
+        relationships = unit.relationships.list_as_of()
+        [lamp] = unit.states.snapshots(["I0"])
     assert pike is not None
     assert (pike.entity.name, pike.origin, pike.entity.first_chapter) == ("Sexton Pike", "extracted", 1)
     assert loop is not None
@@ -143,8 +143,8 @@ def test_memories_bear_their_evidence(stores: MemoryStores, story: str) -> None:
     """A located quote is the memory's span, one that is not there makes it unverified; both are listed."""
     report = extracted(stores, story, answers())
     with stores.database(story).read() as unit:
-        found = unit.memories.list_matching(story, MemoryFilter(content_types=["memory"]))
-        unverified = unit.memories.list_matching(story, MemoryFilter(unverified_only=True))
+        found = unit.memories.list_matching(MemoryFilter(content_types=["memory"]))
+        unverified = unit.memories.list_matching(MemoryFilter(unverified_only=True))
     spans = {stored.chunk.content[:9]: stored.chunk.source_span for stored in found}
     start, end = spans["Tom Hale "] or (0, 0)
     assert BROKEN[start:end] == "had sold the lamp to a pedlar"
@@ -156,8 +156,8 @@ def test_a_broken_promise_supersedes_the_promise(stores: MemoryStores, story: st
     """The promise is kept, and marked as over from the scene on that broke it."""
     extracted(stores, story, answers())
     with stores.database(story).read() as unit:
-        before = unit.memories.by_entities(story, ["C0"], as_of=StoryPosition(1, 2), limit=10)
-        after = unit.memories.by_entities(story, ["C0"], as_of=END_OF_STORY, limit=10)
+        before = unit.memories.by_entities(["C0"], as_of=StoryPosition(1, 2), limit=10)
+        after = unit.memories.by_entities(["C0"], as_of=END_OF_STORY, limit=10)
     promise = [chunk for chunk in before if chunk.event_type == "promise_made"]
     assert [chunk.superseded_by for chunk in promise] == [None]
     [over] = [chunk for chunk in after if chunk.event_type == "promise_made"]
@@ -202,7 +202,7 @@ def test_a_failed_scene_is_still_found_by_its_passages(stores: MemoryStores, sto
     report = extracted(stores, story, outage)
     assert [each.fault for each in report.scenes] == ["unavailable"] * 2
     with stores.database(story).read() as unit:
-        assert unit.memories.count(story, MemoryFilter(content_types=["scene"])) == 2
+        assert unit.memories.count(MemoryFilter(content_types=["scene"])) == 2
     assert stored_scene(stores, story, 1, 1).participants == ["C0", "C1"]
 
 

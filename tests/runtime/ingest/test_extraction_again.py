@@ -38,7 +38,7 @@ BETTER = {
 def memories(stores: MemoryStores, project: str) -> dict[str, StoredMemory]:
     """Return the distilled memories by their text."""
     with stores.database(project).read() as unit:
-        found = unit.memories.list_matching(project, MemoryFilter(content_types=["memory"]))
+        found = unit.memories.list_matching(MemoryFilter(content_types=["memory"]))
     return {stored.chunk.content: stored for stored in found}
 
 
@@ -63,8 +63,8 @@ def test_one_scene_is_read_anew(stores: MemoryStores, story: str) -> None:
         "Tom Hale broke his promise to Mary Grey: he sold the lamp to a pedlar.",
     ]
     with stores.database(story).read() as unit:
-        states = unit.states.changes_of(story)
-        assert unit.relationships.list_as_of(story) == []
+        states = unit.states.changes_of()
+        assert unit.relationships.list_as_of() == []
     stated = [(each.entity_id, each.attribute) for each in states if each.kind == "explicit"]
     assert stated == [("C1", "inventory")]
     assert stored_scene(stores, story, 1, 2) == other
@@ -75,7 +75,7 @@ def test_a_thread_keeps_its_id(stores: MemoryStores, story: str) -> None:
     """A loop that is told in other words stays the one that a later scene resolved."""
     extracted(stores, story, answers(promise=BETTER), choice=FIRST)
     with stores.database(story).read() as unit:
-        loop = unit.loops.get(story, "OL0")
+        loop = unit.loops.get("OL0")
     assert loop is not None
     assert (loop.description, loop.status) == ("Tom must return the lamp by Friday.", "resolved")
 
@@ -85,8 +85,8 @@ def test_what_an_author_changed_survives(stores: MemoryStores, story: str) -> No
     old = memories(stores, story)
     edited, pinned = (stored.chunk.chunk_id for text, stored in old.items() if "Pike" in text)
     with stores.database(story).write() as unit:
-        unit.memories.edit(story, edited, MemoryEdit(content="Pike saw it all."))
-        unit.memories.pin(story, pinned)
+        unit.memories.edit(edited, MemoryEdit(content="Pike saw it all."))
+        unit.memories.pin(pinned)
     extracted(stores, story, answers(promise=BETTER), choice=AGAIN)
     assert {"Pike saw it all.", "Sexton Pike keeps a secret."} < set(memories(stores, story))
 

@@ -80,9 +80,9 @@ def test_scenes_come_alone_without_the_flag(stores: MemoryStores, folder: Path) 
     result = import_book(stores, folder, project_id="lamp")
     assert (result.count("added"), result.issues) == (2, [])
     with stores.database("lamp").read() as unit:
-        project = unit.projects.require("lamp")
-        scenes = unit.scenes.list_as_of("lamp")
-        assert unit.entities.list_all("lamp") == []
+        project = unit.projects.require()
+        scenes = unit.scenes.list_as_of()
+        assert unit.entities.list_all() == []
     assert (project.name, project.language) == ("灯", "zh")
     assert [(each.title, each.record) for each in scenes] == [("一", None), ("二", None)]
 
@@ -93,13 +93,11 @@ def test_entities_and_records_come_with_the_flag(stores: MemoryStores, folder: P
     result = import_book(stores, folder, project_id="lamp", records=True)
     assert [each.outcome for each in result.scenes] == ["replaced", "unchanged"]
     with stores.database("lamp").read() as unit:
-        (entity,) = unit.entities.list_all("lamp")
-        (loop,) = unit.loops.list_as_of("lamp")
-        memories = [
-            each.chunk.source_id for each in unit.memories.list_matching("lamp") if each.chunk.source_id
-        ]
-        (state,) = unit.states.snapshots("lamp", ["C7"], as_of=StoryPosition(2, 1))
-        assert unit.entities.next_id("lamp", "character") == "C8"
+        (entity,) = unit.entities.list_all()
+        (loop,) = unit.loops.list_as_of()
+        memories = [each.chunk.source_id for each in unit.memories.list_matching() if each.chunk.source_id]
+        (state,) = unit.states.snapshots(["C7"], as_of=StoryPosition(2, 1))
+        assert unit.entities.next_id("character") == "C8"
     assert (entity.entity.entity_id, entity.origin, loop.loop_id, memories) == (
         "C7",
         "supplied",
@@ -129,4 +127,4 @@ def test_the_books_scenes_do_not_touch_others(stores: MemoryStores, folder: Path
     ingest_scenes(stores, "lamp", [SceneInput(chapter_index=3, scene_index=1, text="天亮了。")], index=False)
     import_book(stores, folder, project_id="lamp")
     with stores.database("lamp").read() as unit:
-        assert len(unit.scenes.list_as_of("lamp")) == 3
+        assert len(unit.scenes.list_as_of()) == 3

@@ -47,7 +47,7 @@ def _writing_elsewhere(stores: MemoryStores, project: str) -> Iterator[Callable[
 
 def _semantic_ids(stores: MemoryStores, project: str) -> set[str]:
     with stores.database(project).read() as unit:
-        chunks = [memory.chunk for memory in unit.memories.list_matching(project)]
+        chunks = [memory.chunk for memory in unit.memories.list_matching()]
     return {chunk.chunk_id for chunk in chunks if chunk.embedding_id != WORDS_ONLY}
 
 
@@ -84,7 +84,7 @@ def test_ingest_brings_the_index_up_to_sql(stores: MemoryStores, project: str, c
     again = ingest_scenes(stores, project, recorded_scenes()).indexing
     assert (again.indexed, again.embedded) == (0, 0)
     with stores.database(project).read() as unit:
-        stored = unit.projects.require(project)
+        stored = unit.projects.require()
     assert (stored.embedding_model, stored.embedding_dimension) == ("fake:32", 32)
 
 
@@ -120,7 +120,7 @@ def test_a_kill_between_index_and_mark_is_harmless(
     ingest_scenes(stores, project, recorded_scenes())
     counting.texts.clear()
     with stores.database(project).write() as unit:
-        unit.outbox.queue_all(project)
+        unit.outbox.queue_all()
     result = drain_outbox(stores, project)
     assert (result.indexed, result.embedded, counting.texts) == (9, 0, [])
     assert verify_index(stores, project).is_sound
@@ -242,10 +242,10 @@ def test_an_authors_edit_reaches_the_index(stores: MemoryStores, project: str) -
     """An edited memory is embedded anew, a deleted one leaves the index, and re-ingest changes neither."""
     ingest_scenes(stores, project, recorded_scenes())
     with stores.database(project).read() as unit:
-        ids = {each.chunk.source_id: each.chunk.chunk_id for each in unit.memories.list_matching(project)}
+        ids = {each.chunk.source_id: each.chunk.chunk_id for each in unit.memories.list_matching()}
     with stores.database(project).write() as unit:
-        unit.memories.edit(project, ids["M11"], MemoryEdit(content="edited by the author"))
-        unit.memories.delete(project, ids["M12"])
+        unit.memories.edit(ids["M11"], MemoryEdit(content="edited by the author"))
+        unit.memories.delete(ids["M12"])
     result = ingest_scenes(stores, project, recorded_scenes()).indexing
     assert (result.indexed, result.removed, result.embedded) == (1, 1, 1)
     question = stores.embeddings.embed_query("edited by the author")
@@ -261,7 +261,7 @@ def test_moved_scenes_keep_their_vectors_and_change_place(
     ingest_scenes(stores, project, [scene(1, 1)])
     counting.texts.clear()
     with stores.database(project).write() as unit:
-        unit.scenes.move_scene(project, StoryPosition(1, 1), StoryPosition(5, 1))
+        unit.scenes.move_scene(StoryPosition(1, 1), StoryPosition(5, 1))
     drain_outbox(stores, project)
     question = stores.embeddings.embed_query("Mary Grey")
     index = stores.vectors(project)

@@ -27,7 +27,7 @@ def _outcomes(result: IngestResult) -> list[str]:
 
 def _mood(stores: MemoryStores, project: str, chapter: int | None, number: int | None) -> Any:
     with stores.database(project).read() as unit:
-        (snapshot,) = unit.states.snapshots(project, ["C0"], as_of=StoryPosition(chapter, number))
+        (snapshot,) = unit.states.snapshots(["C0"], as_of=StoryPosition(chapter, number))
     return snapshot.state_data.get("mood")
 
 
@@ -52,7 +52,7 @@ def test_a_record_becomes_memories_states_loops_and_relationships(stores: Memory
     assert [each["loop_id"] for each in stored["loops"]] == ["OL12"]
     assert _mood(stores, story, 2, 1) == "mood 12"
     with stores.database(story).read() as unit:
-        (relationship,) = unit.relationships.list_as_of(story, as_of=StoryPosition(2, 1))
+        (relationship,) = unit.relationships.list_as_of(as_of=StoryPosition(2, 1))
     assert relationship.status == "status 12"
 
 
@@ -68,10 +68,10 @@ def test_reads_before_a_scene_do_not_see_it(stores: MemoryStores, story: str) ->
 def test_the_same_scenes_again_change_nothing(stores: MemoryStores, story: str) -> None:
     """A second ingest finds everything unchanged and writes nothing."""
     with stores.database(story).read() as unit:
-        before = unit.projects.require(story).story_revision
+        before = unit.projects.require().story_revision
     assert _outcomes(_ingest(stores, story, *recorded_scenes())) == ["unchanged"] * 3
     with stores.database(story).read() as unit:
-        assert unit.projects.require(story).story_revision == before
+        assert unit.projects.require().story_revision == before
 
 
 @pytest.mark.parametrize(
@@ -106,8 +106,8 @@ def test_what_a_changed_record_drops_is_gone_everywhere(stores: MemoryStores, st
     assert stored["loops"] == []
     assert _mood(stores, story, 2, 1) == "mood 11"
     with stores.database(story).read() as unit:
-        hits = unit.lexical.search(story, "memory", limit=50)
-        found = unit.memories.by_ids(story, [hit.chunk_id for hit in hits])
+        hits = unit.lexical.search("memory", limit=50)
+        found = unit.memories.by_ids([hit.chunk_id for hit in hits])
     assert {chunk.source_id for chunk in found} == {"M11", "M21"}
 
 
@@ -115,7 +115,7 @@ def test_a_deleted_scene_takes_everything_with_it(stores: MemoryStores, story: s
     """Deleting a scene withdraws its memories, states and loops, and nothing of others."""
     around = [stored_at(stores, story, *place) for place in [(1, 1), (2, 1)]]
     with stores.database(story).write() as unit:
-        unit.scenes.delete_scene(story, StoryPosition(1, 2))
+        unit.scenes.delete_scene(StoryPosition(1, 2))
     assert stored_at(stores, story, 1, 2) == {"scene": None, "memories": [], "states": [], "loops": []}
     assert [stored_at(stores, story, *place) for place in [(1, 1), (2, 1)]] == around
 
@@ -159,7 +159,7 @@ def test_a_failed_extraction_is_stored_with_its_reason(stores: MemoryStores, pro
     assert _outcomes(_ingest(stores, project, failed)) == ["added"]
     assert _outcomes(_ingest(stores, project, scene(1, 1))) == ["unchanged"]
     with stores.database(project).read() as unit:
-        (stored,) = unit.scenes.list_as_of(project, statuses=["failed"])
+        (stored,) = unit.scenes.list_as_of(statuses=["failed"])
     assert stored.failure_reason == "the model is away"
 
 
@@ -168,8 +168,8 @@ def test_presence_and_mentions_come_from_text_alone(stores: MemoryStores, projec
     store_entities(stores, project, ENTITIES)
     _ingest(stores, project, *(scene(*place) for place in TEXTS))
     with stores.database(project).read() as unit:
-        (mary,) = unit.states.snapshots(project, ["C0"])
-        first = unit.entities.first_mentions(project)
+        (mary,) = unit.states.snapshots(["C0"])
+        first = unit.entities.first_mentions()
     assert mary.state_data == {"presence": {"location_id": "L0", "chapter_index": 2, "scene_index": 1}}
     assert first[("C1", "Tom Hale")] == (1, 2)
 
@@ -183,9 +183,9 @@ def test_chinese_text_is_taken_in_like_english(stores: MemoryStores, project: st
     store_entities(stores, project, names)
     _ingest(stores, project, scene(1, 1, "青石镇下着雨。阿青说道：“灯在哪里？”阿青走了。"))
     with stores.database(project).read() as unit:
-        (presence,) = unit.states.snapshots(project, ["C0"])
-        assert unit.projects.require(project).language == "zh"
-        hits = unit.lexical.search(project, "青石镇", limit=5)
+        (presence,) = unit.states.snapshots(["C0"])
+        assert unit.projects.require().language == "zh"
+        hits = unit.lexical.search("青石镇", limit=5)
     assert presence.state_data["presence"]["location_id"] == "L0"
     assert len(hits) == 1
 
@@ -197,8 +197,8 @@ def test_names_that_come_later_are_looked_for_in_stored_scenes(stores: MemorySto
     result = store_entities(stores, project, [ENTITIES[3]])
     assert (result.written, result.rescanned) == (["I0"], [(1, 1), (1, 2)])
     with stores.database(project).read() as unit:
-        assert unit.entities.first_mentions(project) == {("I0", "the lamp"): (1, 1)}
-        linked = unit.memories.by_entities(project, ["I0"])
+        assert unit.entities.first_mentions() == {("I0", "the lamp"): (1, 1)}
+        linked = unit.memories.by_entities(["I0"])
     assert {(each.chapter_index, each.scene_index) for each in linked} == {(1, 1), (1, 2)}
     assert stored_at(stores, project, 2, 1) == untouched
     assert store_entities(stores, project, [ENTITIES[3]]).written == []
@@ -249,7 +249,7 @@ def test_ids_are_the_same_in_another_database(stores: MemoryStores, new_project:
     _ingest(stores, project, scene(1, 1))
     before = stored_at(stores, project, 1, 1)
     with stores.database(project).write() as unit:
-        unit.scenes.delete_scene(project, StoryPosition(1, 1))
+        unit.scenes.delete_scene(StoryPosition(1, 1))
     _ingest(stores, project, scene(1, 1))
     after = stored_at(stores, project, 1, 1)
     assert after["scene"]["scene_id"] == before["scene"]["scene_id"]
@@ -262,7 +262,7 @@ def test_a_scene_may_be_taken_in_where_another_moved_away(stores: MemoryStores, 
     """The same text at the place that a moved scene left is a scene of its own."""
     _ingest(stores, project, scene(1, 1))
     with stores.database(project).write() as unit:
-        unit.scenes.move_scene(project, StoryPosition(1, 1), StoryPosition(2, 1))
+        unit.scenes.move_scene(StoryPosition(1, 1), StoryPosition(2, 1))
     assert _outcomes(_ingest(stores, project, scene(1, 1))) == ["added"]
     ids = {stored_at(stores, project, *place)["scene"]["scene_id"] for place in [(1, 1), (2, 1)]}
     assert len(ids) == 2

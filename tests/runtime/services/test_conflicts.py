@@ -98,7 +98,7 @@ def test_a_waiver_survives_moves_and_new_ingest(stores: MemoryStores, project: s
     waived = conflict_id(stores, project, "dead_acts")
     waive_conflict(stores, project, conflict_id=waived, note="it is his ghost")
     with stores.database(project).write() as unit:
-        unit.scenes.move_scene(project, StoryPosition(4, 1), StoryPosition(6, 1))
+        unit.scenes.move_scene(StoryPosition(4, 1), StoryPosition(6, 1))
     ingest_scenes(stores, project, [scene(1, {"C1": {"identity": "a tinker"}}, "C1")], index=False)
     assert ("dead_acts", "C1") not in subjects(stores, project)
     listed = {each.conflict.conflict_id: each for each in list_conflicts(stores, project, with_waived=True)}
@@ -119,7 +119,7 @@ def test_one_side_can_be_made_true(stores: MemoryStores, project: str, keep: Any
     assert subjects(stores, project) == ALL[1:]
     with stores.database(project).read() as unit:
         states = [
-            unit.states.snapshots(project, ["C1"], as_of=StoryPosition(chapter))[0].state_data["identity"]
+            unit.states.snapshots(["C1"], as_of=StoryPosition(chapter))[0].state_data["identity"]
             for chapter in (2, 3)
         ]
     assert states == [identity, identity]
@@ -142,7 +142,7 @@ def test_the_dead_can_turn_out_to_live(stores: MemoryStores, project: str) -> No
     ingest_scenes(stores, project, [scene(3, {"C1": {"status": "dead", "mood": "calm"}}, "C1")], index=False)
     assert subjects(stores, project) == ALL[:2]
     with stores.database(project).read() as unit:
-        [ben] = unit.states.snapshots(project, ["C1"])
+        [ben] = unit.states.snapshots(["C1"])
     assert ben.state_data["status"] == "alive"
 
 
@@ -156,8 +156,8 @@ def test_a_death_can_hold(stores: MemoryStores, project: str) -> None:
     assert settled.done.startswith("C1 is out of scene 4:1")
     assert subjects(stores, project) == ALL[:2]
     with stores.database(project).read() as unit:
-        stored = unit.scenes.require(project, StoryPosition(4, 1))
-        ben, ada = unit.states.snapshots(project, ["C1", "C0"])
+        stored = unit.scenes.require(StoryPosition(4, 1))
+        ben, ada = unit.states.snapshots(["C1", "C0"])
     assert (stored.record_origin, stored.participants) == ("author", ["C0"])
     assert (ben.state_data["status"], ben.state_data["location_id"]) == ("dead", "L0")
     assert "goals" not in ben.state_data
@@ -173,12 +173,12 @@ def test_a_death_that_only_a_memory_tells_can_be_undone(stores: MemoryStores, pr
     scenes = [told.model_copy(update={"record": record}), scene(6, {}, "C0")]
     ingest_scenes(stores, project, scenes, index=False)
     with stores.database(project).write() as unit:
-        unit.projects.update(project, language="zh")
+        unit.projects.update(language="zh")
     [found] = [each.conflict for each in list_conflicts(stores, project) if each.conflict.subject == "C0"]
     settle_conflict(stores, project, conflict_id=found.conflict_id, keep="second")
     assert ("dead_acts", "C0") not in subjects(stores, project)
     with stores.database(project).read() as unit:
-        assert unit.states.snapshots(project, ["C0"])[0].state_data["status"] == "活着"
+        assert unit.states.snapshots(["C0"])[0].state_data["status"] == "活着"
 
 
 def test_a_scene_without_a_record_keeps_its_dead_on_stage(stores: MemoryStores, project: str) -> None:

@@ -22,7 +22,7 @@ def _state(
 
 def _facts(stores: MemoryStores, project: str) -> set[str]:
     with stores.database(project).read() as unit:
-        return {each.attribute for each in unit.states.changes_of(project)}
+        return {each.attribute for each in unit.states.changes_of()}
 
 
 def test_an_edit_changes_card_profile_and_state(stores: MemoryStores, project: str) -> None:
@@ -131,6 +131,9 @@ def test_items_are_edited_too(stores: MemoryStores, project: str) -> None:
         ("C0", {"inventory": "compass"}, "inventory cannot be 'compass'"),
         ("C0", {"personality": {"fears": 3}}, "personality.fears cannot be 3"),
         ("C0", {"name": ""}, "name cannot be ''"),
+        ("C0", {"translation": 7}, "translation cannot be 7"),
+        ("C0", {"alias_translations": "x"}, "alias_translations cannot be 'x'"),
+        ("C0", {"first_chapter": "one"}, "chapter_index='one' is not a whole number"),
     ],
 )
 def test_values_that_do_not_fit_change_nothing(

@@ -49,7 +49,7 @@ def test_a_note_says_whom_it_concerns(stores: MemoryStores, project: str) -> Non
 
 def test_who_occurs_nowhere_gives_no_weight(stores: MemoryStores, project: str) -> None:
     """A memory of somebody whom no scene has is marked, and neither pinned nor made weightier."""
-    add_character(stores, project, name="Zebedee")
+    add_character(stores, project, name="Zebedee", goals=["learn to swim"])
     noted = add_note(stores, project, text="He cannot swim.", entities=["Zebedee"])
     assert noted.occurs_nowhere
     memory_id = noted.note.chunk_id

@@ -18,9 +18,9 @@ from runtime.storage.database import DatabaseManager
 from tests.runtime.storage.stories import memory, scene
 database = DatabaseManager.open(sys.argv[1], create=False, busy_timeout_s=60)
 for number in range(int(sys.argv[2])):
-    with database.write() as unit:
+    with database.project("demo").write() as unit:
         unit.scenes.replace_scene(scene(90, number, memory(f"P-{number}", "written by another process")))
-        print(unit.entities.next_id("demo", "character"), flush=True)
+        print(unit.entities.next_id("character"), flush=True)
 database.close()
 """
 
@@ -46,8 +46,8 @@ def _all_at_once(workers: list[Callable[[], None]]) -> list[BaseException]:
 def test_threads_and_a_second_process_lose_nothing(database_url: str) -> None:
     """All scenes, memories and outbox rows are there, and no id was given twice."""
     database = DatabaseManager.open(database_url, busy_timeout_s=60)
-    with database.write() as unit:
-        unit.projects.create("demo")
+    with database.project("demo").write() as unit:
+        unit.projects.create()
     taken: list[str] = []
     process = subprocess.Popen(
         [sys.executable, "-c", OTHER_PROCESS, database_url, str(SCENES_PER_WRITER)],
@@ -58,20 +58,20 @@ def test_threads_and_a_second_process_lose_nothing(database_url: str) -> None:
     def writer(number: int) -> Callable[[], None]:
         def write() -> None:
             for index in range(SCENES_PER_WRITER):
-                with database.write() as unit:
+                with database.project("demo").write() as unit:
                     unit.scenes.replace_scene(scene(number, index, memory(f"T{number}-{index}")))
-                    taken.append(unit.entities.next_id("demo", "character"))
-                with database.read() as unit:
-                    assert unit.memories.count("demo") > 0
+                    taken.append(unit.entities.next_id("character"))
+                with database.project("demo").read() as unit:
+                    assert unit.memories.count() > 0
 
         return write
 
     failures = _all_at_once([writer(number) for number in range(4)])
     output, _ = process.communicate(timeout=120)
     total = 5 * SCENES_PER_WRITER
-    with database.read() as unit:
-        scenes, chunks = unit.scenes.list_as_of("demo"), unit.memories.index_ids("demo")
-        pending = unit.outbox.counts("demo")["pending"]
+    with database.project("demo").read() as unit:
+        scenes, chunks = unit.scenes.list_as_of(), unit.memories.index_ids()
+        pending = unit.outbox.counts()["pending"]
     database.close()
 
     assert (failures, process.returncode) == ([], 0)
@@ -88,15 +88,15 @@ def test_writers_of_one_scene_leave_one_whole_scene(database: DatabaseManager) -
     def writer(name: str) -> Callable[[], None]:
         def write() -> None:
             for _ in range(5):
-                with database.write() as unit:
+                with database.project("demo").write() as unit:
                     unit.scenes.replace_scene(scene(1, 1, *versions[name], text=name))
 
         return write
 
     failures = _all_at_once([writer(name) for name in versions])
-    with database.read() as unit:
-        (stored,) = unit.scenes.list_as_of("demo", with_text=True)
-        ids = unit.memories.index_ids("demo")
+    with database.project("demo").read() as unit:
+        (stored,) = unit.scenes.list_as_of(with_text=True)
+        ids = unit.memories.index_ids()
 
     assert failures == []
     assert stored.text is not None

@@ -32,12 +32,12 @@ def test_an_unknown_project_creates_nothing(tmp_path: Path) -> None:
 def test_a_file_is_opened_again_with_what_it_holds(database_url: str) -> None:
     """What was committed is there after closing and opening."""
     first = DatabaseManager.open(database_url)
-    with first.write() as unit:
-        unit.projects.create("demo", language="zh")
+    with first.project("demo").write() as unit:
+        unit.projects.create(language="zh")
     first.close()
     again = DatabaseManager.open(database_url, create=False)
-    with again.read() as unit:
-        assert unit.projects.require("demo").language == "zh"
+    with again.project("demo").read() as unit:
+        assert unit.projects.require().language == "zh"
     again.close()
 
 
@@ -50,7 +50,7 @@ def test_other_databases_are_refused_by_name(url: str) -> None:
 
 def test_sqlite_is_set_up_to_last(sqlite_database: DatabaseManager) -> None:
     """Write-ahead log, full synchronisation and foreign keys are on in every connection."""
-    with sqlite_database.read() as unit:
+    with sqlite_database.project("demo").read() as unit:
         connection = unit.projects._session.connection
         pragmas = {
             name: connection.scalar(text(f"PRAGMA {name}"))
@@ -65,7 +65,7 @@ def test_a_block_that_raises_stores_nothing(database: DatabaseManager) -> None:
     before = everything(database)
 
     def fail_halfway() -> None:
-        with database.write() as unit:
+        with database.project("demo").write() as unit:
             unit.scenes.replace_scene(scene(1, 1, memory("M1")))
             raise RuntimeError("halfway")
 
@@ -77,26 +77,26 @@ def test_a_block_that_raises_stores_nothing(database: DatabaseManager) -> None:
 
 def test_a_reader_does_not_wait_for_a_writer_and_sees_one_state(database: DatabaseManager) -> None:
     """While a write is open, reads answer from before it; a read that began before the commit stays there."""
-    with database.read() as reading:
-        assert reading.memories.count("demo") == 0
-        with database.write() as unit:
+    with database.project("demo").read() as reading:
+        assert reading.memories.count() == 0
+        with database.project("demo").write() as unit:
             unit.scenes.replace_scene(scene(1, 1, memory("M1")))
-            with database.read() as other:
-                assert other.memories.count("demo") == 0
-        assert reading.memories.count("demo") == 0
-    with database.read() as unit:
-        assert unit.memories.count("demo") == 1
+            with database.project("demo").read() as other:
+                assert other.memories.count() == 0
+        assert reading.memories.count() == 0
+    with database.project("demo").read() as unit:
+        assert unit.memories.count() == 1
 
 
 def test_the_clock_is_an_argument(tmp_path: Path) -> None:
     """Moments in rows are those of the given clock."""
     moment = datetime(2020, 2, 29, 12, tzinfo=UTC)
     database = DatabaseManager.open(tmp_path / "x.db", clock=lambda: moment)
-    with database.write() as unit:
-        assert unit.projects.create("demo").created_at == moment
+    with database.project("demo").write() as unit:
+        assert unit.projects.create().created_at == moment
     store(database, scene(1, 1))
-    with database.read() as unit:
-        assert unit.scenes.list_as_of("demo")[0].updated_at == moment
+    with database.project("demo").read() as unit:
+        assert unit.scenes.list_as_of()[0].updated_at == moment
     database.close()
 
 
@@ -107,14 +107,17 @@ def test_another_process_that_keeps_writing_is_named(sqlite_database: DatabaseMa
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
 
-    with pytest.raises(DatabaseBusyError, match="another process or thread is writing"), impatient.write():
+    with (
+        pytest.raises(DatabaseBusyError, match="another process or thread is writing"),
+        impatient.project("demo").write(),
+    ):
         pass
-    with impatient.read() as unit:
-        assert unit.projects.get("demo") is not None
+    with impatient.project("demo").read() as unit:
+        assert unit.projects.get() is not None
     other.execute("ROLLBACK")
     other.close()
-    with impatient.write() as unit:
-        unit.projects.create("later")
+    with impatient.project("later").write() as unit:
+        unit.projects.create()
     impatient.close()
 
 
@@ -122,9 +125,9 @@ def test_another_thread_that_keeps_writing_is_named(sqlite_database: DatabaseMan
     """Writers of one process queue up; one that waits too long is told."""
     impatient = DatabaseManager(str(sqlite_database.path), busy_timeout_s=0.1)
     with (
-        impatient.write(),
+        impatient.project("demo").write(),
         pytest.raises(DatabaseBusyError, match="another thread kept writing"),
-        impatient.write(),
+        impatient.project("demo").write(),
     ):
         pass
     impatient.close()
@@ -167,14 +170,14 @@ def test_a_backup_holds_everything_and_can_be_opened(
     """Even while a writer is in the middle of something, which the copy does not hold."""
     store(sqlite_database, scene(1, 1, memory("M1", "林黛玉")))
     before = everything(sqlite_database)
-    with sqlite_database.write() as unit:
-        unit.memories.add_note("demo", "half done")
+    with sqlite_database.project("demo").write() as unit:
+        unit.memories.add_note("half done")
         sqlite_database.backup(tmp_path / "backups" / "copy.db")
     copy = DatabaseManager.open(tmp_path / "backups" / "copy.db", create=False)
 
     assert everything(copy) == before
-    with copy.read() as unit:
-        assert [hit.chunk_id for hit in unit.lexical.search("demo", "黛玉")] == ["M1"]
+    with copy.project("demo").read() as unit:
+        assert [hit.chunk_id for hit in unit.lexical.search("黛玉")] == ["M1"]
     assert [file.name for file in (tmp_path / "backups").glob("*.partial")] == []
     copy.close()
 
@@ -203,5 +206,5 @@ def test_reads_survive_a_lost_connection(database: DatabaseManager) -> None:
             connection.execute(text("SELECT pg_terminate_backend(pg_backend_pid())"))
         return connection.scalar(text("SELECT 7"))
 
-    assert database.reading(work) == 7
+    assert database.project("demo").reading(work) == 7
     assert len(attempts) == 2

@@ -19,8 +19,8 @@ def test_scenes_tell_place_and_presence_and_the_last_ones_what_happened(database
         scene(1, 2),
         scene(3, 1, record=record(3, 1)),
     )
-    with database.read() as unit:
-        scenes = unit.outline("demo", as_of=at(4)).scenes
+    with database.project("demo").read() as unit:
+        scenes = unit.outline(as_of=at(4)).scenes
 
     assert scenes == [
         OutlineScene(1, 1, "“A” — 门", "L0", ("C0", "C1")),
@@ -33,9 +33,9 @@ def test_scenes_tell_place_and_presence_and_the_last_ones_what_happened(database
 def test_scenes_are_cut_strictly_before_the_position(database: DatabaseManager) -> None:
     """The planned scene itself and what follows are not read, and of a story without earlier scenes nothing."""
     store(database, scene(1, 1), scene(1, 2, participants=["C9"]), scene(2, 1))
-    with database.read() as unit:
-        before_it = unit.outline("demo", as_of=at(1, 2)).scenes
-        nothing = unit.outline("demo", as_of=at(1, 1)).scenes
+    with database.project("demo").read() as unit:
+        before_it = unit.outline(as_of=at(1, 2)).scenes
+        nothing = unit.outline(as_of=at(1, 1)).scenes
 
     assert before_it == [OutlineScene(1, 1)]
     assert nothing == []
@@ -45,11 +45,11 @@ def test_the_author_says_who_holds_a_thing_whatever_is_read_anew(database: Datab
     """A correction outlives the re-ingest of its scene, in the outline as in the item's state."""
     key = scene(1, 1, states=[change("I0", "holder", "C9", entity_type="item")])
     store(database, key)
-    with database.write() as unit:
+    with database.project("demo").write() as unit:
         corrected = change("I0", "holder", "C0", entity_type="item", chapter_index=1, scene_index=1)
-        unit.states.append("demo", [corrected])
+        unit.states.append([corrected])
     store(database, key.model_copy(update={"text": "Told anew."}))
-    with database.read() as unit:
-        (state,) = unit.states.snapshots("demo", ["I0"])
+    with database.project("demo").read() as unit:
+        (state,) = unit.states.snapshots(["I0"])
         assert state.state_data == {"holder": "C0"}
-        assert unit.outline("demo", as_of=at(2)).holders == {"C0": ["I0"]}
+        assert unit.outline(as_of=at(2)).holders == {"C0": ["I0"]}

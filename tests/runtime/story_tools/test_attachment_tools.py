@@ -25,7 +25,7 @@ def stores(tmp_path: Path) -> Iterator[MemoryStores]:
         store_entities(opened, "guild", ENTITIES, origin="author")
         ingest_scenes(opened, "guild", [scene(1, 1), scene(1, 2)])
         with opened.database("guild").write() as unit:
-            unit.memories.add_note("guild", "The Cartographer never sleeps in the Archive.")
+            unit.memories.add_note("The Cartographer never sleeps in the Archive.")
         yield opened
 
 

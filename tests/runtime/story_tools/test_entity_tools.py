@@ -12,13 +12,13 @@ from tests.runtime.story_tools.conftest import Call
 
 def _state(stores: MemoryStores, project: str, entity_id: str, as_of: StoryPosition) -> dict[str, Any]:
     with stores.database(project).read() as unit:
-        found = unit.states.snapshots(project, [entity_id], as_of=as_of)
+        found = unit.states.snapshots([entity_id], as_of=as_of)
     return found[0].state_data if found else {}
 
 
 def _known(stores: MemoryStores, project: str, as_of: StoryPosition) -> set[str]:
     with stores.database(project).read() as unit:
-        return {entity.entity_id for entity in unit.entities.list_as_of(project, as_of=as_of)}
+        return {entity.entity_id for entity in unit.entities.list_as_of(as_of=as_of)}
 
 
 def test_a_generated_character_holds_from_the_planned_scene_on(
@@ -41,7 +41,7 @@ def test_a_generated_character_holds_from_the_planned_scene_on(
     assert _state(stores, project, "C3", planned) == {"goals": ["keep the lamp lit"]}
     assert _state(stores, project, "C3", StoryPosition(1, 2)) == {}
     with stores.database(project).read() as unit:
-        stored = unit.entities.get(project, "C3")
+        stored = unit.entities.get("C3")
     assert stored is not None
     assert stored.entity.profile["personality"] == {"core_traits": ["patient"]}
     assert (stored.entity.role, stored.entity.description) == ("minor", "A lighthouse keeper")
@@ -76,4 +76,4 @@ def test_stored_scenes_are_read_again_for_a_new_name(stores: MemoryStores, proje
     """Who gets a card later was there before: the desk's scene now is about the place, too."""
     call("location_generate", name="frozen lake", description="A lake in winter")
     with stores.database(project).read() as unit:
-        assert unit.entities.first_mentions(project)["L1", "frozen lake"] == (2, 1)
+        assert unit.entities.first_mentions()["L1", "frozen lake"] == (2, 1)

@@ -59,7 +59,7 @@ def test_an_update_at_a_scene_holds_from_there(stores: MemoryStores, project: st
     """The event stands in the history at its scene; what came later stays later."""
     call("relationship_update", character_a="C0", character_b="C1", event="a quarrel", scene_id="S002")
     with stores.database(project).read() as unit:
-        relation = unit.relationships.between(project, "C1", "C0")
+        relation = unit.relationships.between("C1", "C0")
     assert relation is not None
     assert [(each.event, each.chapter_index, each.scene_index) for each in relation.history] == [
         ("", 1, 2),
@@ -76,7 +76,7 @@ def test_an_update_that_says_nothing_new_changes_nothing(
     answer = call("relationship_update", character_a="C0", character_b="C1", status="hostile")
     assert answer == {"success": True, "relationship_id": "R0", "updated": False}
     with stores.database(project).read() as unit:
-        relation = unit.relationships.between(project, "C0", "C1")
+        relation = unit.relationships.between("C0", "C1")
     assert relation is not None
     assert len(relation.history) == 2
 
@@ -144,9 +144,9 @@ def test_loops_are_planted_and_end_at_their_places(stores: MemoryStores, project
     ended = call("open_loop_resolve", open_loop_id="OL1", resolution_summary="dropped", abandoned=True)
     assert ended == {"success": True, "open_loop_id": "OL1", "status": "abandoned"}
     with stores.database(project).read() as unit:
-        before = unit.loops.list_as_of(project, as_of=BEFORE)
-        due = unit.loops.due(project, as_of=BEFORE)
-        after = unit.loops.get(project, "OL1")
+        before = unit.loops.list_as_of(as_of=BEFORE)
+        due = unit.loops.due(as_of=BEFORE)
+        after = unit.loops.get("OL1")
     assert [loop.loop_id for loop in before] == ["OL0", "OL1"]
     assert before[1].related_entities == ["C0", "L0"]
     assert [loop.loop_id for loop in due] == ["OL0", "OL1"]

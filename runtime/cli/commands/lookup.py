@@ -1,0 +1,168 @@
+"""`novelgen search`, `timeline` and `chunk-context`: what the story holds about something."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TextIO, cast
+
+import click
+
+from novelgen.errors import UserInputError
+from runtime.cli.labels import view_labels_for
+from runtime.cli.opening import opened_project, story_labels, story_language
+from runtime.cli.output import print_json, print_text, report_warning
+from runtime.cli.parameters import (
+    CHAPTER,
+    COUNT,
+    CliSession,
+    as_of_option,
+    json_option,
+    project_argument,
+)
+
+if TYPE_CHECKING:
+    from novelgen.models.memory import ContentType
+    from novelgen.models.position import StoryPosition
+
+CONTENT_TYPES = ("scene", "dialogue", "description", "summary", "memory", "note")
+
+
+@click.command(
+    epilog='\b\nExamples:\n  novelgen search my-novel "the brass key"\n'
+    '  novelgen search my-novel "a promise" --entity Ada --type memory --as-of 4:1 --json'
+)
+@project_argument
+@click.argument("query")
+@click.option(
+    "--entity", "entities", multiple=True, help="Only of this entity: id, name or alias; repeatable."
+)
+@click.option(
+    "--type", "content_type", type=click.Choice(CONTENT_TYPES), help="Only this kind.  [default: all]"
+)
+@click.option("--tag", "tags", multiple=True, help="Only memories with this tag; repeatable.")
+@click.option("--top-k", type=COUNT, default=10, show_default=True, help="At most so many.")
+@as_of_option
+@json_option
+@click.pass_obj
+def search(
+    session: CliSession,
+    project: str,
+    query: str,
+    entities: tuple[str, ...],
+    content_type: str | None,
+    tags: tuple[str, ...],
+    top_k: int,
+    as_of: StoryPosition | None,
+    as_json: bool,
+) -> None:
+    """Search the memory by meaning and by words, best first."""
+    from runtime.cli.views import print_memories
+    from runtime.services.search import search_memories
+
+    with opened_project(session, project) as stores:
+        found = search_memories(
+            stores,
+            project,
+            query=query,
+            entities=entities,
+            content_type=cast("ContentType | None", content_type),
+            tags=tags,
+            top_k=top_k,
+            as_of=as_of,
+        )
+        labels = story_labels(stores, project)
+    if as_json:
+        print_json(found)
+    else:
+        print_memories(found, labels)
+
+
+@click.command(epilog="\b\nExample:\n  novelgen timeline my-novel --chapter 4 --window 1")
+@project_argument
+@click.option("--chapter", type=CHAPTER, required=True, help="Chapter in the middle.")
+@click.option(
+    "--window",
+    type=click.IntRange(min=0, max=100),
+    default=2,
+    show_default=True,
+    help="Chapters before and after it.",
+)
+@as_of_option
+@json_option
+@click.pass_obj
+def timeline(
+    session: CliSession, project: str, chapter: int, window: int, as_of: StoryPosition | None, as_json: bool
+) -> None:
+    """Show how entities stood around one chapter.
+
+    One row per entity and chapter in which it changed, as it stood at the end of that chapter.
+    """
+    from runtime.cli.views import print_states
+    from runtime.services.states import get_timeline
+
+    with opened_project(session, project) as stores:
+        view = get_timeline(stores, project, chapter_index=chapter, context_window=window, as_of=as_of)
+        language = story_language(stores, project)
+    if as_json:
+        print_json(view.snapshots)
+    elif view.snapshots:
+        print_states(view.snapshots, view.names, language=language)
+    else:
+        print_text(view_labels_for(language).nothing)
+
+
+@click.command(
+    "chunk-context",
+    epilog="\b\nExamples:\n  novelgen chunk-context my-novel --text page.txt --chapter 12\n"
+    "  novelgen chunk-context my-novel --text - --limit 5 --json < page.txt",
+)
+@project_argument
+@click.option(
+    "--text", "text_file", type=click.File(encoding="utf-8"), required=True, help="The text; - is stdin."
+)
+@click.option(
+    "--chapter",
+    type=click.IntRange(min=0, max=1_000_000),
+    help="Chapter it stands in: only what lies before.  [default: the whole book]",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0, max=200),
+    default=10,
+    show_default=True,
+    help="At most so many memories.",
+)
+@json_option
+@click.pass_obj
+def chunk_context(
+    session: CliSession, project: str, text_file: TextIO, chapter: int | None, limit: int, as_json: bool
+) -> None:
+    """Show what the translator of a text must know.
+
+    The glossary of the names and terms in it, and the memories about them.
+    """
+    from runtime.chunk_context import build_chunk_context
+    from runtime.services.indexing import await_index
+
+    text = _read(text_file)
+    with opened_project(session, project) as stores:
+        await_index(stores, project)
+        context = build_chunk_context(project, text, chapter, limit, stores=stores)
+        labels = story_labels(stores, project)
+    if as_json:
+        print_json(context)
+        return
+    print_text(context.text.rstrip("\n") or labels.nothing)
+    for issue in context.issues:
+        report_warning(f"{issue.stage} {issue.kind}: {issue.message}")
+
+
+def _read(source: TextIO) -> str:
+    from novelgen.models.chunk_context import MAX_CHUNK_CHARACTERS
+    from novelgen.text.scrub import require_size, scrub_text
+
+    try:
+        text = scrub_text(source.read())
+    except UnicodeDecodeError as error:
+        raise UserInputError(f"--text is not UTF-8: {error}; convert it first") from error
+    require_size(text, "the text", limit_characters=MAX_CHUNK_CHARACTERS)
+    return text

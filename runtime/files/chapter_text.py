@@ -1,0 +1,187 @@
+"""Chapters as plain text or Markdown: the numbers in their headings, and splitting them into titled scenes.
+
+Chinese numbers are read here and not by cn2an (0.5.24, tried): it refuses 卅, 百 and 百二十, and reads 第一百五章,
+which follows 第一百四章, as chapter 150.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass, field
+
+from novelgen.models.plan import GeneratedChapter, GeneratedScene
+from novelgen.text.language import CJK_RANGES, count_cjk
+
+_CHINESE_DIGITS = {**{digit: value for value, digit in enumerate("零一二三四五六七八九")}, "〇": 0, "两": 2}
+_CHINESE_UNITS = {"十": 10, "百": 100, "千": 1000}
+_CHINESE_TENS = {"廿": 20, "卅": 30, "卌": 40}
+CHINESE_NUMERAL = "[0-9０-９零〇一二三四五六七八九十百千两廿卅卌]+"
+"""Pattern of a number in a Chinese heading."""
+_ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+NUMBER_WORDS = dict(
+    zip(
+        "one two three four five six seven eight nine ten eleven twelve".split(),
+        range(1, 13),
+        strict=True,
+    )
+)
+_NUMBERED = re.compile(
+    rf"^(?:第\s*(?P<chinese>{CHINESE_NUMERAL})\s*[章回]|(?:(?:chapter|part)\s+)?(?P<latin>\d+|[a-z]+)\b)",
+    re.IGNORECASE,
+)
+
+
+def chapter_number(title: str) -> int | None:
+    """Return the number that a chapter's heading gives, or None when it gives none."""
+    match = _NUMBERED.match(unicodedata.normalize("NFKC", title).strip())
+    if match is None:
+        return None
+    if match["chinese"]:
+        return chinese_number(match["chinese"])
+    text = match["latin"].casefold()
+    if text.isdigit():
+        return int(text)
+    return NUMBER_WORDS.get(text) or roman_number(text)
+
+
+def chinese_number(text: str) -> int:
+    """Return the value of a Chinese numeral: 二十三, 廿三, 一百零五, 一二〇, digits, and 1百20 mixed."""
+    total, digits = 0, 0
+    for character in text:
+        if character in _CHINESE_TENS:
+            total += _CHINESE_TENS[character]
+        elif character in _CHINESE_UNITS:
+            total += (digits or 1) * _CHINESE_UNITS[character]
+            digits = 0
+        else:
+            digit = _CHINESE_DIGITS[character] if character in _CHINESE_DIGITS else int(character)
+            digits = digits * 10 + digit
+    return total + digits
+
+
+def roman_number(text: str) -> int | None:
+    """Return the value of a roman numeral below 400, or None when the text is none."""
+    values = [_ROMAN.get(character) for character in text.casefold()]
+    if not values or None in values:
+        return None
+    numbers = [value for value in values if value is not None]
+    signed = (
+        -value if any(later > value for later in numbers[index + 1 : index + 2]) else value
+        for index, value in enumerate(numbers)
+    )
+    total = sum(signed)
+    return total if _as_roman(total) == text.casefold() else None
+
+
+def _as_roman(number: int) -> str:
+    parts = (
+        (100, "c"),
+        (90, "xc"),
+        (50, "l"),
+        (40, "xl"),
+        (10, "x"),
+        (9, "ix"),
+        (5, "v"),
+        (4, "iv"),
+        (1, "i"),
+    )
+    text = ""
+    for value, letters in parts:
+        while number >= value:
+            text += letters
+            number -= value
+    return text
+
+
+SCENE_TITLE_FIELD = "title"
+"""Where a scene's own title stands in `GeneratedScene.extra`."""
+
+_SCENE_BREAK = re.compile(r"^\s*(?:(?:[*＊]\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,}|§|⁂|#)\s*$")
+_MARKDOWN_HEADING = re.compile(r"^ {0,3}#{1,6}\s+(?P<title>.*?)\s*#*\s*$")
+_SCENE_HEADING = re.compile(
+    rf"^\s*(?P<title>第\s*{CHINESE_NUMERAL}\s*场(?:[\s:：、.．].{{0,60}})?|scene\s+(?:\d+|[ivxlc]+)\b(?:\s*[:.\-–—].{{0,60}})?)\s*$",
+    re.IGNORECASE,
+)
+_CHAPTER_HEADING = re.compile(
+    rf"^\s*(?P<title>第\s*{CHINESE_NUMERAL}\s*[章回](?:[\s:：、.．].{{0,80}})?|chapter\s+(?:\d+|[ivxlc]+)\b.{{0,80}})\s*$",
+    re.IGNORECASE,
+)
+_FRONT_MATTER = re.compile(r"\A---\n(?:[\w-]+:.*\n|[ \t]+.*\n)*---\n")
+_CHINESE = re.compile(f"[{CJK_RANGES}]")
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+
+
+@dataclass
+class _OpenScene:
+    title: str = ""
+    lines: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines).strip()
+
+
+def chapter_from_text(text: str, *, chapter_number: int) -> GeneratedChapter:
+    """Split a chapter's text into scenes, numbered from 1.
+
+    A line of `***`, `---`, `* * *`, `§` or a lone `#` ends a scene; a Markdown heading, `第N场` or `Scene N`
+    begins one and is its title. The first heading is the chapter's title where it stands before all text
+    and does not read `第N场` or `Scene N`. Front matter of Markdown is left out.
+
+    Args:
+        text: The chapter; line ends are `\\n`.
+        chapter_number: Its number.
+
+    Returns:
+        The chapter; scenes without text are dropped, so that an empty text has none. A scene's title
+        stands in its `extra` under `title`.
+    """
+    title, body = _without_chapter_title(_FRONT_MATTER.sub("", text, count=1).split("\n"))
+    scenes = [scene for scene in _scenes(body) if scene.text]
+    generated = [
+        GeneratedScene(
+            scene_number=number,
+            content=scene.text,
+            word_count=count_words(scene.text),
+            extra={SCENE_TITLE_FIELD: scene.title} if scene.title else {},
+        )
+        for number, scene in enumerate(scenes, start=1)
+    ]
+    return GeneratedChapter(
+        chapter_number=chapter_number,
+        chapter_title=title,
+        scenes=generated,
+        total_words=sum(scene.word_count for scene in generated),
+    )
+
+
+def count_words(text: str) -> int:
+    """Count the words of a text: every Chinese character is one, and every run of other letters."""
+    chinese = count_cjk(text)
+    return chinese + len(_WORD.findall(_CHINESE.sub(" ", text)))
+
+
+def _without_chapter_title(lines: list[str]) -> tuple[str, list[str]]:
+    first = next((index for index, line in enumerate(lines) if line.strip()), None)
+    if first is None:
+        return "", []
+    heading = _MARKDOWN_HEADING.match(lines[first]) or _CHAPTER_HEADING.match(lines[first])
+    if heading is None or _SCENE_HEADING.match(heading["title"]):
+        return "", lines
+    return heading["title"].strip(), lines[first + 1 :]
+
+
+def _scenes(lines: list[str]) -> list[_OpenScene]:
+    scenes = [_OpenScene()]
+    for line in lines:
+        heading = _MARKDOWN_HEADING.match(line) or _SCENE_HEADING.match(line)
+        if _SCENE_BREAK.match(line):
+            scenes.append(_OpenScene())
+        elif heading is None:
+            scenes[-1].lines.append(line)
+        elif scenes[-1].text:
+            scenes.append(_OpenScene(heading["title"].strip()))
+        else:
+            scenes[-1].title = heading["title"].strip()
+    return scenes

@@ -1,0 +1,272 @@
+"""The files of a project folder, read as models.
+
+Every function raises `InvalidFileError` for a file that is there but wrong, naming the file, the field and
+the value. Chapters may have the shape of either version of novel-gen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from novelgen.errors import InvalidFileError
+from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION, Entity, EntityAlias, EntityType
+from novelgen.models.plan import ChapterPlan, GeneratedChapter, ScenePlan
+from novelgen.models.record import SceneRecord
+from novelgen.models.user_file import CharactersConfig, Settings, UserFileModel
+from runtime.files.chapter_text import chapter_from_text
+from runtime.files.file_reading import read_json_file, read_text_file, validated
+
+
+class AliasEntry(UserFileModel):
+    """An alias with what is known of it; a plain string in the file stands for its name alone."""
+
+    alias: str = Field(min_length=1)
+    language: str | None = None
+    speaker: str | None = None
+    translation: str | dict[str, Any] = Field(default="", description="Kept in the entity's profile.")
+    first_chapter: int | None = Field(default=None, ge=0)
+    first_scene: int | None = Field(default=None, ge=0)
+
+
+class EntityEntry(UserFileModel):
+    """One entity of a file; fields that it does not know become part of the entity's profile."""
+
+    entity_id: str = Field(min_length=1)
+    entity_type: EntityType
+    name: str = Field(min_length=1)
+    aliases: list[AliasEntry] = Field(default_factory=list)
+    role: str = ""
+    description: str = ""
+    translation: str | dict[str, Any] = Field(default="", description="Kept in the profile.")
+    profile: dict[str, Any] = Field(default_factory=dict)
+    first_chapter: int | None = Field(default=None, ge=0)
+    first_scene: int | None = Field(default=None, ge=0)
+    name_first_chapter: int | None = Field(default=None, ge=0)
+    name_first_scene: int | None = Field(default=None, ge=0)
+
+    @field_validator("aliases", mode="before")
+    @classmethod
+    def _plain_aliases(cls, value: Any) -> Any:
+        if not isinstance(value, list):
+            return value
+        return [{"alias": each} if isinstance(each, str) else each for each in value]
+
+    def entity(self) -> Entity:
+        """Return the entity."""
+        known = self.model_dump(exclude={"extra", "aliases", "profile", "translation"})
+        return Entity(
+            **known,
+            aliases=[
+                EntityAlias(**each.model_dump(exclude={"extra", "translation"})) for each in self.aliases
+            ],
+            profile={**self._translations(), **self.extra, **self.profile},
+        )
+
+    def _translations(self) -> dict[str, Any]:
+        by_alias = {each.alias: each.translation for each in self.aliases if each.translation}
+        told = {TRANSLATION: self.translation, ALIAS_TRANSLATIONS: by_alias}
+        return {name: value for name, value in told.items() if value}
+
+
+_CHAPTER_FILE = re.compile(r"^chapter_(?P<number>\d{1,6})\.(?:json|txt|md)$", re.IGNORECASE)
+_RECORDS_FILE = re.compile(r"^chapter_(?P<number>\d{1,6})_records\.json$", re.IGNORECASE)
+
+
+class _RecordsFile(UserFileModel):
+    chapter_number: int | None = Field(default=None, ge=0)
+    records: list[SceneRecord]
+
+
+class _EntitiesFile(UserFileModel):
+    entities: list[EntityEntry]
+
+
+def load_settings_file(file: Path) -> Settings | None:
+    """Read what a project says of itself, or None where there is no file."""
+    return validated(Settings, read_json_file(file), where=repr(str(file))) if file.exists() else None
+
+
+def load_characters(file: Path) -> CharactersConfig | None:
+    """Read the author's characters, or None where there is no file."""
+    return validated(CharactersConfig, read_json_file(file), where=repr(str(file))) if file.exists() else None
+
+
+def load_scene_plan(file: Path) -> ScenePlan | None:
+    """Read the plan of a single scene, or None where there is no file."""
+    return validated(ScenePlan, read_json_file(file), where=repr(str(file))) if file.exists() else None
+
+
+def load_chapter_plan(file: Path) -> ChapterPlan | None:
+    """Read the plans of a chapter's scenes, in either shape of novel-gen, or None where there is no file."""
+    if not file.exists():
+        return None
+    plan = validated(ChapterPlan, in_first_shape(read_json_file(file)), where=repr(str(file)))
+    _refuse_repeats([scene.scene_number for scene in plan.scenes], file=file, field="scenes.scene_number")
+    return plan
+
+
+def chapter_files(folder: Path) -> dict[int, Path]:
+    """Find the chapters of a project: `chapter_NNN.json`, `.txt` or `.md`.
+
+    Args:
+        folder: The chapters' folder; it need not exist.
+
+    Returns:
+        Chapter number to file, in order of the numbers; empty where there are none.
+
+    Raises:
+        InvalidFileError: When two files claim the same chapter.
+    """
+    return _numbered_files(folder, _CHAPTER_FILE)
+
+
+def record_files(folder: Path) -> dict[int, Path]:
+    """Find supplied scene records: `chapter_NNN_records.json`; otherwise as `chapter_files`."""
+    return _numbered_files(folder, _RECORDS_FILE)
+
+
+def load_chapter(file: Path) -> GeneratedChapter:
+    """Read a chapter: JSON in either shape of novel-gen, or plain text or Markdown that is split into scenes.
+
+    Args:
+        file: One of `chapter_files`; its name holds the chapter's number.
+
+    Returns:
+        The chapter; its scenes in the order of the file, each number once.
+    """
+    number = _number_of(file, _CHAPTER_FILE, example="chapter_001.json")
+    if file.suffix.lower() != ".json":
+        return chapter_from_text(read_text_file(file), chapter_number=number)
+    chapter = validated(GeneratedChapter, in_first_shape(read_json_file(file)), where=repr(str(file)))
+    if chapter.chapter_number != number:
+        raise InvalidFileError(
+            f"{str(file)!r}: chapter_number is {chapter.chapter_number!r} but the file's name says {number}; "
+            "rename the file or correct the number"
+        )
+    _refuse_repeats([scene.scene_number for scene in chapter.scenes], file=file, field="scenes.scene_number")
+    return chapter
+
+
+def load_records(file: Path) -> list[SceneRecord]:
+    """Read the supplied records of a chapter: `{"chapter_number", "records": […]}` or a bare list.
+
+    Args:
+        file: One of `record_files`; it need not exist.
+
+    Returns:
+        The records in the order of the file, at most one per scene; empty where there is no file.
+    """
+    if not file.exists():
+        return []
+    data = _listed(read_json_file(file), under="records")
+    records = validated(_RecordsFile, data, where=repr(str(file))).records
+    number = _number_of(file, _RECORDS_FILE, example="chapter_001_records.json")
+    stray = next((each for each in records if each.chapter_index != number), None)
+    if stray is not None:
+        raise InvalidFileError(
+            f"{str(file)!r}: records.chapter_index is {stray.chapter_index!r} but the file's name says "
+            f"{number}; move the record or correct the number"
+        )
+    _refuse_repeats([each.scene_index for each in records], file=file, field="records.scene_index")
+    return records
+
+
+def load_entities(file: Path) -> list[Entity]:
+    """Read supplied entities: `{"entities": […]}` or a bare list; aliases are strings or objects.
+
+    Args:
+        file: The file; it need not exist.
+
+    Returns:
+        Entities in the order of the file, each id once; fields that an entity does not know stand in its
+        `profile`. Empty where there is no file.
+    """
+    if not file.exists():
+        return []
+    data = _listed(read_json_file(file), under="entities")
+    entries = validated(_EntitiesFile, data, where=repr(str(file))).entities
+    _refuse_repeats([each.entity_id for each in entries], file=file, field="entities.entity_id")
+    return [entry.entity() for entry in entries]
+
+
+def _numbered_files(folder: Path, pattern: re.Pattern[str]) -> dict[int, Path]:
+    found: dict[int, Path] = {}
+    for file in sorted(folder.iterdir()) if folder.is_dir() else []:
+        match = pattern.match(file.name)
+        if match is None:
+            continue
+        number = int(match["number"])
+        if number in found:
+            raise InvalidFileError(
+                f"{str(found[number])!r} and {str(file)!r} are both chapter {number}; keep one of them"
+            )
+        found[number] = file
+    return dict(sorted(found.items()))
+
+
+def _number_of(file: Path, pattern: re.Pattern[str], *, example: str) -> int:
+    match = pattern.match(file.name)
+    if match is None:
+        raise InvalidFileError(f"the name of {str(file)!r} tells no chapter; name it such as {example!r}")
+    return int(match["number"])
+
+
+def _listed(data: Any, *, under: str) -> Any:
+    return {under: data} if isinstance(data, list) else data
+
+
+def _refuse_repeats(values: Sequence[int | str | None], *, file: Path, field: str) -> None:
+    repeated = [value for value, count in Counter(values).items() if count > 1]
+    if repeated:
+        raise InvalidFileError(f"{str(file)!r}: {field} {repeated[0]!r} stands more than once")
+
+
+_CHAPTER_NAMES = {"chapter_id": "chapter_number", "title": "chapter_title", "word_count": "total_words"}
+_SCENE_ID = re.compile(r"(?P<chapter>\d{1,7})_(?P<scene>\d{1,7})")
+
+
+def in_first_shape(data: Any) -> Any:
+    """Return a chapter, or a chapter's plan, under the names of novel-gen's first version.
+
+    The second one has `chapter_id`, `title` and `word_count` for `chapter_number`, `chapter_title` and
+    `total_words`, and names a scene by a `scene_id` such as "3_1" in place of its `scene_number`. Every other
+    field stays under its name, such as a plan's pov, goal, conflict, turn, reveal, threads_advance, must_include
+    and must_avoid.
+
+    Args:
+        data: What a file holds, of either version or of no shape at all.
+
+    Returns:
+        The data of the second version in the shape of the first; all other data as it is. A scene whose id is
+        not one of the chapter gets no number, which the validation will miss.
+    """
+    if not isinstance(data, Mapping) or "chapter_id" not in data or "chapter_number" in data:
+        return data
+    renamed = _renamed(data, _CHAPTER_NAMES)
+    scenes = renamed.get("scenes")
+    if isinstance(scenes, list):
+        renamed["scenes"] = [_scene(each, data["chapter_id"]) for each in scenes]
+    return renamed
+
+
+def _scene(data: Any, chapter_id: Any) -> Any:
+    if not isinstance(data, Mapping) or "scene_number" in data:
+        return data
+    match = _SCENE_ID.fullmatch(str(data.get("scene_id")))
+    if match is None or match["chapter"] != str(chapter_id):
+        return data
+    return {**_renamed(data, {"scene_id": "scene_number"}), "scene_number": int(match["scene"])}
+
+
+def _renamed(data: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Rename fields, but for those whose new name is taken."""
+    return {
+        new if (new := names.get(name, name)) == name or new not in data else name: value
+        for name, value in data.items()
+    }

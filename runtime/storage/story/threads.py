@@ -1,0 +1,116 @@
+"""Open loops over story time: events are appended, a loop's status is their fold."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sqlalchemy import select
+
+from novelgen.errors import UserInputError
+from novelgen.models.folds import RecordedLoopEvent, folded_loop
+from novelgen.models.folds import loop_event_values as values_of_event
+from novelgen.models.position import END_OF_STORY, StoryPosition, packed_place
+from novelgen.models.record import RecordedLoop
+from novelgen.models.state import UNRESOLVED_STATUSES, LoopStatus, OpenLoop, most_due
+from runtime.storage.cuts import before, order_in_force, scene_ids_at
+from runtime.storage.projects import CounterRepository
+from runtime.storage.session import AnyRow, Integers, StorageSession
+from runtime.storage.tables import LOOP_EVENTS, SCENES
+
+
+class LoopRepository:
+    """Appends and folds the events of open loops.
+
+    Args:
+        session: The transaction to work in.
+    """
+
+    def __init__(self, session: StorageSession) -> None:
+        self._session = session
+
+    def next_id(self) -> str:
+        """Return an id that no loop has yet."""
+        return CounterRepository(self._session).take("OL")
+
+    def append(self, event: RecordedLoopEvent, *, at: StoryPosition) -> None:
+        """Append what the author says of a loop at a position; it survives re-ingest of the scene there.
+
+        Args:
+            event: A `RecordedLoop` plants it, the others advance, resolve or abandon it.
+            at: The scene in which it happens; the end of the story means without a position.
+
+        Raises:
+            UnknownProjectError: When no project of that id is stored.
+            UserInputError: When a loop is to be moved that nobody planted.
+        """
+        self._session.touch()
+        if not isinstance(event, RecordedLoop) and self.get(event.id) is None:
+            raise UserInputError(f"no open loop {event.id!r} is stored; plant it first")
+        place = (at.chapter_index, at.scene_index)
+        scene_id = scene_ids_at(self._session, [place]).get(place)
+        values = loop_event_values(self._session.project_id, event) | {
+            "scene_id": scene_id,
+            "chapter_index": at.chapter_index,
+            "scene_index": at.scene_index,
+            "origin": "author",
+        }
+        self._session.insert(LOOP_EVENTS, [values])
+        CounterRepository(self._session).jump_over([event.id])
+
+    def get(self, loop_id: str, *, as_of: StoryPosition = END_OF_STORY) -> OpenLoop | None:
+        """Return a loop as it stands at a position, or None when it is not planted by then."""
+        return next(iter(self._folded(as_of, loop_id)), None)
+
+    def list_as_of(
+        self,
+        *,
+        as_of: StoryPosition = END_OF_STORY,
+        statuses: Sequence[LoopStatus] = UNRESOLVED_STATUSES,
+    ) -> list[OpenLoop]:
+        """Return the loops of these statuses at a position, in the order in which they were planted."""
+        return [loop for loop in self._folded(as_of) if loop.status in statuses]
+
+    def due(self, *, as_of: StoryPosition = END_OF_STORY, limit: int = 10) -> list[OpenLoop]:
+        """Return the unresolved loops that are most due (see `most_due`)."""
+        return most_due(self.list_as_of(as_of=as_of), limit)
+
+    def _folded(self, as_of: StoryPosition, loop_id: str | None = None) -> list[OpenLoop]:
+        statement = (
+            select(LOOP_EVENTS)
+            .where(self._session.owns(LOOP_EVENTS), before(as_of, LOOP_EVENTS))
+            .order_by(*order_in_force(LOOP_EVENTS))
+        )
+        if loop_id is not None:
+            statement = statement.where(LOOP_EVENTS.c.loop_id == loop_id)
+        by_loop: dict[str, list[AnyRow]] = defaultdict(list)
+        for row in self._session.own(self._session.rows(statement)):
+            by_loop[row.loop_id].append(row)
+        places = self._scene_places(as_of) if by_loop else np.zeros(0, dtype=np.int64)
+        loops = [folded_loop(events, age_scenes=partial(_age, places=places)) for events in by_loop.values()]
+        return [loop for loop in loops if loop is not None]
+
+    def _scene_places(self, as_of: StoryPosition) -> Integers:
+        """Return a number per stored scene before a position, ascending as the story goes."""
+        chapters, scenes = self._session.integers(
+            (SCENES.c.chapter_index, SCENES.c.scene_index),
+            self._session.owns(SCENES),
+            before(as_of, SCENES),
+        )
+        return np.sort(packed_place(chapters, scenes))
+
+
+def loop_event_values(project_id: str, event: RecordedLoopEvent) -> dict[str, Any]:
+    """Return a loop event as the columns of its row, but for scene, position and origin."""
+    return values_of_event(event) | {"project_id": project_id}
+
+
+def _age(planted: AnyRow, *, places: Integers) -> int | None:
+    if planted.chapter_index is None:
+        return None
+    if planted.scene_index is None:
+        return int((places >= packed_place(planted.chapter_index + 1, 0)).sum())
+    return int((places > packed_place(planted.chapter_index, planted.scene_index)).sum())

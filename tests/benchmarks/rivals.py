@@ -1,0 +1,270 @@
+"""What novelgen is measured against: `novelgen bench` with the rivals and test planners that do not ship.
+
+    python -m tests.benchmarks.rivals DIR [--no-records] [--budgets 300,500,1000,2000] [--planner garbage] [--peers]
+        [--ablation] [--limit-plans N] [--work-dir DIR] [--json]
+
+Beside the chain stand plain rankings of the same memories (or searches in the text itself), langchain-chroma as it is
+commonly used, and with --peers the retrievers of other packages that are installed; --planner garbage also runs the
+chain with models that plan nonsense, which must cost nearly nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import chromadb
+from langchain_chroma import Chroma
+from langchain_core.embeddings import Embeddings
+from langchain_core.language_models import BaseChatModel, FakeListChatModel
+
+from novelgen.models.entity import Entity
+from runtime.bench.book import BenchBook, BenchPlan, load_bench_book, whole_plan
+from runtime.bench.quality import QualityReport, Ranking, Rival, Rivals, measure_quality
+from runtime.bench.scoring import DEFAULT_BUDGETS, RankedText
+from runtime.cli.commands.bench import print_quality
+from runtime.cli.output import print_json, staged_progress
+from runtime.providers.embeddings import CheckedEmbeddings
+from tests.benchmarks.rival_corpus import (
+    Corpus,
+    CorpusText,
+    corpus_documents,
+    memory_texts,
+    passage_texts,
+    plan_queries,
+    ranked_documents,
+)
+from tests.benchmarks.rival_packages import peer_rivals
+
+RANDOM_SEEDS = 5
+
+
+def measure_with_rivals(
+    book: BenchBook,
+    work_dir: Path,
+    *,
+    records: bool = True,
+    with_garbage: bool = False,
+    with_peers: bool = False,
+    **options: Any,
+) -> QualityReport:
+    """Measure the chain and its rivals on the same embeddings.
+
+    Args:
+        book: The book.
+        work_dir: Holds the imported projects and all vectors; what is there is used again.
+        records: Whether all have the scene records, or the text alone.
+        with_garbage: Also run the chain with models that plan nonsense.
+        with_peers: Also run the retrievers of other packages, as far as they are installed.
+        **options: As for `measure_quality`.
+    """
+    nonsense = garbage_models(book.book.entities) if with_garbage else {}
+    return measure_quality(
+        book,
+        work_dir,
+        records=records,
+        models={f"garbage planner: {kind}": model for kind, model in nonsense.items()},
+        rivals=lambda book, embeddings: all_rivals(
+            book, embeddings, work_dir, records=records, with_peers=with_peers
+        ),
+        **options,
+    )
+
+
+def all_rivals(
+    book: BenchBook, embeddings: CheckedEmbeddings, work_dir: Path, *, records: bool, with_peers: bool
+) -> Rivals:
+    """Return rivals that search what the chain has: the records' memories, or the text."""
+    group = "memories" if records else "text"
+    corpus = Corpus(memory_texts(book) if records else passage_texts(book), embeddings)
+    store = chroma_store(corpus, embeddings, work_dir / "chroma", name=group)
+    plain = memory_rivals(corpus) if records else text_rivals(corpus)
+    peers = peer_rivals(corpus, store, embeddings, work_dir) if with_peers else Rivals()
+    return Rivals([*plain, *chroma_rivals(group, corpus, store), *peers.rivals], peers.not_measured)
+
+
+def memory_rivals(memories: Corpus) -> list[Rival]:
+    """Return the plain rankings of memories, each in full and in short form, all cut at the planned scene."""
+    rivals: list[Rival] = []
+    for form, is_short in (("full", False), ("short", True)):
+        shuffled = tuple(
+            _formed(_shuffled(memories, seed), is_short=is_short) for seed in range(RANDOM_SEEDS)
+        )
+        rivals += [
+            Rival("memories", f"random order, {form}", shuffled),
+            Rival("memories", f"by importance, {form}", (_formed(_weighty(memories), is_short=is_short),)),
+            Rival("memories", f"queries fused, {form}", (_formed(_fused(memories), is_short=is_short),)),
+        ]
+    return rivals
+
+
+def text_rivals(passages: Corpus) -> list[Rival]:
+    """Return the searches in passages of 500 characters, cut at the planned scene."""
+    return [
+        Rival("text", "BM25, words and bigrams, cut", (_formed(_by_words(passages)),)),
+        Rival("text", "one query fused, cut", (_formed(_fused(passages, queries=_one_query)),)),
+        Rival("text", "queries fused, cut", (_formed(_fused(passages)),)),
+    ]
+
+
+def _formed(rank: Callable[[BenchPlan], Sequence[CorpusText]], *, is_short: bool = False) -> Ranking:
+    return lambda plan: [each.ranked(is_short=is_short) for each in rank(plan)]
+
+
+def _shuffled(corpus: Corpus, seed: int) -> Callable[[BenchPlan], list[CorpusText]]:
+    def rank(plan: BenchPlan) -> list[CorpusText]:
+        visible = corpus.texts[: corpus.visible(plan.place)]
+        random.Random(f"{seed} {plan.plan_id}").shuffle(visible)
+        return visible
+
+    return rank
+
+
+def _weighty(corpus: Corpus) -> Callable[[BenchPlan], list[CorpusText]]:
+    """By importance, then the newest first."""
+
+    def rank(plan: BenchPlan) -> list[CorpusText]:
+        numbers = range(corpus.visible(plan.place))
+        order = sorted(numbers, key=lambda number: (-corpus.texts[number].importance, -number))
+        return [corpus.texts[number] for number in order]
+
+    return rank
+
+
+def _fused(
+    corpus: Corpus, *, queries: Callable[[BenchPlan], list[str]] | None = None
+) -> Callable[[BenchPlan], list[CorpusText]]:
+    return lambda plan: corpus.fused((queries or _many_queries)(plan), plan.place)
+
+
+def _by_words(corpus: Corpus) -> Callable[[BenchPlan], list[CorpusText]]:
+    return lambda plan: corpus.by_words(whole_plan(plan.scene_plan), plan.place)
+
+
+def _one_query(plan: BenchPlan) -> list[str]:
+    return [whole_plan(plan.scene_plan)]
+
+
+def _many_queries(plan: BenchPlan) -> list[str]:
+    return plan_queries(plan.scene_plan)
+
+
+RESULTS = 100
+"""More than fill the largest usual budget."""
+
+
+def chroma_store(corpus: Corpus, embeddings: Embeddings, folder: Path, *, name: str) -> Chroma:
+    """Fill a collection with a corpus, each text with its number in story order; one that is there is used.
+
+    Args:
+        corpus: The texts.
+        embeddings: Embed texts and queries.
+        folder: Where Chroma keeps its files.
+        name: Name of the collection.
+    """
+    client = chromadb.PersistentClient(str(folder))
+    store = Chroma(
+        name, embedding_function=embeddings, client=client, collection_metadata={"hnsw:space": "cosine"}
+    )
+    if len(store.get(limit=len(corpus.texts) + 1, include=[])["ids"]) != len(corpus.texts):
+        store.reset_collection()
+        documents = corpus_documents(corpus)
+        for start in range(0, len(documents), 1000):
+            store.add_documents(documents[start : start + 1000])
+    return store
+
+
+def chroma_rivals(group: str, corpus: Corpus, store: Chroma) -> list[Rival]:
+    """Return similarity search without and with a cut at the planned scene."""
+    return [
+        Rival(group, "langchain-chroma similarity_search", (similarity(corpus, store, is_cut=False),)),
+        Rival(group, "langchain-chroma similarity_search, cut", (similarity(corpus, store, is_cut=True),)),
+    ]
+
+
+def similarity(corpus: Corpus, store: Chroma, *, is_cut: bool) -> Callable[[BenchPlan], Sequence[RankedText]]:
+    """Rank by one similarity search for the whole plan."""
+
+    def rank(plan: BenchPlan) -> list[RankedText]:
+        cut: dict[str, Any] | None = {"number": {"$lt": corpus.visible(plan.place)}} if is_cut else None
+        found = store.similarity_search(whole_plan(plan.scene_plan), k=RESULTS, filter=cut)
+        return ranked_documents(corpus, found)
+
+    return rank
+
+
+ANSWERS = 200
+SEED = 7
+
+_INVENTED = {
+    "entities": ["X901", "Zaphod Beeblebrox"],
+    "events": ["an invasion"],
+    "queries": [{"query": "Zaphod Beeblebrox 占领 quantum reactor", "entities": ["X901"]}],
+}
+
+
+def garbage_models(entities: Sequence[Entity]) -> dict[str, BaseChatModel]:
+    """Return one model per kind of garbage.
+
+    Args:
+        entities: The book's entities, of which one model names random ones.
+
+    Returns:
+        `empty` answers a plan without content, `ungrounded` names what no story knows, `known ids` answers
+        well-formed plans about entities picked at random.
+    """
+    dice = random.Random(SEED)
+    return {
+        "empty": FakeListChatModel(responses=[json.dumps({"entities": [], "events": [], "queries": []})]),
+        "ungrounded": FakeListChatModel(responses=[json.dumps(_INVENTED, ensure_ascii=False)]),
+        "known ids": FakeListChatModel(responses=[_random_plan(entities, dice) for _ in range(ANSWERS)]),
+    }
+
+
+def _random_plan(entities: Sequence[Entity], dice: random.Random) -> str:
+    picked = dice.sample(list(entities), min(6, len(entities)))
+    queries = [{"query": each.name, "entities": [each.entity_id]} for each in picked]
+    plan = {"entities": [each.entity_id for each in picked], "events": [], "queries": queries}
+    return json.dumps(plan, ensure_ascii=False)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(prog="tests.benchmarks.rivals", description=__doc__)
+    parser.add_argument("folder", type=Path, help="a book with an answer key, as for `novelgen bench`")
+    parser.add_argument("--records", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument("--budgets", default=",".join(map(str, DEFAULT_BUDGETS)))
+    parser.add_argument("--planner", choices=["rules", "garbage"], default="rules")
+    parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--ablation", action="store_true")
+    parser.add_argument("--limit-plans", type=int)
+    parser.add_argument("--work-dir", type=Path)
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(prefix="novelgen-bench-") as temporary, staged_progress() as progress:
+        report = measure_with_rivals(
+            load_bench_book(given.folder),
+            given.work_dir or Path(temporary),
+            records=given.records,
+            with_garbage=given.planner == "garbage",
+            with_peers=given.peers,
+            budgets=sorted({int(part) for part in given.budgets.split(",")}),
+            ablation=given.ablation,
+            limit_plans=given.limit_plans,
+            progress=progress,
+        )
+    if given.json:
+        print_json(report)
+    else:
+        print_quality(report)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,147 @@
+"""The rivals and test planners of the benchmark, on the small hand-made book."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runtime.bench.book import BenchBook, load_bench_book
+from runtime.bench.quality import QualityReport
+from runtime.providers.embeddings import build_embeddings
+from tests.benchmarks.rival_corpus import (
+    Bm25,
+    Corpus,
+    memory_texts,
+    passage_texts,
+    plan_queries,
+    words_and_bigrams,
+)
+from tests.benchmarks.rivals import main, measure_with_rivals, memory_rivals
+
+BOOK_FOLDER = Path(__file__).parents[1] / "data" / "bench_book"
+
+
+@pytest.fixture(scope="module")
+def book() -> BenchBook:
+    """The hand-made book."""
+    return load_bench_book(BOOK_FOLDER)
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory, book: BenchBook) -> dict[str, QualityReport]:
+    """Runs with records and all planners, and with the text alone, in one work folder."""
+    work_dir = tmp_path_factory.mktemp("bench")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:64")
+        patch.delenv("NOVELGEN_MODEL", raising=False)
+        return {
+            "records": measure_with_rivals(book, work_dir, budgets=[30, 200], with_garbage=True),
+            "text": measure_with_rivals(book, work_dir, budgets=[200], records=False, limit_plans=1),
+        }
+
+
+@pytest.fixture(scope="module")
+def memories(book: BenchBook) -> Corpus:
+    """The memories of the hand-made book."""
+    return Corpus(memory_texts(book), build_embeddings("fake:64"))
+
+
+def test_words_of_both_languages_are_found() -> None:
+    """English is split into words, Chinese into every two neighbouring characters."""
+    assert words_and_bigrams("Ada 取出黄铜钥匙") == ["ada", "取出", "出黄", "黄铜", "铜钥", "钥匙"]
+
+
+def test_rare_words_weigh_more_and_later_texts_change_nothing() -> None:
+    """The text with the rare word is first; what lies after the cut has no say."""
+    texts = ["the lamp", "the key", "the lamp and the key", "key key key"]
+    scores = Bm25(texts[:2]).scores("the key", 2)
+    assert scores[1] > scores[0] > 0
+    assert Bm25(texts).scores("the key", 2) == pytest.approx(scores)
+
+
+def test_nothing_visible_is_no_error() -> None:
+    """Before the first text there is nothing to score."""
+    assert Bm25(["a lamp"]).scores("lamp", 0).shape == (0,)
+
+
+def test_passages_end_with_their_scene_and_lose_nothing(book: BenchBook) -> None:
+    """The pieces of a scene are its text."""
+    pieces = [each.text for each in passage_texts(book) if each.place == (1, 1)]
+    assert "".join(pieces) == book.book.scenes[0].text
+
+
+def test_no_ranking_sees_the_planned_scene(book: BenchBook, memories: Corpus) -> None:
+    """Every ranking holds only what lies before its plan, and the one by importance begins with the weightiest."""
+    plan = book.plans[0]
+    for rival in memory_rivals(memories):
+        for rank in rival.rankings:
+            assert all(each.place < plan.place for each in rank(plan))
+    by_importance = next(each for each in memory_rivals(memories) if each.name == "by importance, full")
+    ids = [each.record_id for each in by_importance.rankings[0](plan)]
+    assert ids == ["M004", "M005", "M002", "M001", "M003", "X001"]
+
+
+def test_short_forms_stand_for_the_same_memories(book: BenchBook, memories: Corpus) -> None:
+    """A ranking in short form has the order of the full one."""
+    named = {each.name: each.rankings[0](book.plans[0]) for each in memory_rivals(memories)}
+    full, short = named["queries fused, full"], named["queries fused, short"]
+    assert [each.record_id for each in full] == [each.record_id for each in short]
+    assert "Cornelius has the key" in {each.text for each in short}
+
+
+def test_a_plan_is_asked_as_a_whole_and_in_parts(book: BenchBook) -> None:
+    """Whole, purpose, each action, each character with the place; each text once."""
+    queries = plan_queries(book.plans[0].scene_plan)
+    assert len(queries) == len(set(queries)) == 6
+    assert queries[-1] == "Ben the lighthouse"
+
+
+def test_rivals_rank_the_same_memories_in_both_forms(reports: dict[str, QualityReport]) -> None:
+    """Each plain ranking stands in full and in short form; only the search without a cut leaks."""
+    rivals = {each.name: each.scores for each in reports["records"].systems if each.group == "memories"}
+    plain = {
+        f"{way}, {form}"
+        for way in ("random order", "by importance", "queries fused")
+        for form in ("full", "short")
+    }
+    assert plain < rivals.keys()
+    leaks = {name for name, scores in rivals.items() if scores["leak"] > 0}
+    assert leaks == {"langchain-chroma similarity_search"}
+
+
+def test_a_garbage_planner_takes_nothing_away(reports: dict[str, QualityReport]) -> None:
+    """Whatever a model plans, what the rules find stays."""
+    report = reports["records"]
+    by_rules = next(each for each in report.systems if each.name == "rules planner").scores["far@200"]
+    garbage = [each for each in report.systems if each.name.startswith("garbage planner")]
+    assert len(garbage) == 3
+    assert all(each.scores["far@200"] == by_rules for each in garbage)
+
+
+def test_the_text_alone_is_measured_beside_searches_in_text(reports: dict[str, QualityReport]) -> None:
+    """Without records the rivals search passages."""
+    assert {each.group for each in reports["text"].systems} == {"novelgen", "text"}
+    assert reports["text"].plans == 1
+
+
+def test_peers_that_are_not_installed_say_how_to_get_them(
+    book: BenchBook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A peer whose package is missing is no failure; the report names the package."""
+    monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:64")
+    monkeypatch.setattr("tests.benchmarks.rival_packages.importlib.util.find_spec", lambda _: None)
+    report = measure_with_rivals(book, tmp_path, budgets=[100], with_peers=True, limit_plans=1)
+    assert report.not_measured["mem0 infer=False, cut"] == "not installed: pip install mem0ai"
+    assert len(report.not_measured) == 3
+
+
+def test_the_command_prints_every_system(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The table names the rivals beside novelgen."""
+    monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:64")
+    assert main([str(BOOK_FOLDER), "--no-records", "--budgets", "100", "--limit-plans", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert "rules planner" in printed
+    assert "queries fused, cut" in printed

@@ -1,0 +1,232 @@
+"""The files of a project folder."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from novelgen.errors import InvalidFileError
+from runtime.files.project_files import (
+    chapter_files,
+    load_chapter,
+    load_chapter_plan,
+    load_characters,
+    load_entities,
+    load_records,
+    load_scene_plan,
+    load_settings_file,
+    record_files,
+)
+
+
+def _write(file: Path, data: Any) -> Path:
+    file.write_text(json.dumps(data, ensure_ascii=False), encoding="utf-8")
+    return file
+
+
+def test_missing_files_are_none_or_empty(tmp_path: Path) -> None:
+    """A project need not have any of the files."""
+    file = tmp_path / "chapter_001_records.json"
+    assert load_settings_file(file) is None
+    assert load_characters(file) is None
+    assert load_chapter_plan(file) is None
+    assert load_scene_plan(file) is None
+    assert load_records(file) == []
+    assert load_entities(file) == []
+    assert chapter_files(tmp_path / "none") == {}
+
+
+def test_characters_settings_and_plans_are_read(tmp_path: Path) -> None:
+    """Well-formed files become models, in Chinese as well."""
+    characters = load_characters(
+        _write(
+            tmp_path / "characters.json", {"protagonist": {"name": "孙悟空", "aliases": ["行者"], "age": 500}}
+        )
+    )
+    assert characters is not None
+    assert [each.name for each in characters.everyone()] == ["孙悟空"]
+    settings = load_settings_file(
+        _write(tmp_path / "settings.json", {"project_name": "西游", "language": "zh"})
+    )
+    assert settings is not None
+    assert settings.language == "zh"
+    plan = load_chapter_plan(
+        _write(
+            tmp_path / "plan.json", {"chapter_number": 2, "scenes": [{"scene_number": 1, "location": "山"}]}
+        )
+    )
+    assert plan is not None
+    assert plan.scenes[0].location == "山"
+
+
+def test_unknown_fields_are_kept_and_named_in_one_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """All unknown fields of a file are one warning, and stay readable."""
+    data = {"chapter_number": 1, "mood": "x", "scenes": [{"scene_number": 1, "content": "a", "title": "T"}]}
+    with caplog.at_level(logging.WARNING):
+        chapter = load_chapter(_write(tmp_path / "chapter_001.json", data))
+    assert chapter.extra == {"mood": "x"}
+    assert chapter.scenes[0].extra == {"title": "T"}
+    assert len(caplog.records) == 1
+    assert "GeneratedChapter.mood" in caplog.text
+    assert "GeneratedScene.title" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (
+            {"chapter_number": 1, "scenes": [{"scene_number": 1, "content": 7}]},
+            r"scenes\[0\]\.content cannot be 7",
+        ),
+        (
+            {"chapter_number": 1, "scenes": [{"scene_number": 1}]},
+            r"scenes\[0\]\.content is missing in {'scene_n",
+        ),
+        ({"chapter_number": -1}, "chapter_number cannot be -1"),
+        ({"chapter_number": 1, "scenes": {}}, "scenes cannot be {}"),
+        ([], "the whole cannot be \\[\\]"),
+        ({"chapter_number": 2}, "chapter_number is 2 but the file's name says 1"),
+        (
+            {
+                "chapter_number": 1,
+                "scenes": [{"scene_number": 3, "content": "a"}, {"scene_number": 3, "content": "b"}],
+            },
+            "scenes.scene_number 3 stands more than once",
+        ),
+    ],
+)
+def test_wrong_chapters_name_file_field_and_value(tmp_path: Path, data: Any, message: str) -> None:
+    """A chapter of the wrong shape says which field of which file holds what."""
+    file = _write(tmp_path / "chapter_001.json", data)
+    with pytest.raises(InvalidFileError, match=rf"chapter_001\.json': {message}"):
+        load_chapter(file)
+
+
+def test_text_and_markdown_chapters_are_found_and_split(tmp_path: Path) -> None:
+    """Chapters may be plain text, Markdown and JSON side by side; plans and others are no chapters."""
+    (tmp_path / "chapter_002.md").write_text("# Two\n\nA.\n\n***\n\nB.", encoding="utf-8")
+    (tmp_path / "chapter_010.txt").write_text("第十回 甲\n\n乙。", encoding="utf-8")
+    _write(tmp_path / "chapter_001.json", {"chapter_number": 1})
+    _write(tmp_path / "chapter_001_plan.json", {"chapter_number": 1})
+    (tmp_path / "notes.txt").write_text("x", encoding="utf-8")
+    files = chapter_files(tmp_path)
+    assert list(files) == [1, 2, 10]
+    assert [len(load_chapter(file).scenes) for file in files.values()] == [0, 2, 1]
+    assert load_chapter(files[10]).chapter_title == "第十回 甲"
+
+
+def test_two_files_of_one_chapter_are_refused(tmp_path: Path) -> None:
+    """Nobody can say which of two files is the chapter."""
+    (tmp_path / "chapter_001.md").write_text("a", encoding="utf-8")
+    (tmp_path / "chapter_1.txt").write_text("a", encoding="utf-8")
+    with pytest.raises(InvalidFileError, match="are both chapter 1; keep one"):
+        chapter_files(tmp_path)
+
+
+@pytest.mark.parametrize("bare", [True, False])
+def test_records_are_a_list_or_an_object(tmp_path: Path, bare: bool) -> None:
+    """Both shapes of a records file are read."""
+    records = [{"chapter_index": 4, "scene_index": 1, "summary": ["甲"]}]
+    _write(
+        tmp_path / "chapter_004_records.json", records if bare else {"chapter_number": 4, "records": records}
+    )
+    file = record_files(tmp_path)[4]
+    assert [each.summary for each in load_records(file)] == [["甲"]]
+
+
+@pytest.mark.parametrize(
+    ("records", "message"),
+    [
+        ([{"chapter_index": 5, "scene_index": 1}], "records.chapter_index is 5 but the file's name says 4"),
+        ([{"chapter_index": 4, "scene_index": 1}] * 2, "records.scene_index 1 stands more than once"),
+        (
+            [
+                {
+                    "chapter_index": 4,
+                    "scene_index": 1,
+                    "memories": [{"memory_id": "M1", "content": "a", "importance": 11}],
+                }
+            ],
+            r"records\[0\]\.memories\[0\]\.importance cannot be 11",
+        ),
+        ("text", "the whole cannot be 'text'"),
+    ],
+)
+def test_wrong_records_are_refused(tmp_path: Path, records: Any, message: str) -> None:
+    """A records file of the wrong shape names field and value."""
+    file = _write(tmp_path / "chapter_004_records.json", records)
+    with pytest.raises(InvalidFileError, match=message):
+        load_records(file)
+
+
+@pytest.mark.parametrize(
+    ("load", "data", "example"),
+    [
+        (load_chapter, {"chapter_number": 4}, "chapter_001.json"),
+        (load_records, [{"chapter_index": 4, "scene_index": 1}], "chapter_001_records.json"),
+    ],
+)
+def test_a_name_without_a_chapter_says_how_to_name_the_file(
+    tmp_path: Path, load: Callable[[Path], Any], data: Any, example: str
+) -> None:
+    """The example is a name of the kind of file that was read."""
+    file = _write(tmp_path / "fourth.json", data)
+    with pytest.raises(
+        InvalidFileError, match=rf"fourth\.json' tells no chapter; name it such as '{example}'"
+    ):
+        load(file)
+
+
+def test_entities_take_plain_and_detailed_aliases(tmp_path: Path) -> None:
+    """Aliases may be strings or objects; fields that an entity does not know become its profile."""
+    data = {
+        "entities": [
+            {
+                "entity_id": "C0",
+                "entity_type": "character",
+                "name": "Mary",
+                "aliases": [
+                    "Miss M.",
+                    {"alias": "玛丽", "language": "zh", "first_chapter": 2, "first_scene": 1},
+                ],
+                "fears": ["water"],
+            }
+        ]
+    }
+    (entity,) = load_entities(_write(tmp_path / "entities.json", data))
+    assert [(each.alias, each.language, each.first_chapter) for each in entity.aliases] == [
+        ("Miss M.", None, None),
+        ("玛丽", "zh", 2),
+    ]
+    assert entity.profile == {"fears": ["water"]}
+
+
+@pytest.mark.parametrize(
+    ("entities", "message"),
+    [
+        (
+            [{"entity_id": "C0", "entity_type": "hero", "name": "A"}],
+            r"entities\[0\]\.entity_type cannot be 'hero'",
+        ),
+        (
+            [{"entity_id": "C0", "entity_type": "item", "name": "A"}] * 2,
+            "entities.entity_id 'C0' stands more than once",
+        ),
+        ([{"entity_id": "C0", "entity_type": "item", "name": "A", "aliases": "B"}], "aliases cannot be 'B'"),
+        (
+            [{"entity_id": "C0", "entity_type": "item", "name": "A", "aliases": [1]}],
+            r"aliases\[0\] cannot be 1",
+        ),
+    ],
+)
+def test_wrong_entities_are_refused(tmp_path: Path, entities: Any, message: str) -> None:
+    """An entities file of the wrong shape names field and value."""
+    with pytest.raises(InvalidFileError, match=message):
+        load_entities(_write(tmp_path / "entities.json", entities))
