@@ -283,6 +283,11 @@ class IndexProcess:
             except (EOFError, OSError) as error:
                 reason = f"its process ended during {operation}"
                 raise self._replaced(worker, reason=reason, grace_s=_grace(deadline)) from error
+            except BaseException:
+                # The user broke off: its reply must not be taken for that to the next question.
+                self._stop()
+                self._interrupted()
+                raise
             self.breaker.succeeded()
         if isinstance(reply, NovelgenError):
             raise reply

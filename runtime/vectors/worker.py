@@ -17,6 +17,7 @@ import sqlite3
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from typing import Any
@@ -184,4 +185,10 @@ def _end_with_parent(parent_pid: int) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        code = main()
+    except BaseException:  # noqa: BLE001 - a bug of ours or a panic of Chroma: its last line is what the program tells
+        traceback.print_exc()
+        # An interpreter with Chroma's threads may take seconds to end, in which it would be killed for it.
+        os._exit(1)
+    sys.exit(code)

@@ -135,6 +135,20 @@ def test_an_answer_that_stops_half_way_ends_at_the_deadline(
     assert process.call("ids", Deadline.after(20), key=IN_DEMO) == []
 
 
+def test_a_call_that_the_user_breaks_off_leaves_no_reply_behind(
+    shared: VectorStoreManager, worker_pid: WorkerPid
+) -> None:
+    """After Ctrl-C the next question gets its own answer."""
+    shared.upsert(make_rows(3, project_id="broken-off"))
+    os.kill(worker_pid(shared), signal.SIGSTOP)
+    breaker = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    breaker.start()
+    with pytest.raises(KeyboardInterrupt):
+        shared.list_ids("broken-off", timeout_s=30)
+    breaker.join()
+    assert len(shared.query("broken-off", random_vectors(1), top_k=5, timeout_s=20)[0]) == 3
+
+
 def test_a_call_that_waits_for_another_ends_in_its_own_time(
     shared: VectorStoreManager, worker_pid: WorkerPid
 ) -> None:
