@@ -57,7 +57,7 @@ def search_story_memory_tool(
         InvalidProjectIdError: When the project id is not a plain, path-free string.
         UnknownProjectError: When no such project is stored.
         UserInputError: When the query is empty.
-        StoreError: When no arm of the search could answer.
+        StoreError: When no retriever of the search could answer.
     """
     with stores_or_default(stores) as opened:
         return StoryMemoryTools(opened).search_story_memory(
@@ -187,7 +187,7 @@ class StoryMemoryTools:
         return [candidate.chunk for candidate, _ in reciprocal_rank_fusion(queried)[:limit]]
 
     def search(self, request: SearchRequest) -> SearchResult:
-        """Run many queries over all arms; see `runtime.retrieval.search`."""
+        """Run many queries over all retrievers; see `runtime.retrieval.search`."""
         return search_memories(self._stores, request)
 
     def outline(self, project_id: str, *, as_of: StoryPosition) -> StoryOutline:
