@@ -15,7 +15,7 @@ from pathlib import Path
 from langchain_core.prompts import ChatPromptTemplate
 
 from novelgen.errors import ConfigurationError
-from novelgen.text.cjk import StoryLanguage
+from novelgen.text.language import StoryLanguage
 
 PACKAGED_PROMPTS = "_prompts"
 CHECKOUT_PROMPTS = Path(__file__).resolve().parent.parent / "prompts"

@@ -12,12 +12,10 @@ from collections.abc import Sequence
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
-from novelgen.models.attachment import Attachment
-from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.project_id import require_project_id
-from runtime.lent_stores import lent_stores
+from novelgen.models.memory import Attachment, StoryMemoryChunk
+from novelgen.models.position import require_project_id
 from runtime.storage.unit import UnitOfWork
-from runtime.stores import MemoryStores
+from runtime.stores import MemoryStores, stores_or_default
 
 
 class AttachmentChange(BaseModel):
@@ -63,8 +61,8 @@ def memory_attach(
         UnknownProjectError: When no such project is stored.
     """
     _require_given(memory_ids, attached_to)
-    with lent_stores(stores) as lent, lent.database(require_project_id(project_id)).write() as unit:
-        changed = unit.attachments.attach(project_id, memory_ids, attached_to)
+    with stores_or_default(stores) as lent, lent.database(require_project_id(project_id)).write() as unit:
+        changed = unit.attachments.attach(memory_ids, attached_to)
         return _change(unit, project_id, memory_ids, changed)
 
 
@@ -81,8 +79,8 @@ def memory_detach(
     Arguments and errors are those of `memory_attach`.
     """
     _require_given(memory_ids, attached_to)
-    with lent_stores(stores) as lent, lent.database(require_project_id(project_id)).write() as unit:
-        changed = unit.attachments.detach(project_id, memory_ids, attached_to)
+    with stores_or_default(stores) as lent, lent.database(require_project_id(project_id)).write() as unit:
+        changed = unit.attachments.detach(memory_ids, attached_to)
         return _change(unit, project_id, memory_ids, changed)
 
 
@@ -104,12 +102,12 @@ def memory_attach_by_mention(
         UnknownEntityError: When the entity is not stored, with the nearest names.
         UnknownProjectError: When no such project is stored.
     """
-    with lent_stores(stores) as lent:
+    with stores_or_default(stores) as lent:
         database = lent.database(require_project_id(project_id))
         with database.read() if preview else database.write() as unit:
-            found = unit.attachments.mentioning(project_id, entity)
+            found = unit.attachments.mentioning(entity)
             if found and not preview:
-                unit.attachments.attach(project_id, [chunk.chunk_id for chunk in found], [entity])
+                unit.attachments.attach([chunk.chunk_id for chunk in found], [entity])
     return MentionAttachment(target=entity, memories=found, is_attached=not preview)
 
 
@@ -123,5 +121,5 @@ def _require_given(memory_ids: Sequence[str], targets: Sequence[str]) -> None:
 def _change(
     unit: UnitOfWork, project_id: str, memory_ids: Sequence[str], changed: list[str]
 ) -> AttachmentChange:
-    attachments = {each: unit.attachments.attachments_of(project_id, each) for each in memory_ids}
+    attachments = {each: unit.attachments.attachments_of(each) for each in memory_ids}
     return AttachmentChange(changed=changed, attachments=attachments)

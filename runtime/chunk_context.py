@@ -7,10 +7,9 @@ import logging
 from novelgen.chains.chunk_context_chain import ChunkContextChain
 from novelgen.errors import StoreError
 from novelgen.models.chunk_context import ChunkContext, ChunkContextRequest
-from novelgen.models.project_id import require_project_id
-from runtime.lent_stores import lent_stores
+from novelgen.models.position import require_project_id
 from runtime.memory_tools import StoryMemoryTools
-from runtime.stores import MemoryStores
+from runtime.stores import MemoryStores, stores_or_default
 
 logger = logging.getLogger(__name__)
 
@@ -55,7 +54,7 @@ def build_chunk_context(
         limit=limit,
         language=language,
     )
-    with lent_stores(stores) as lent:
+    with stores_or_default(stores) as lent:
         _require_known(lent, project_id)
         context = build_chunk_context_chain(lent).invoke(request)
         if touch and context.memories:
@@ -79,6 +78,6 @@ def _require_known(stores: MemoryStores, project_id: str) -> None:
 def _touch(stores: MemoryStores, context: ChunkContext) -> None:
     try:
         with stores.database(context.project_id).write() as unit:
-            unit.memories.mark_read(context.project_id, [each.chunk.chunk_id for each in context.memories])
+            unit.memories.mark_read([each.chunk.chunk_id for each in context.memories])
     except StoreError as error:
         logger.warning("not noted as read: %s", error)

@@ -9,9 +9,8 @@ from novelgen.errors import UserInputError
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import RecordedStateChange, SceneRecord
 from novelgen.models.state import StateChange
-from novelgen.records.conflict import Conflict, ConflictSource
-from novelgen.records.dead_acts import ACTING_ATTRIBUTES
-from novelgen.records.slots import split_slot
+from novelgen.records.conflicts import ACTING_ATTRIBUTES, Conflict, ConflictSource
+from novelgen.records.supersession import split_slot
 from novelgen.records.vital_status import is_death
 from runtime.ingest.scene_replacing import replace_stored_scene
 from runtime.settings import IngestSettings
@@ -72,11 +71,11 @@ def _lives(unit: UnitOfWork, project_id: str, conflict: Conflict) -> str:
     character, place = conflict.subject, _place(conflict.first)
     stated = [
         change.attribute
-        for change in unit.states.changes_of(project_id, [character])
+        for change in unit.states.changes_of([character])
         if (change.chapter_index, change.scene_index) == (place.chapter_index, place.scene_index)
         and is_death(change.attribute, change.value)
     ]
-    is_chinese = unit.projects.require(project_id).language.startswith("zh")
+    is_chinese = unit.projects.require().language.startswith("zh")
     for attribute in dict.fromkeys(stated or ["status"]):
         value = True if attribute == "alive" else "活着" if is_chinese else "alive"
         _state(unit, project_id, (character, attribute), value, conflict.first)
@@ -90,7 +89,7 @@ def _does_not_act(
     unit: UnitOfWork, project_id: str, conflict: Conflict, settings: IngestSettings, created_at: datetime
 ) -> str:
     character, place = conflict.subject, _place(conflict.second)
-    scene = unit.scenes.require(project_id, place)
+    scene = unit.scenes.require(place)
     if scene.record is None:
         raise UserInputError(
             f"scene {place} has no record from which {character} could be taken; {_by_hand(project_id, conflict)}"
@@ -120,7 +119,7 @@ def _without_acts(record: SceneRecord, character: str) -> SceneRecord:
 def _state(
     unit: UnitOfWork, project_id: str, slot: tuple[str, str], value: object, scene: ConflictSource
 ) -> None:
-    stored = unit.entities.get(project_id, slot[0])
+    stored = unit.entities.get(slot[0])
     change = StateChange(
         entity_id=slot[0],
         entity_type=stored.entity.entity_type if stored else "character",
@@ -129,7 +128,7 @@ def _state(
         chapter_index=scene.chapter_index,
         scene_index=scene.scene_index,
     )
-    unit.states.append(project_id, [change])
+    unit.states.append([change])
 
 
 def _by_hand(project_id: str, conflict: Conflict) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
-from novelgen.records.conflict import Conflict, SceneFacts
-from novelgen.records.conflicts import find_conflicts
+from novelgen.records.conflicts import Conflict, SceneFacts, find_conflicts
 from runtime.conflict_settling import Side, settle
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.storage.records import MemoryFilter
@@ -61,9 +60,9 @@ def waive_conflict(stores: MemoryStores, project_id: str, conflict_id: str, *, n
     """
     with stores.database(project_id).write() as unit:
         conflict = _require(unit, project_id, conflict_id)
-        settings = unit.projects.require(project_id).settings
+        settings = unit.projects.require().settings
         waived = {**_waived(unit, project_id), conflict_id: note}
-        unit.projects.update(project_id, settings={**settings, WAIVED_SETTING: waived})
+        unit.projects.update(settings={**settings, WAIVED_SETTING: waived})
     return conflict
 
 
@@ -113,9 +112,9 @@ def _require(unit: UnitOfWork, project_id: str, conflict_id: str) -> Conflict:
 
 
 def _found(unit: UnitOfWork, project_id: str) -> list[Conflict]:
-    unit.projects.require(project_id)
+    unit.projects.require()
     told = MemoryFilter(content_types=["memory"], unconsolidated=True)
-    memories = unit.memories.list_matching(project_id, told)
+    memories = unit.memories.list_matching(told)
     scenes = [
         SceneFacts(
             scene_id=scene.scene_id,
@@ -124,15 +123,15 @@ def _found(unit: UnitOfWork, project_id: str) -> list[Conflict]:
             story_time=scene.story_time,
             participants=scene.participants,
         )
-        for scene in unit.scenes.list_as_of(project_id)
+        for scene in unit.scenes.list_as_of()
     ]
     return find_conflicts(
         scenes,
-        unit.states.changes_of(project_id),
+        unit.states.changes_of(),
         [stored.chunk for stored in memories],
-        entities=[stored.entity for stored in unit.entities.list_all(project_id)],
+        entities=[stored.entity for stored in unit.entities.list_all()],
     )
 
 
 def _waived(unit: UnitOfWork, project_id: str) -> dict[str, str]:
-    return dict(unit.projects.require(project_id).settings.get(WAIVED_SETTING, {}))
+    return dict(unit.projects.require().settings.get(WAIVED_SETTING, {}))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from langchain_core.language_models import BaseChatModel
+from novelgen.settings import ContextSettings
 
-from novelgen.chains.context_settings import ContextSettings
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from runtime.memory_tools import StoryMemoryTools
 from runtime.providers.chat_models import build_chat_model

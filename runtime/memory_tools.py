@@ -13,15 +13,13 @@ from novelgen.errors import StoreError, UserInputError
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.search import SearchQuery, SearchRequest, SearchResult
 from novelgen.models.memory import ContentType, StoryMemoryChunk
-from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.project_id import require_project_id
+from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.names.resolver import NameResolver
 from novelgen.selection.rank_fusion import reciprocal_rank_fusion
 from novelgen.text.scrub import scrub_text
-from runtime.lent_stores import lent_stores
 from runtime.retrieval.search import search_memories
-from runtime.stores import MemoryStores
+from runtime.stores import MemoryStores, stores_or_default
 
 logger = logging.getLogger(__name__)
 DEFAULT_TOP_K = 10
@@ -59,9 +57,9 @@ def search_story_memory_tool(
         InvalidProjectIdError: When the project id is not a plain, path-free string.
         UnknownProjectError: When no such project is stored.
         UserInputError: When the query is empty.
-        StoreError: When no arm of the search could answer.
+        StoreError: When no retriever of the search could answer.
     """
-    with lent_stores(stores) as opened:
+    with stores_or_default(stores) as opened:
         return StoryMemoryTools(opened).search_story_memory(
             project_id,
             query,
@@ -98,7 +96,7 @@ def get_entity_state_tool(
         UnknownProjectError: When no such project is stored.
         DatabaseError: When the database fails.
     """
-    with lent_stores(stores) as opened:
+    with stores_or_default(stores) as opened:
         return StoryMemoryTools(opened).get_entity_state(
             project_id, entity_id, chapter_index=chapter_index, scene_index=scene_index
         )
@@ -129,7 +127,7 @@ def get_recent_timeline_tool(
         UnknownProjectError: When no such project is stored.
         DatabaseError: When the database fails.
     """
-    with lent_stores(stores) as opened:
+    with stores_or_default(stores) as opened:
         return StoryMemoryTools(opened).get_recent_timeline(
             project_id, chapter_index, context_window=context_window, as_of=as_of
         )
@@ -189,14 +187,14 @@ class StoryMemoryTools:
         return [candidate.chunk for candidate, _ in reciprocal_rank_fusion(queried)[:limit]]
 
     def search(self, request: SearchRequest) -> SearchResult:
-        """Run many queries over all arms; see `runtime.retrieval.search`."""
+        """Run many queries over all retrievers; see `runtime.retrieval.search`."""
         return search_memories(self._stores, request)
 
     def outline(self, project_id: str, *, as_of: StoryPosition) -> StoryOutline:
         """Return what the story has shown before the position."""
         chapters_per_part = self._stores.settings.memory.summarization.chapters_per_part
         with self._stores.database(require_project_id(project_id)).read() as unit:
-            return unit.outline(project_id, as_of=as_of, chapters_per_part=chapters_per_part)
+            return unit.outline(as_of=as_of, chapters_per_part=chapters_per_part)
 
     def get_entity_state(
         self,
@@ -218,7 +216,7 @@ class StoryMemoryTools:
     ) -> list[EntityStateSnapshot]:
         """Return the states of several entities at a position, in the order asked."""
         with self._stores.database(require_project_id(project_id)).read() as unit:
-            return unit.states.snapshots(project_id, entity_ids, as_of=as_of)
+            return unit.states.snapshots(entity_ids, as_of=as_of)
 
     def get_recent_timeline(
         self,
@@ -232,7 +230,7 @@ class StoryMemoryTools:
         window = max(0, context_window)
         with self._stores.database(require_project_id(project_id)).read() as unit:
             return unit.states.timeline(
-                project_id, chapter_index - window, chapter_index + window, as_of=as_of or END_OF_STORY
+                chapter_index - window, chapter_index + window, as_of=as_of or END_OF_STORY
             )
 
     def _entity_ids(self, project_id: str, names: Sequence[str], as_of: StoryPosition) -> list[str]:
@@ -240,5 +238,5 @@ class StoryMemoryTools:
         if not names:
             return []
         with self._stores.database(project_id).read() as unit:
-            resolver = NameResolver(unit.entities.list_as_of(project_id, as_of=as_of))
+            resolver = NameResolver(unit.entities.list_as_of(as_of=as_of))
         return [resolver.resolve(name).entity_id or name for name in names]

@@ -10,10 +10,9 @@ from pydantic import BaseModel, Field
 
 from novelgen.chains.memory_context_chain import ContextInput
 from novelgen.errors import NovelgenError
-from novelgen.models.context import ReportIssue, SceneMemoryContext
+from novelgen.models.context import MemoryContextRequest, ReportIssue, SceneMemoryContext
 from novelgen.models.plan import GeneratedScene
 from novelgen.models.record import SceneRecord
-from novelgen.models.request import MemoryContextRequest
 from runtime.ingest.ingest import IngestResult, ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores

@@ -19,8 +19,7 @@ from pydantic_settings import (
 from yaml import YAMLError, safe_load
 
 from novelgen.errors import ConfigurationError
-from novelgen.selection.quotas import NeedQuotas
-from novelgen.selection.weights import DEFAULT_WEIGHTS, SelectionWeights
+from novelgen.selection.weights import DEFAULT_WEIGHTS, NeedQuotas, SelectionWeights
 
 
 class VectorStoreSettings(BaseModel):

@@ -5,15 +5,16 @@ from __future__ import annotations
 import contextlib
 import threading
 import weakref
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Generic, Self, TypeVar
 
 from novelgen.errors import DatabaseError, InvalidProjectIdError, UnknownProjectError, VectorIndexError
-from novelgen.models.project_id import require_project_id
-from novelgen.models.timestamps import utc_now
+from novelgen.models.position import require_project_id, utc_now
 from runtime.projects.paths import ProjectPaths
 from runtime.providers.embeddings import (
     CheckedEmbeddings,
@@ -21,12 +22,49 @@ from runtime.providers.embeddings import (
     build_embeddings,
     embedding_identity,
 )
-from runtime.recently_used import RecentlyUsed
-from runtime.settings import NovelgenSettings
+from runtime.settings import NovelgenSettings, load_settings
 from runtime.storage.database import DatabaseManager
 from runtime.storage.records import StoredProject
 from runtime.vectors.locations import ChromaServer, EmbeddedIndex, IndexLocation
 from runtime.vectors.manager import VectorStoreManager
+
+Key = TypeVar("Key", bound=Hashable)
+
+Thing = TypeVar("Thing")
+
+
+class RecentlyUsed(Generic[Key, Thing]):
+    """Holds things in the order of their use and tells which are too many. Not safe between threads.
+
+    Args:
+        limit: Most things to hold in the long run, at least 1.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._things: OrderedDict[Key, Thing] = OrderedDict()
+
+    def get(self, key: Key) -> Thing | None:
+        """Return a thing and take it as used now; None when it is not held."""
+        thing = self._things.get(key)
+        if thing is not None:
+            self._things.move_to_end(key)
+        return thing
+
+    def use(self, key: Key, thing: Thing) -> None:
+        """Hold a thing as the one used last, beyond the limit if need be."""
+        self._things[key] = thing
+        self._things.move_to_end(key)
+
+    def take_surplus(self) -> list[tuple[Key, Thing]]:
+        """Let go of what is beyond the limit and return it, the one used longest ago first."""
+        return [self._things.popitem(last=False) for _ in range(len(self._things) - self._limit)]
+
+    def take_all(self) -> list[Thing]:
+        """Let go of everything and return it."""
+        things = list(self._things.values())
+        self._things.clear()
+        return things
 
 
 class MemoryStores:
@@ -91,7 +129,7 @@ class MemoryStores:
             database = self._open_database(paths, create=False)
             if paths.project_id not in self._known_projects:
                 with database.read() as unit:
-                    unit.projects.require(paths.project_id)
+                    unit.projects.require()
                 self._known_projects.add(paths.project_id)
             return database
 
@@ -111,9 +149,7 @@ class MemoryStores:
         with self._database_lock:
             database = self._open_database(paths, create=True)
             with database.write() as unit:
-                project = unit.projects.create(
-                    paths.project_id, name=name or paths.project_id, language=language
-                )
+                project = unit.projects.create(name=name or paths.project_id, language=language)
             self._known_projects.add(paths.project_id)
             return project
 
@@ -246,7 +282,7 @@ class MemoryStores:
         if self.settings.memory.vector_store.url is None:
             return ""
         try:
-            return self.database(project_id).reading(lambda unit: unit.projects.require(project_id).index_id)
+            return self.database(project_id).reading(lambda unit: unit.projects.require().index_id)
         except DatabaseError as error:
             raise VectorIndexError(
                 f"which index on the Chroma server is that of project {project_id!r} stands in the database, which "
@@ -288,3 +324,13 @@ class MemoryStores:
             return self.paths(require_project_id(folder.name)).database.is_file()
         except InvalidProjectIdError:
             return False
+
+
+@contextmanager
+def stores_or_default(stores: MemoryStores | None) -> Iterator[MemoryStores]:
+    """Lend the given stores, or open those of the settings and close them at the end."""
+    if stores is not None:
+        yield stores
+        return
+    with MemoryStores(load_settings()) as opened:
+        yield opened

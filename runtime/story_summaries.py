@@ -12,8 +12,7 @@ from novelgen.chains.summary_chain import SummaryChain, SummaryRequest
 from novelgen.errors import UserInputError
 from novelgen.memory.outline import SummaryOrigin
 from novelgen.models.context import ReportIssue
-from runtime.storage.outline_summaries import StorySummaries
-from runtime.storage.summaries import StandingSummary, SummaryLevel
+from runtime.storage.story.summaries import StandingSummary, StorySummaries, SummaryLevel
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 
@@ -54,12 +53,12 @@ def list_summaries(stores: MemoryStores, project_id: str) -> list[ListedSummary]
     """
     chapters_per_part = stores.settings.memory.summarization.chapters_per_part
     with stores.database(project_id).read() as unit:
-        scenes = unit.scenes.list_as_of(project_id)
+        scenes = unit.scenes.list_as_of()
         chapters = sorted({scene.chapter_index for scene in scenes})
         last = max(chapters, default=-1)
-        parts = unit.story_parts(project_id, last_chapter=last, chapters_per_part=chapters_per_part)
-        told = unit.story_summaries(project_id, chapters_per_part=chapters_per_part)
-        written = unit.summaries.list_as_of(project_id)
+        parts = unit.story_parts(last_chapter=last, chapters_per_part=chapters_per_part)
+        told = unit.story_summaries(chapters_per_part=chapters_per_part)
+        written = unit.summaries.list_as_of()
     listed = [
         ListedSummary(level="chapter", number=number, first_chapter=number, last_chapter=number)
         for number in chapters
@@ -144,9 +143,9 @@ def _write_one(
 ) -> None:
     chapters = (summary.first_chapter, summary.last_chapter)
     with stores.database(project_id).read() as unit:
-        events = unit.summaries.events(project_id, *chapters)
-        before = unit.summaries.source_hash(project_id, *chapters)
-        names = [name for each in unit.entities.list_all(project_id) for name in each.entity.names()]
+        events = unit.summaries.events(*chapters)
+        before = unit.summaries.source_hash(*chapters)
+        names = [name for each in unit.entities.list_all() for name in each.entity.names()]
     if not events:
         return
     answer = chain.invoke(SummaryRequest(events=events, names=names))
@@ -156,7 +155,7 @@ def _write_one(
         result.issues.append(told)
         return
     with stores.database(project_id).write() as unit:
-        if unit.summaries.source_hash(project_id, *chapters) != before:
+        if unit.summaries.source_hash(*chapters) != before:
             message = f"{place} changed meanwhile; what the model wrote was dropped"
             result.issues.append(ReportIssue(stage="summary", kind="stale", message=message))
             return
@@ -170,7 +169,6 @@ def _store(
     unit: UnitOfWork, project_id: str, summary: ListedSummary, text: str, origin: Literal["author", "model"]
 ) -> None:
     unit.summaries.write(
-        project_id,
         summary.level,
         summary.number,
         text,

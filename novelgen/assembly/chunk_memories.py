@@ -1,4 +1,4 @@
-"""Which memories a piece of text needs: those about whom it names, and those that it sounds like."""
+"""Whom and what a piece of text names, and which memories it needs."""
 
 from __future__ import annotations
 
@@ -8,15 +8,89 @@ from collections.abc import Callable, Sequence
 
 from pydantic import BaseModel, Field
 
-from novelgen.assembly.chunk_glossary import TextMention
 from novelgen.memory.search import Candidate, SearchQuery, SearchRequest
-from novelgen.models.chunk_context import ChunkContextRequest, ChunkMemory
-from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.chunk_context import ChunkContextRequest, ChunkMemory, GlossaryEntry, GlossaryName
+from novelgen.models.entity import Entity, translation_of
+from novelgen.models.memory import DISTILLED_TYPES, StoryMemoryChunk
+from novelgen.names.resolver import Mention, NameResolver
 from novelgen.selection.duplicates import DuplicateFinder
-from novelgen.selection.rank_fusion import RANK_CONSTANT
+from novelgen.selection.query_scores import RANK_CONSTANT
 from novelgen.selection.select import best_ranks
-from novelgen.selection.table import DISTILLED_TYPES
-from novelgen.text.chunks import chunk_text
+from novelgen.text.sentences import chunk_text, split_sentences
+
+
+class TextMention(BaseModel):
+    """An entity that a text names, and the sentences that do."""
+
+    entry: GlossaryEntry
+    sentences: list[str] = Field(default_factory=list, description="In the order of the text.")
+
+
+def mentioned_in(
+    text: str, known: Sequence[Entity], *, newly_shown: Sequence[Entity] = ()
+) -> list[TextMention]:
+    """Find the entities that a text names.
+
+    Args:
+        text: A piece of the story.
+        known: Entities and names that the story had shown before the text.
+        newly_shown: Entities as the text's own chapter shows them; of those that are not known yet only the
+            names that stand in the text are told, for the rest may come after it.
+
+    Returns:
+        One per entity, in the order of first mention.
+    """
+    known_ids = {entity.entity_id for entity in known}
+    new = [entity for entity in newly_shown if entity.entity_id not in known_ids]
+    entities = {entity.entity_id: entity for entity in [*known, *new]}
+    found: dict[str, list[Mention]] = {}
+    for mention in NameResolver([*known, *new]).find_mentions(text):
+        found.setdefault(mention.entity_id, []).append(mention)
+    return [
+        TextMention(
+            entry=_entry(entities[entity_id])
+            if entity_id in known_ids
+            else _entry_of_new(entities[entity_id], mentions),
+            sentences=_sentences_with(text, mentions),
+        )
+        for entity_id, mentions in found.items()
+    ]
+
+
+def _entry(entity: Entity) -> GlossaryEntry:
+    return GlossaryEntry(
+        entity_id=entity.entity_id,
+        entity_type=entity.entity_type,
+        name=entity.name,
+        translation=translation_of(entity, entity.name),
+        aliases=[_name(entity, alias) for alias in entity.names()[1:]],
+        description=entity.description or entity.role,
+    )
+
+
+def _entry_of_new(entity: Entity, mentions: Sequence[Mention]) -> GlossaryEntry:
+    first, *others = dict.fromkeys(mention.name for mention in mentions)
+    return GlossaryEntry(
+        entity_id=entity.entity_id,
+        entity_type=entity.entity_type,
+        name=first,
+        translation=translation_of(entity, first),
+        aliases=[_name(entity, each) for each in others],
+    )
+
+
+def _name(entity: Entity, name: str) -> GlossaryName:
+    return GlossaryName(name=name, translation=translation_of(entity, name))
+
+
+def _sentences_with(text: str, mentions: Sequence[Mention]) -> list[str]:
+    spans = (
+        span
+        for span in split_sentences(text)
+        if any(span.start <= mention.start < span.end for mention in mentions)
+    )
+    return [text[span.start : span.end] for span in spans]
+
 
 WHOLE_TEXT_QUERIES = 4
 """Pieces of the text that are searched for as they are, from its beginning, evenly spread."""
@@ -28,16 +102,18 @@ QUERY_CHARACTERS = 600
 """A query is cut to so many: embedding models read no more, and more words find everything."""
 
 FOUND_BY_RANK = 10
-"""An unattached memory counts when some query ranks it so high; beyond, an arm only fills its list."""
+"""An unattached memory counts when some query ranks it so high; beyond, a retriever only fills its list."""
 
 RELEVANCE, ATTACHED, IMPORTANCE = 0.4, 0.4, 0.2
 """Shares of the score, each part from 0 to 1."""
 
 SUPERSEDED_FACTOR = 0.1
+
 REPEATED_ENTITY_FACTOR = 0.7
 """What a further memory of the same entity is worth: the protagonist must not fill all places."""
 
 PASSAGES = frozenset({"scene", "dialogue", "description"})
+
 DUPLICATE_OVERLAP = 0.6
 
 
@@ -94,7 +170,7 @@ def choose_for_chunk(
     Args:
         request: The text, its position and the limit.
         mentions: Whom it names.
-        candidates: What the arms found; what does not lie before the position is dropped once more.
+        candidates: What the retrievers found; what does not lie before the position is dropped once more.
         linked: How many distilled memories its entities have in all; None counts those found alone.
 
     Returns:
@@ -117,7 +193,7 @@ def choose_for_chunk(
 
 
 def _not_found(linked: int | None, here: set[str], candidates: Sequence[Candidate]) -> int:
-    """How many linked memories no arm brought: an arm lists so many and no more."""
+    """How many linked memories no retriever brought: a retriever lists so many and no more."""
     found = sum(
         each.chunk.content_type in DISTILLED_TYPES and bool(here & set(each.chunk.entities_mentioned))
         for each in candidates

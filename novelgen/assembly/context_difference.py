@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from novelgen.models.context import ContextReport, SceneMemoryContext
-from novelgen.models.context_difference import (
+from novelgen.models.context import (
     AttributeChange,
     Change,
     ContextDifference,
+    ContextReport,
     MemoryChange,
     MemoryDifference,
     MemoryWording,
+    SceneMemoryContext,
     StateDifference,
     TimelineDifference,
 )
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.state import EntityStateSnapshot
-from novelgen.rendering.timeline import SECTION_ORDER
+from novelgen.rendering.lines import SECTION_ORDER
 
 # By these an entry is the same thing told anew; an event has nothing but its words.
 _KEYS = {

@@ -8,18 +8,15 @@ from pydantic import BaseModel, Field
 
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.search import SearchResult
-from novelgen.models.context import ContextItem, LeftOutItem
-from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.request import MemoryContextRequest
-from novelgen.planning.grounding import NAMES_ONLY
+from novelgen.models.context import ContextItem, LeftOutItem, MemoryContextRequest
+from novelgen.models.memory import PASSAGE_TYPES, StoryMemoryChunk
+from novelgen.planning.model_planner import NAMES_ONLY
 from novelgen.planning.retrieval_plan import PlannedQuery, RetrievalPlan
 from novelgen.rendering.prompt_block import prompt_order
-from novelgen.selection.candidates import QueryKind, SceneFacts, SceneQuery, SelectionScene
-from novelgen.selection.forms import PASSAGE_TYPES
-from novelgen.selection.quotas import DEFAULT_QUOTAS, NeedQuotas
+from novelgen.selection.candidates import QueryKind, SceneCast, SceneQuery, SelectionScene
 from novelgen.selection.select import LeftOutMemory, SelectedMemory, select_memories
-from novelgen.selection.weights import SelectionWeights
-from novelgen.text.tokens import TokenCounter
+from novelgen.selection.weights import DEFAULT_QUOTAS, NeedQuotas, SelectionWeights
+from novelgen.text.language import TokenCounter
 
 _KINDS: dict[str, QueryKind] = {
     "whole": "plan",
@@ -58,7 +55,7 @@ def assemble_memories(
         request: The planned scene; what does not lie before it, or belongs to another project, is dropped.
         story: The story before it.
         plan: The queries and entities that were looked up.
-        search: Candidates of all arms.
+        search: Candidates of all retrievers.
         budget_tokens: Bound for all texts together.
         weights: Settings of the choice.
         count_tokens: Token counter.
@@ -104,7 +101,7 @@ def selection_scene(story: StoryOutline, plan: RetrievalPlan, search: SearchResu
         entity_ids=frozenset(named),
         character_ids=frozenset(each for each in named if types.get(each) == "character"),
         scenes=tuple(
-            SceneFacts(
+            SceneCast(
                 chapter_index=scene.chapter_index,
                 scene_index=scene.scene_index,
                 ordinal=ordinal,

@@ -10,23 +10,19 @@ from typing import Any
 
 from langchain_core.runnables import RunnableLambda
 
-from novelgen.assembly.chunk_glossary import TextMention, mentioned_in
-from novelgen.assembly.chunk_memories import choose_for_chunk, chunk_search
-from novelgen.chains.arm_tracing import trace_arms
-from novelgen.chains.outages import issue_of
-from novelgen.chains.stepwise_chain import StepwiseChain
-from novelgen.chains.untraced import NOTHING_FOUND, Untraced, untraced_search
+from novelgen.assembly.chunk_memories import TextMention, choose_for_chunk, chunk_search, mentioned_in
+from novelgen.chains.retriever_tracing import trace_retrievers
+from novelgen.chains.stepwise_chain import StepwiseChain, issue_of
+from novelgen.chains.tracing import NOTHING_FOUND, Untraced, untraced_search
 from novelgen.deadlines import run_concurrently
 from novelgen.memory.outline import StoryOutline
-from novelgen.memory.partial import as_story_memory
-from novelgen.memory.protocol import MemoryTools, StoryMemory
+from novelgen.memory.protocol import MemoryTools, StoryMemory, as_story_memory
 from novelgen.memory.search import SearchResult
 from novelgen.models.chunk_context import ChunkContext, ChunkContextRequest
 from novelgen.models.context import ReportIssue
-from novelgen.models.position import StoryPosition
-from novelgen.models.project_id import require_project_id
-from novelgen.rendering.chunk_context import render_chunk_context
-from novelgen.text.cjk import story_language
+from novelgen.models.position import StoryPosition, require_project_id
+from novelgen.rendering.prompt_block import render_chunk_context
+from novelgen.text.language import story_language
 
 logger = logging.getLogger(__name__)
 
@@ -98,7 +94,7 @@ class ChunkContextChain(StepwiseChain[ChunkInput, ChunkContext]):
         return _Run(request, language=language, mentions=tuple(mentions)).with_issues(*issues)
 
     def _retrieve(self, run: _Run) -> _Run:
-        # The arms are given less than the whole, so that those that answer are heard.
+        # The retrievers are given less than the whole, so that those that answer are heard.
         asked = chunk_search(run.request, run.mentions, timeout_s=self._timeout_s * 0.9)
         if not asked.queries or not run.request.limit:
             return run
@@ -106,7 +102,7 @@ class ChunkContextChain(StepwiseChain[ChunkInput, ChunkContext]):
         outcome = run_concurrently(calls, timeouts_s={"search": self._timeout_s})["search"]
         issue = issue_of("search", outcome, propagate_bugs=self._propagate_bugs)
         search: SearchResult = outcome.value or SearchResult()
-        trace_arms(asked, search)
+        trace_retrievers(asked, search)
         return replace(run, found=untraced_search(search)).with_issues(issue, *search.issues)
 
 

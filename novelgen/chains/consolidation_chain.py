@@ -18,8 +18,12 @@ from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel, Field
 
 from novelgen.chains.stepwise_chain import StepwiseChain
-from novelgen.consolidation.consolidated import ConsolidatedText, extractive_text
-from novelgen.consolidation.grounding import ModelConsolidation, grounded_text
+from novelgen.consolidation.consolidated import (
+    ConsolidatedText,
+    ModelConsolidation,
+    extractive_text,
+    grounded_text,
+)
 from novelgen.consolidation.rules import DEFAULT_RULES, ConsolidationRules
 from novelgen.errors import DeadlineExceededError, ModelError
 from novelgen.model_calls.json_model import JsonModel, issue_kind_of
@@ -27,7 +31,7 @@ from novelgen.model_calls.prompt_data import as_data
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.prompting import load_chat_prompt
-from novelgen.text.cjk import StoryLanguage, story_language
+from novelgen.text.language import StoryLanguage, story_language
 
 logger = logging.getLogger(__name__)
 

@@ -9,46 +9,116 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 
-from novelgen.assembly.context import assemble_context
-from novelgen.chains.arm_tracing import trace_arms
-from novelgen.chains.context_run import ContextRun
-from novelgen.chains.context_settings import ContextSettings
-from novelgen.chains.context_writer import ContextWriter
-from novelgen.chains.outages import issue_of
-from novelgen.chains.stepwise_chain import StepwiseChain
+from novelgen.assembly.scene_context import assemble_context
+from novelgen.chains.retriever_tracing import trace_retrievers
+from novelgen.chains.stepwise_chain import StepwiseChain, issue_of
+from novelgen.chains.tracing import NOTHING_FOUND, Untraced, untraced_search
 from novelgen.deadlines import CallOutcome, run_concurrently
 from novelgen.errors import ContextWriteError
-from novelgen.memory.partial import as_story_memory
-from novelgen.memory.protocol import MemoryTools, StoryMemory
-from novelgen.memory.search import SearchRequest
-from novelgen.models.context import ContextReport, ReportIssue, SceneMemoryContext
-from novelgen.models.project_id import require_project_id
-from novelgen.models.request import MemoryContextRequest
-from novelgen.models.timestamps import utc_now
+from novelgen.memory.outline import StoryOutline
+from novelgen.memory.protocol import MemoryTools, StoryMemory, as_story_memory
+from novelgen.memory.search import SearchRequest, SearchResult
+from novelgen.models.context import ContextReport, MemoryContextRequest, ReportIssue, SceneMemoryContext
+from novelgen.models.position import require_project_id, utc_now
+from novelgen.models.state import EntityStateSnapshot
 from novelgen.planning.model_planner import ModelPlanner
-from novelgen.planning.scene_planning import known_story, plan_scene
-from novelgen.planning.stage import entities_for_states, state_candidates
+from novelgen.planning.retrieval_plan import RetrievalPlan
+from novelgen.planning.scene_planning import entities_for_states, known_story, plan_scene, state_candidates
+from novelgen.settings import ContextSettings
+from novelgen.text.language import TokenCounter, estimate_tokens
 from novelgen.text.scrub import scrub_tree
-from novelgen.text.tokens import TokenCounter, estimate_tokens
 
 logger = logging.getLogger(__name__)
 
+NOT_READ: Untraced[StoryOutline | None] = Untraced(None, "not read")
+
+
+@dataclass(frozen=True)
+class ContextRun:
+    """The state that passes from step to step; every step returns a new one.
+
+    Whoever traces the chain sees the request, the plan, the states and the issues, and of the outline and the
+    search how much they hold.
+    """
+
+    request: MemoryContextRequest
+    started_s: float
+    story: Untraced[StoryOutline | None] = NOT_READ
+    plan: RetrievalPlan = field(default_factory=RetrievalPlan)
+    model_time_s: float = 0.0
+    found: Untraced[SearchResult] = NOTHING_FOUND
+    states: Sequence[EntityStateSnapshot] = ()
+    timeline: Sequence[EntityStateSnapshot] = ()
+    issues: tuple[ReportIssue, ...] = ()
+    timings_s: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def outline(self) -> StoryOutline | None:
+        """The story before the scene; None when it could not be read at all."""
+        return self.story.value
+
+    @property
+    def search(self) -> SearchResult:
+        """What all retrievers found."""
+        return self.found.value
+
+    def with_outline(self, outline: StoryOutline) -> ContextRun:
+        """Return the run with the story before the scene."""
+        shown = f"{len(outline.scenes)} scenes, {len(outline.entities)} entities"
+        return replace(self, story=Untraced(outline, shown))
+
+    def with_search(self, search: SearchResult) -> ContextRun:
+        """Return the run with what all retrievers found."""
+        return replace(self, found=untraced_search(search))
+
+    def with_issues(self, *issues: ReportIssue) -> ContextRun:
+        """Return the run with further issues; each is logged once, here."""
+        for issue in issues:
+            logger.warning("%s %s: %s", issue.stage, issue.kind, issue.message)
+        return replace(self, issues=(*self.issues, *issues))
+
+    def with_timings(self, timings_s: dict[str, float]) -> ContextRun:
+        """Return the run with further stages' seconds."""
+        return replace(self, timings_s={**self.timings_s, **timings_s})
+
+    def spent_s(self, clock: Callable[[], float] = time.monotonic) -> float:
+        """Return the seconds spent so far, in which the model's time does not count."""
+        return clock() - self.started_s - self.model_time_s
+
+
+@runtime_checkable
+class ContextWriter(Protocol):
+    """Whatever keeps a finished context; runtime writes it as a JSON file."""
+
+    def write(self, context: SceneMemoryContext) -> Path | None:
+        """Keep the context, whole or not at all.
+
+        Raises:
+            ContextWriteError: When it could not be kept; the chain reports it and goes on.
+        """
+        ...
+
+
 TRACE_TAG = "novelgen"
+
 ContextInput = MemoryContextRequest | Mapping[str, Any]
 
 # A stage that hangs leaves time to those after it: a database that hangs must not cost the index its turn, nor
 # the two together the file.
 OUTLINE_SHARE = 0.5
+
 RETRIEVAL_SHARE = 0.85
-LEAST_TIMEOUT_S = 0.1
+
+MIN_TIMEOUT_S = 0.1
 
 
 class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
@@ -59,7 +129,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
     in `report.issues`.
 
     A callback handler sees the run with the tag "novelgen" and, as metadata, its project and place; under it
-    the runs read_outline, plan (with the model's call), retrieve (with one run per arm), select and write.
+    the runs read_outline, plan (with the model's call), retrieve (with one run per retriever), select and write.
 
     Args:
         memory: The memory tools, `runtime`'s or a double; a search alone is enough.
@@ -157,7 +227,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         issues = (self._issue(stage, outcome) for stage, outcome in outcomes.items())
         run = run.with_issues(*(issue for issue in issues if issue is not None))
         search = outcomes["search"].value or run.search
-        trace_arms(asked, search)
+        trace_retrievers(asked, search)
         return replace(
             run.with_issues(*search.issues).with_timings(dict(search.timings_s)).with_search(search),
             states=outcomes["states"].value or (),
@@ -204,13 +274,13 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
             entity_ids=run.plan.entity_ids,
             as_of=run.request.position,
             candidates_per_query=self._settings.candidates_per_query,
-            # The arms are given less than the tool, so that those that answer are heard.
+            # The retrievers are given less than the tool, so that those that answer are heard.
             timeout_s=timeout_s * 0.9,
         )
 
     def _timeout_s(self, spent_s: float, *, share: float) -> float:
         """Return the deadline of a stage's calls: at most this share of what is left of the budget."""
-        remaining_s = max(LEAST_TIMEOUT_S, self._settings.chain_timeout_s - spent_s)
+        remaining_s = max(MIN_TIMEOUT_S, self._settings.chain_timeout_s - spent_s)
         return min(self._settings.tool_timeout_s, remaining_s * share)
 
     def _issue(self, stage: str, outcome: CallOutcome[Any]) -> ReportIssue | None:

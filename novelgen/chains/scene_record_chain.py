@@ -21,13 +21,12 @@ from novelgen.chains.stepwise_chain import StepwiseChain
 from novelgen.errors import DeadlineExceededError, ModelError
 from novelgen.extraction.answer_reading import WindowReading
 from novelgen.extraction.conclusion import concluded, failed, hash_of_text
-from novelgen.extraction.grounding import is_of_substance
+from novelgen.extraction.known_story import SceneSoFar
 from novelgen.extraction.request import SceneRecordRequest, SceneRecordResult
-from novelgen.extraction.scene_so_far import SceneSoFar
-from novelgen.extraction.window_reader import SceneWindow, WindowReader
-from novelgen.models.project_id import require_project_id
-from novelgen.records.windows import OVERLAP_SENTENCES, WINDOW_CHARACTERS, reading_windows
-from novelgen.text.cjk import story_language
+from novelgen.extraction.window_reader import SceneWindow, WindowReader, is_of_substance
+from novelgen.models.position import require_project_id
+from novelgen.records.merge import OVERLAP_SENTENCES, WINDOW_CHARACTERS, reading_windows
+from novelgen.text.language import story_language
 from novelgen.text.scrub import require_size, scrub_text
 
 logger = logging.getLogger(__name__)

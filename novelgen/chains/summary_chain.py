@@ -17,12 +17,12 @@ from pydantic import BaseModel, Field
 
 from novelgen.chains.stepwise_chain import StepwiseChain
 from novelgen.errors import DeadlineExceededError, ModelError
-from novelgen.model_calls.grounded_answers import require_grounded, whole_sentences
+from novelgen.model_calls.answers import require_grounded, whole_sentences
 from novelgen.model_calls.json_model import JsonModel, issue_kind_of
 from novelgen.model_calls.prompt_data import as_data
 from novelgen.models.context import ReportIssue
 from novelgen.prompting import load_chat_prompt
-from novelgen.text.cjk import StoryLanguage, story_language
+from novelgen.text.language import StoryLanguage, story_language
 
 logger = logging.getLogger(__name__)
 

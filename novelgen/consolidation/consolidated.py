@@ -1,4 +1,4 @@
-"""The one memory that several become."""
+"""The one memory that several become, and whether a model's text of it says no more than they do."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from pydantic import BaseModel, Field
 
 from novelgen.consolidation.rules import DEFAULT_RULES, ConsolidationRules, score
 from novelgen.memory.search import Vector
+from novelgen.model_calls.answers import require_grounded, whole_sentences
 from novelgen.models.memory import CONSOLIDATED, StoryMemoryChunk
-from novelgen.selection.forms import is_cut, short_form_defect
+from novelgen.selection.budget import is_cut, short_form_defect
+from novelgen.text.extractive import SHORT_FORM_CHARACTERS
+from novelgen.text.language import estimate_tokens
 from novelgen.text.sentences import as_sentence, join_sentences, split_sentences
-from novelgen.text.tokens import estimate_tokens
 
 
 class ConsolidatedText(BaseModel):
@@ -129,3 +131,45 @@ def _sentence_of(chunk: StoryMemoryChunk) -> str:
         spans = split_sentences(full)
         sentence = full[spans[0].start : spans[0].end] if spans else full
     return as_sentence(" ".join(sentence.split()))
+
+
+class ModelConsolidation(BaseModel):
+    """What a model is asked for."""
+
+    content: str = Field(description="the facts in two to six whole sentences, with names")
+    short: str = Field(default="", description="one whole sentence of at most 80 characters, or empty")
+
+
+def grounded_text(
+    answer: ModelConsolidation,
+    sources: Sequence[StoryMemoryChunk],
+    *,
+    names: Sequence[str],
+    rules: ConsolidationRules,
+) -> ConsolidatedText:
+    """Return an answer as the text of a memory, or refuse it.
+
+    Args:
+        answer: What the model said.
+        sources: What it was shown.
+        names: Every name that the story knows, later ones too: none may come in that the sources lack.
+        rules: Bounds the length.
+
+    Returns:
+        Its content, with the short form where that will do.
+
+    Raises:
+        UnusableAnswerError: With fault "empty", "schema" when the content is too long or cut, "ungrounded" when
+            it names or tells what the sources do not.
+    """
+    content = whole_sentences(answer.content, field="content", max_tokens=rules.max_tokens)
+    shown = "\n".join(f"{source.content}\n{source.short or ''}" for source in sources)
+    require_grounded(f"{content}\n{answer.short}", shown=shown, names=names)
+    return ConsolidatedText(content=content, short=_usable_short(answer.short, content))
+
+
+def _usable_short(short: str, content: str) -> str | None:
+    line = " ".join(short.split())
+    if len(line) > SHORT_FORM_CHARACTERS or short_form_defect(line, content, estimate_tokens):
+        return None
+    return line

@@ -1,19 +1,125 @@
-"""Choosing which memories are consolidated, and with which."""
+"""Choosing which memories are consolidated, and with which: by topic, and by what would be lost."""
 
 from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
-from novelgen.consolidation.live_memory import LiveMemory
-from novelgen.consolidation.losses import Losses
-from novelgen.consolidation.rules import DEFAULT_RULES, ConsolidationRules, protection
-from novelgen.consolidation.topics import Topics
+import numpy as np
+
+from novelgen.consolidation.rules import DEFAULT_RULES, ConsolidationRules, LiveMemory, protection, score
 from novelgen.memory.search import Vector
-from novelgen.models.loop import OpenLoop
 from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.state import OpenLoop
+
+MIN_FOR_A_MEAN = 20
+"""Of fewer embeddings the mean is no background: it is made of the very topics that are to be told apart."""
+
+
+class Topics:
+    """Compares memories with each other.
+
+    What all share, the story itself and the entities that have too many, says nothing of their topics: it is
+    taken off the embeddings with their mean, and does not count among shared entities. Of few memories
+    embeddings say nothing.
+
+    Args:
+        chunks: Memories.
+        vectors: Embeddings of one model by chunk id, of some or all of them; the mean is that of all given.
+        background: Entities that say nothing.
+    """
+
+    def __init__(
+        self,
+        chunks: Sequence[StoryMemoryChunk],
+        vectors: Mapping[str, Vector],
+        *,
+        background: Collection[str] = (),
+    ) -> None:
+        self._background = frozenset(background)
+        known = [chunk.chunk_id for chunk in chunks if chunk.chunk_id in vectors]
+        if len(vectors) < MIN_FOR_A_MEAN:
+            known = []
+        self._directions = dict(zip(known, _directions(known, vectors), strict=True))
+
+    def likeness(self, first: StoryMemoryChunk, second: StoryMemoryChunk) -> float:
+        """Return the cosine of two memories' embeddings, else the share of tags and entities that they share.
+
+        Returns:
+            -1 to 1 by embeddings; else 0 to 1, as a share of the one that has fewer, 0 where one has none.
+        """
+        one, other = self._directions.get(first.chunk_id), self._directions.get(second.chunk_id)
+        if one is not None and other is not None:
+            return float(one @ other)
+        marks, others = self._marks(first), self._marks(second)
+        return len(marks & others) / max(1, min(len(marks), len(others)))
+
+    def _marks(self, chunk: StoryMemoryChunk) -> set[str]:
+        return {*chunk.tags, *chunk.entities_mentioned} - self._background
+
+
+def _directions(names: Sequence[str], vectors: Mapping[str, Vector]) -> list[Vector]:
+    """Return the vectors of some less the mean of all, each of length 1; one that is the mean itself is 0."""
+    if not names:
+        return []
+    centred = np.stack([vectors[name] for name in names]) - np.mean(list(vectors.values()), axis=0)
+    lengths = np.linalg.norm(centred, axis=1, keepdims=True)
+    return list(centred / np.where(lengths > 0, lengths, 1.0))
+
+
+class Losses:
+    """Weighs sources against each other.
+
+    One memory has one position and one embedding. What it loses grows with the scenes between its sources, since
+    only that of the last lends it evidence, with what they weigh, and with how little they speak of one topic.
+
+    Args:
+        scene_numbers: Number in story order by chapter and scene.
+        topics: Compares them.
+        rules: Bounds and weights.
+    """
+
+    def __init__(
+        self, scene_numbers: Mapping[tuple[int, int], int], topics: Topics, rules: ConsolidationRules
+    ) -> None:
+        self._scene_numbers = scene_numbers
+        self._topics = topics
+        self._rules = rules
+
+    def scene(self, chunk: StoryMemoryChunk) -> int:
+        """Return the number of a memory's scene in story order."""
+        return self._scene_numbers[chunk.chapter_index or 0, chunk.scene_index or 0]
+
+    def of(self, sources: Sequence[StoryMemoryChunk]) -> float | None:
+        """Return the loss of making one memory of some, less being better; None where the rules forbid it.
+
+        Args:
+            sources: Two or more.
+        """
+        scenes = [self.scene(source) for source in sources]
+        distance = max(scenes) - min(scenes)
+        if len(sources) > self._rules.max_sources or distance >= self._rules.span_scenes:
+            return None
+        if len({_standing(source) for source in sources}) > 1:
+            return None
+        pairs = list(combinations(sources, 2))
+        likenesses = [self._topics.likeness(one, other) for one, other in pairs]
+        if any(
+            likeness < self._rules.topic_similarity and self.scene(one) != self.scene(other)
+            for likeness, (one, other) in zip(likenesses, pairs, strict=True)
+        ):
+            return None
+        weight = max(score(source, self._rules) for source in sources)
+        apart = self._rules.scene_loss * distance + self._rules.weight_loss * weight
+        return apart - sum(likenesses) / len(likenesses)
+
+
+def _standing(chunk: StoryMemoryChunk) -> tuple[bool, bool]:
+    """What is over and what is in force, what is proven and what is not."""
+    return chunk.superseded_by is not None, chunk.verified
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from novelgen.consolidation.live_memory import LiveMemory
-from novelgen.models.loop import OpenLoop
-from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.memory import CONSOLIDATED, StoryMemoryChunk
+from novelgen.models.state import OpenLoop
 from novelgen.records.supersession import SUPERSESSION_CHAINS
+
+
+@dataclass(frozen=True, slots=True)
+class LiveMemory:
+    """A distilled memory that a read at the end of the story sees.
+
+    Args:
+        chunk: The memory, `superseded_by` as of the end of the story.
+        is_authors: Whether an author wrote, edited, pinned or attached it.
+    """
+
+    chunk: StoryMemoryChunk
+    is_authors: bool = False
+
+    @property
+    def is_consolidated(self) -> bool:
+        """Whether it stands for others already."""
+        return self.chunk.event_type == CONSOLIDATED
+
+    @property
+    def place(self) -> tuple[int, int] | None:
+        """Chapter and scene; None where it lacks one of them."""
+        chapter, scene = self.chunk.chapter_index, self.chunk.scene_index
+        return None if chapter is None or scene is None else (chapter, scene)
+
 
 UNRESOLVED_EVENTS = frozenset(SUPERSESSION_CHAINS.values()) | {"obligation", "debt"}
 """Event types that something later may put an end to; until then the story owes it."""

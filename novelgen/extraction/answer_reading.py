@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from novelgen.extraction.known_story import References, SceneSoFar, looks_like_an_id
 from novelgen.extraction.model_record import (
     ModelMemory,
     ModelRelationshipChange,
     ModelSceneRecord,
     ModelStateChange,
 )
-from novelgen.extraction.references import References, looks_like_an_id
 from novelgen.extraction.request import ProposedEntity
-from novelgen.extraction.scene_so_far import SceneSoFar
 from novelgen.models.context import ReportIssue
-from novelgen.models.event_types import EVENT_TYPES, OTHER_EVENT
+from novelgen.models.memory import EVENT_TYPES, OTHER_EVENT
 from novelgen.models.record import (
     SHORT_FORM_LIMIT,
     RecordedLoop,
@@ -29,13 +28,51 @@ from novelgen.models.record import (
     RecordedStateChange,
     SceneRecord,
 )
-from novelgen.models.state import PRESENCE_ATTRIBUTE
-from novelgen.records.relationship_bounds import clamp_deltas, dimensions_after
-from novelgen.records.slots import slot_of
+from novelgen.models.state import DIMENSION_RANGES, PRESENCE_ATTRIBUTE, RelationshipDimension
+from novelgen.records.supersession import slot_of
 from novelgen.text.extractive import short_form
 
+DELTA_BOUNDS: dict[RelationshipDimension, int] = {
+    "trust": 15,
+    "affection": 10,
+    "fear": 10,
+    "respect": 10,
+    "familiarity": 10,
+}
+"""Most that a model may move a dimension within one scene, up or down."""
+
+
+def clamp_deltas(deltas: Mapping[RelationshipDimension, int]) -> dict[RelationshipDimension, int]:
+    """Return proposed changes cut to `DELTA_BOUNDS`; changes of 0 are left out."""
+    clamped = {
+        name: max(-DELTA_BOUNDS[name], min(DELTA_BOUNDS[name], delta)) for name, delta in deltas.items()
+    }
+    return {name: delta for name, delta in clamped.items() if delta}
+
+
+def dimensions_after(
+    before: Mapping[RelationshipDimension, int], deltas: Mapping[RelationshipDimension, int]
+) -> dict[RelationshipDimension, int]:
+    """Return the dimensions that a scene's clamped changes move, within `DIMENSION_RANGES`.
+
+    Args:
+        before: The dimensions on entering the scene; one that is missing counts as 0.
+        deltas: What a model proposes.
+
+    Returns:
+        The new value of every dimension that moved; the others are left out.
+    """
+    moved = {}
+    for name, delta in clamp_deltas(deltas).items():
+        lowest, highest = DIMENSION_RANGES[name]
+        moved[name] = max(lowest, min(highest, before.get(name, 0) + delta))
+    return moved
+
+
 STAGE = "extract"
+
 TEMPORARY_LOOP_PREFIX = "new-loop-"
+
 ENTITY_VALUED_ATTRIBUTES: dict[str, tuple[str, ...]] = {
     "location_id": ("location",),
     "holder": ("character", "location", "faction"),

@@ -8,9 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from novelgen.models.entity import EntityType
-from novelgen.models.event_types import EVENT_TYPES
-from novelgen.models.loop import LoopImportance
-from novelgen.models.relationship import RelationshipDimension
+from novelgen.models.memory import EVENT_TYPES
+from novelgen.models.state import LoopImportance, RelationshipDimension
 
 MAX_NEW_ENTITIES = 8
 MAX_PRESENT = 16

@@ -8,12 +8,10 @@ from pydantic import BaseModel, Field
 
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity, EntityType
-from novelgen.models.loop import OpenLoop
 from novelgen.models.position import ChapterIndex, SceneIndex
 from novelgen.models.record import SceneRecord
-from novelgen.models.relationship import Relationship
-from novelgen.models.state import EntityStateSnapshot
-from novelgen.text.cjk import StoryLanguage
+from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship
+from novelgen.text.language import StoryLanguage
 
 ExtractionFault = Literal[
     "timeout", "unavailable", "cut", "not_json", "schema", "echo", "ungrounded", "empty"

@@ -1,31 +1,159 @@
-"""Reading one window of a scene with a model."""
+"""Reading one window of a scene with a model: the prompt, the answer, and whether it is about this scene."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
 
 from novelgen.extraction.answer_reading import AnswerReader, WindowReading
-from novelgen.extraction.grounding import require_grounded
+from novelgen.extraction.known_story import References, SceneSoFar
 from novelgen.extraction.model_record import MAX_MEMORIES, ModelSceneRecord
-from novelgen.extraction.record_prompt import loops_text, relationships_text, states_text
-from novelgen.extraction.references import References
-from novelgen.extraction.scene_so_far import SceneSoFar
+from novelgen.model_calls.answers import UnusableAnswerError
 from novelgen.model_calls.json_model import JsonConversation, JsonModel
-from novelgen.model_calls.prompt_data import as_data, as_data_lines, entities_text, listed_entities
+from novelgen.model_calls.prompt_data import NOTHING, as_data, as_data_lines, entities_text, listed_entities
+from novelgen.models.state import PRESENCE_ATTRIBUTE, OpenLoop, Relationship
 from novelgen.prompting import load_chat_prompt, read_prompt_file
-from novelgen.text.cjk import StoryLanguage
+from novelgen.records.evidence import QuoteFinder
+from novelgen.text.language import StoryLanguage, estimate_tokens, significant_words
+
+MAX_STATE_TOKENS = 1200
+
+MAX_LOOP_TOKENS = 600
+
+MAX_RELATIONSHIP_TOKENS = 400
+
+MAX_LINE_CHARACTERS = 400
+
+
+def states_text(so_far: SceneSoFar, entity_ids: Sequence[str], language: StoryLanguage) -> str:
+    """List the states of the entities that a window names, those first, then the others while there is room."""
+    ordered = dict.fromkeys([*(each for each in entity_ids if each in so_far.states), *so_far.states])
+    lines = (f"{entity_id} | {_state_line(so_far.states[entity_id])}" for entity_id in ordered)
+    return _bounded((line for line in lines if not line.endswith("| ")), MAX_STATE_TOKENS, language)
+
+
+def loops_text(loops: Sequence[OpenLoop], language: StoryLanguage) -> str:
+    """List the open loops by id, category and description."""
+    lines = (f"{loop.loop_id} | {loop.category} | {loop.description}" for loop in loops)
+    return _bounded(lines, MAX_LOOP_TOKENS, language)
+
+
+def relationships_text(relationships: Sequence[Relationship], language: StoryLanguage) -> str:
+    """List how characters stand: ids, type, status, intensity, dimensions."""
+    return _bounded(map(_relationship_line, relationships), MAX_RELATIONSHIP_TOKENS, language)
+
+
+def _relationship_line(relationship: Relationship) -> str:
+    dimensions = ", ".join(f"{name} {value}" for name, value in relationship.dimensions.items())
+    parts = [
+        f"{relationship.character_a} {relationship.character_b}",
+        relationship.relationship_type,
+        relationship.status,
+        f"intensity {relationship.intensity}",
+        dimensions,
+    ]
+    return " | ".join(part for part in parts if part)
+
+
+def _state_line(state: dict[str, Any]) -> str:
+    shown = {name: value for name, value in state.items() if name != PRESENCE_ATTRIBUTE and value is not None}
+    return "; ".join(f"{name}: {_shown(value)}" for name, value in shown.items())
+
+
+def _shown(value: Any) -> str:
+    return "[" + ", ".join(map(str, value)) + "]" if isinstance(value, list) else str(value)
+
+
+def _bounded(lines: Iterable[str], max_tokens: int, language: StoryLanguage) -> str:
+    kept: list[str] = []
+    spent = 0
+    for line in map(as_data, lines):
+        clipped = line[:MAX_LINE_CHARACTERS]
+        spent += estimate_tokens(clipped) + 1
+        if spent > max_tokens:
+            break
+        kept.append(clipped)
+    return "\n".join(kept) or NOTHING[language]
+
+
+TOKENS_OF_A_SCENE_OF_SUBSTANCE = 40
+"""A scene of fewer tokens may establish nothing."""
+
+SHARED_SHARE = 1 / 3
+
+MIN_SHARED_WORDS = 2
+"""A fact without a quote may be of the scene when this share of its words, and this many, stand there."""
+
+
+def is_of_substance(text: str) -> bool:
+    """Tell whether a scene is long enough to establish something."""
+    return estimate_tokens(text) >= TOKENS_OF_A_SCENE_OF_SUBSTANCE
+
+
+def require_grounded(
+    answer: ModelSceneRecord, *, text: str, example: ModelSceneRecord, must_have_facts: bool
+) -> ModelSceneRecord:
+    """Return an answer without what it took from the prompt's example, or refuse it.
+
+    Args:
+        answer: What the model said of the text.
+        text: What it read.
+        example: The worked example of the prompt.
+        must_have_facts: Whether an answer without any fact is refused.
+
+    Raises:
+        UnusableAnswerError: With fault "empty" when there is no fact, "echo" when all memories are the
+            example's, "ungrounded" when there is no quote and no fact that could be of this text.
+    """
+    if not answer.has_facts():
+        if must_have_facts:
+            raise UnusableAnswerError(
+                "empty", "no memories and no state changes, though the scene has content"
+            )
+        return answer
+    echoed = {memory.content for memory in example.memories}
+    own = [memory for memory in answer.memories if memory.content not in echoed]
+    if answer.memories and not own:
+        raise UnusableAnswerError("echo", "the memories are those of the example, not of the scene")
+    if not _is_grounded(answer, text):
+        raise UnusableAnswerError("ungrounded", "no quote stands in the scene, and no fact speaks of it")
+    return answer.model_copy(update={"memories": own})
+
+
+def _is_grounded(answer: ModelSceneRecord, text: str) -> bool:
+    finder = QuoteFinder(text)
+    quotes = [memory.evidence for memory in answer.memories]
+    quotes += [change.evidence for change in answer.state_changes]
+    if any(finder.find(quote) for quote in quotes):
+        return True
+    words = significant_words(text)
+    told = [memory.content for memory in answer.memories]
+    told += [change.value for change in answer.state_changes if isinstance(change.value, str)]
+    told += [change.event for change in answer.relationship_changes]
+    told += [loop.description for loop in answer.open_loops_created]
+    told += [move.note for move in answer.open_loops_moved]
+    return any(_speaks_of(each, words) for each in told)
+
+
+def _speaks_of(fact: str, scene_words: Collection[str]) -> bool:
+    words = significant_words(fact)
+    shared = len(words.intersection(scene_words))
+    return shared >= max(MIN_SHARED_WORDS, SHARED_SHARE * len(words))
+
 
 PROMPT_VARIABLES = frozenset(
     {"bullets", "example", "format_instructions", "known_entities", "max_memories", "open_loops"}
     | {"relationships", "scene_text", "states", "title"}
 )
+
 REPAIR_VARIABLES = frozenset({"problem"})
 
-FEWEST_BULLETS = 3
+MIN_BULLETS = 3
 """Bullets that a summary should have where the setting allows more."""
 
 _RECORD_KEYS = ("memories", "summary")
@@ -121,7 +249,7 @@ def _reading_of(
 
 
 def _bullets(most: int) -> str:
-    return f"{FEWEST_BULLETS}-{most}" if most > FEWEST_BULLETS else str(most)
+    return f"{MIN_BULLETS}-{most}" if most > MIN_BULLETS else str(most)
 
 
 def _example_text(language: StoryLanguage) -> str:

@@ -9,8 +9,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from novelgen.models.entity import Entity
-from novelgen.models.loop import OpenLoop
-from novelgen.models.relationship import Relationship
+from novelgen.models.state import OpenLoop, Relationship
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,4 @@
-"""The seam between the chain and the world: what the memory tools must offer.
-
-`MemoryTools` is the whole that the chain needs at the least; tools that also are `StoryMemory` give it the
-known entities, the threads and many queries at once. Both come as one argument; `runtime` has the real
-ones, `novelgen.memory.in_memory` a double for tests.
-"""
+"""The seam between the chain and the world: what the memory tools must offer, and how less is made to answer as all."""
 
 from __future__ import annotations
 
@@ -11,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 from novelgen.memory.outline import StoryOutline
-from novelgen.memory.search import SearchRequest, SearchResult
+from novelgen.memory.search import Candidate, RetrieverHit, SearchRequest, SearchResult
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import EntityStateSnapshot
@@ -67,7 +62,7 @@ class StoryMemory(MemoryTools, Protocol):
         ...
 
     def search(self, request: SearchRequest) -> SearchResult:
-        """Run all queries of a request over all arms and return the candidates, unranked across arms."""
+        """Run all queries of a request over all retrievers and return the candidates, unranked across retrievers."""
         ...
 
     def get_entity_states(
@@ -75,3 +70,91 @@ class StoryMemory(MemoryTools, Protocol):
     ) -> list[EntityStateSnapshot]:
         """Return the states of several entities at a position, in the order asked; unknown ones are left out."""
         ...
+
+
+def as_story_memory(tools: MemoryTools | StoryMemory) -> StoryMemory:
+    """Return the tools as they are when they know the story, else an adapter that asks what they have."""
+    return tools if isinstance(tools, StoryMemory) else PartialStoryMemory(tools)
+
+
+class PartialStoryMemory:
+    """A `StoryMemory` over tools of which only `search_story_memory` must exist.
+
+    What the tools cannot answer is empty, which is not a failure. Whatever they return is cut by position
+    and project once more.
+    """
+
+    def __init__(self, tools: MemoryTools) -> None:
+        self._tools = tools
+        self.search_story_memory = tools.search_story_memory
+
+    def search(self, request: SearchRequest) -> SearchResult:
+        """Ask the queries one by one; each list counts as one retriever's answer."""
+        hits: dict[str, list[RetrieverHit]] = {}
+        chunks: dict[str, StoryMemoryChunk] = {}
+        for index, query in enumerate(request.queries):
+            found = self._tools.search_story_memory(
+                request.project_id,
+                query.text,
+                entities=query.entities or None,
+                content_type=query.content_type,
+                tags=query.tags or None,
+                top_k=min(request.candidates_per_query, 50),
+                as_of=request.as_of,
+            )
+            for rank, chunk in enumerate(found, start=1):
+                if chunk.project_id == request.project_id and request.as_of.admits(
+                    chunk.chapter_index, chunk.scene_index
+                ):
+                    chunks[chunk.chunk_id] = chunk
+                    hit = RetrieverHit(retriever="semantic", query_index=index, rank=rank, score=None)
+                    hits.setdefault(chunk.chunk_id, []).append(hit)
+        return SearchResult(
+            candidates=tuple(Candidate(chunk=chunks[name], hits=tuple(hits[name])) for name in sorted(chunks))
+        )
+
+    def outline(self, project_id: str, *, as_of: StoryPosition) -> StoryOutline:
+        """Return an empty outline: these tools do not know the story."""
+        return StoryOutline(project_id=project_id)
+
+    def get_entity_state(
+        self,
+        project_id: str,
+        entity_id: str,
+        *,
+        chapter_index: int | None = None,
+        scene_index: int | None = None,
+    ) -> EntityStateSnapshot | None:
+        """Ask the tools' own state tool, or return None when they have none."""
+        if not hasattr(self._tools, "get_entity_state"):
+            return None
+        return self._tools.get_entity_state(
+            project_id, entity_id, chapter_index=chapter_index, scene_index=scene_index
+        )
+
+    def get_entity_states(
+        self, project_id: str, entity_ids: Sequence[str], *, as_of: StoryPosition
+    ) -> list[EntityStateSnapshot]:
+        """Ask the tools for one state after the other."""
+        states = (
+            self.get_entity_state(
+                project_id, each, chapter_index=as_of.chapter_index, scene_index=as_of.scene_index
+            )
+            for each in entity_ids
+        )
+        return [state for state in states if state is not None]
+
+    def get_recent_timeline(
+        self,
+        project_id: str,
+        chapter_index: int,
+        *,
+        context_window: int = 2,
+        as_of: StoryPosition | None = None,
+    ) -> list[EntityStateSnapshot]:
+        """Ask the tools' own timeline, or return nothing when they have none."""
+        if not hasattr(self._tools, "get_recent_timeline"):
+            return []
+        return self._tools.get_recent_timeline(
+            project_id, chapter_index, context_window=context_window, as_of=as_of
+        )

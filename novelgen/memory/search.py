@@ -1,4 +1,4 @@
-"""Many queries over many arms: the request and its result."""
+"""Many queries over many retrievers: the request and its result."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class SearchRequest(BaseModel):
     entity_ids: list[str] = Field(default_factory=list, description="Entities that the scene touches.")
     as_of: StoryPosition = END_OF_STORY
     candidates_per_query: int = Field(default=100, ge=1, le=1000)
-    timeout_s: float = Field(default=5.0, gt=0, description="For every arm on its own.")
+    timeout_s: float = Field(default=5.0, gt=0, description="For every retriever on its own.")
     counts_linked: bool = Field(
         default=False,
         description="Also count all distilled memories of the entities, beyond those that are found.",
@@ -42,17 +42,17 @@ class SearchRequest(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class ArmHit:
-    """One arm found one candidate.
+class RetrieverHit:
+    """One retriever found one candidate.
 
     Args:
-        arm: semantic, lexical, entity, loop, recent or neighbour.
-        rank: Place in that arm's answer, from 1.
-        query_index: Index into the request's queries; None for an arm that asks no query.
-        score: Cosine similarity or BM25, greater is better; None when the arm has no score.
+        retriever: semantic, lexical, entity, loop, recent or neighbour.
+        rank: Place in that retriever's answer, from 1.
+        query_index: Index into the request's queries; None for a retriever that asks no query.
+        score: Cosine similarity or BM25, greater is better; None when the retriever has no score.
     """
 
-    arm: str
+    retriever: str
     rank: int
     query_index: int | None = None
     score: float | None = None
@@ -69,7 +69,7 @@ class Candidate:
     """
 
     chunk: StoryMemoryChunk
-    hits: tuple[ArmHit, ...] = ()
+    hits: tuple[RetrieverHit, ...] = ()
     vector: Vector | None = None
 
     @property
@@ -82,13 +82,13 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """What all arms found, and what went wrong on the way.
+    """What all retrievers found, and what went wrong on the way.
 
     Args:
         candidates: In order of chunk id.
         query_vectors: Embedding per query of the request; None for all when embedding failed.
-        issues: Arms that failed or fell back.
-        timings_s: Seconds per arm.
+        issues: Retrievers that failed or fell back.
+        timings_s: Seconds per retriever.
         linked: Distilled memories linked to the request's entities, found or not; None where nobody counted.
     """
 

@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Callable, Collection
 from functools import partial
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from langchain_core.exceptions import OutputParserException
 from langchain_core.language_models import BaseChatModel
@@ -17,11 +17,49 @@ from pydantic import BaseModel, ValidationError
 
 from novelgen.deadlines import call_with_deadline
 from novelgen.errors import DeadlineExceededError, ModelError, ModelUnavailableError
+from novelgen.model_calls.answers import UnusableAnswerError, parse_json_object
 from novelgen.model_calls.model_answer import cut_text_in, described, is_cut, safe_cause, secrets_of
-from novelgen.model_calls.parsing import UnusableAnswerError, parse_json_object
-from novelgen.model_calls.response_formats import STATUS_CODES_OF_A_REFUSED_FORMAT, response_formats
 from novelgen.models.context import IssueKind
 from novelgen.text.scrub import scrub_text
+
+ResponseFormat = dict[str, Any]
+
+STATUS_CODES_OF_A_REFUSED_FORMAT = frozenset({400, 404, 415, 422, 500, 501})
+"""Answers of servers that may mean that they do not know a response format; llama-cpp-python says 500."""
+
+
+def response_formats(model: BaseChatModel, schema: type[BaseModel]) -> list[ResponseFormat | None]:
+    """Return the ways to ask a model for JSON, the strictest first; None is the prompt alone.
+
+    Args:
+        model: Any chat model. Those of the OpenAI-compatible clients take `response_format`; others are
+            asked by prompt alone.
+        schema: What the answer must fit.
+    """
+    if "openai_api_base" not in type(model).model_fields:
+        return [None]
+    json_schema = {"name": schema.__name__, "schema": strict_schema(schema), "strict": True}
+    return [{"type": "json_schema", "json_schema": json_schema}, {"type": "json_object"}, None]
+
+
+def strict_schema(schema: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON schema of a model in the strict form that OpenAI documents.
+
+    Every property is required, none is added, none has a default; counts stay bounded by maxItems.
+    """
+    return _strict(schema.model_json_schema())
+
+
+def _strict(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_strict(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    strict = {key: _strict(value) for key, value in node.items() if key not in ("default", "title")}
+    if "properties" in strict:
+        strict |= {"required": list(strict["properties"]), "additionalProperties": False}
+    return strict
+
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +68,7 @@ MAX_REPAIRED_CHARACTERS = 2000
 _SCHEMA_KEYS = frozenset({"properties", "$defs", "$schema"})
 
 Answer = TypeVar("Answer", bound=BaseModel)
+
 Accepted = TypeVar("Accepted")
 
 

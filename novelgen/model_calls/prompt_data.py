@@ -6,9 +6,8 @@ import re
 from collections.abc import Sequence
 
 from novelgen.models.entity import Entity
-from novelgen.text.cjk import StoryLanguage
+from novelgen.text.language import StoryLanguage, estimate_tokens
 from novelgen.text.scrub import scrub_text
-from novelgen.text.tokens import estimate_tokens
 
 MAX_LISTED_ENTITIES = 80
 MAX_LISTING_TOKENS = 1500

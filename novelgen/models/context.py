@@ -1,4 +1,4 @@
-"""The output of the main job: what the next scene must not contradict and should pick up."""
+"""The main job's input and output, and what changed between two of its outputs."""
 
 from __future__ import annotations
 
@@ -7,11 +7,32 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.plan import ScenePlan
+from novelgen.models.plan import ChapterPlan, ScenePlan
+from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition, UtcDatetime
 from novelgen.models.state import EntityStateSnapshot
-from novelgen.models.timestamps import UtcDatetime
+from novelgen.models.user_file import CharactersConfig, Settings
+
+
+class MemoryContextRequest(BaseModel):
+    """A scene plan and where it stands; settings, chapter plan and hints are used where given."""
+
+    project_id: str = Field(min_length=1)
+    chapter_index: ChapterIndex
+    scene_index: SceneIndex
+    scene_plan: ScenePlan
+    characters: CharactersConfig = Field(default_factory=CharactersConfig)
+    settings: Settings | None = None
+    chapter_plan: ChapterPlan | None = None
+    hints: list[str] = Field(default_factory=list, description="Free remarks that the search should heed.")
+
+    @property
+    def position(self) -> StoryPosition:
+        """The moment of entering the planned scene; everything read lies strictly before it."""
+        return StoryPosition(self.chapter_index, self.scene_index)
+
 
 Form = Literal["full", "short"]
+
 IssueKind = Literal[
     "unavailable", "timeout", "degraded", "malformed", "over_limit", "not_written", "unresolved", "stale"
 ]
@@ -55,7 +76,7 @@ class ContextItem(BaseModel):
     tokens: int = Field(ge=0)
     prompt_index: int = Field(ge=0, description="Place among the memories in the rendered prompt, from 0.")
     reasons: list[str] = Field(default_factory=list)
-    arm_ranks: dict[str, int] = Field(default_factory=dict, description="Best rank per arm, from 1.")
+    arm_ranks: dict[str, int] = Field(default_factory=dict, description="Best rank per retriever, from 1.")
     score: float = 0.0
     score_parts: dict[str, float] = Field(default_factory=dict)
 
@@ -110,3 +131,78 @@ class SceneMemoryContext(BaseModel):
     timeline_context: dict[str, Any] | None = None
     retrieval_timestamp: UtcDatetime
     report: ContextReport | None = None
+
+
+Change = Literal["in", "out", "changed"]
+
+MemoryChange = Literal["in", "out", "form", "text"]
+
+
+class AttributeChange(BaseModel):
+    """One attribute of an entity's state; None stands for an attribute that is not there."""
+
+    attribute: str
+    was: Any = None
+    now: Any = None
+
+
+class StateDifference(BaseModel):
+    """An entity whose state came in, went, or has other values."""
+
+    entity_id: str
+    entity_type: str
+    change: Change
+    attributes: list[AttributeChange] = Field(default_factory=list, description="Only those that differ.")
+
+
+class MemoryWording(BaseModel):
+    """A memory as it enters the prompt."""
+
+    form: Form
+    text: str
+
+
+class MemoryDifference(BaseModel):
+    """A memory that came in, fell out, or stands there in another form or with another text."""
+
+    memory_id: str = Field(description="Its source_id, else its chunk_id.")
+    change: MemoryChange
+    chapter_index: int | None = None
+    scene_index: int | None = None
+    was: MemoryWording | None = None
+    now: MemoryWording | None = None
+
+
+class TimelineDifference(BaseModel):
+    """An entry of the timeline that came in, went, or tells something else of the same thing."""
+
+    section: str
+    change: Change
+    was: dict[str, Any] | None = None
+    now: dict[str, Any] | None = None
+
+
+class ContextDifference(BaseModel):
+    """What changed from one context of a planned scene to another one."""
+
+    project_id: str
+    chapter_index: int
+    scene_index: int
+    story_version_was: str | None = None
+    story_version_now: str | None = None
+    planner_was: PlannerReport = Field(default_factory=PlannerReport)
+    planner_now: PlannerReport = Field(default_factory=PlannerReport)
+    states: list[StateDifference] = Field(default_factory=list)
+    memories: list[MemoryDifference] = Field(default_factory=list)
+    timeline: list[TimelineDifference] = Field(default_factory=list)
+    names: dict[str, str] = Field(
+        default_factory=dict, description="Entity id to name, of both; the later name counts."
+    )
+    issues: list[ReportIssue] = Field(
+        default_factory=list, description="Of the later context: what failed there may be why something went."
+    )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether a scene writer is told the same by both."""
+        return not (self.states or self.memories or self.timeline)

@@ -1,18 +1,74 @@
-"""Story position: the clock of the whole system."""
+"""Where and when: project ids, positions in a story, moments in time."""
 
 from __future__ import annotations
 
 import functools
 import math
+import re
+import unicodedata
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from novelgen.errors import InvalidPositionError
+from novelgen.errors import InvalidPositionError, InvalidProjectIdError
+
+MAX_PROJECT_ID_LENGTH = 100
+
+_FORBIDDEN = re.compile(r'[/\\:*?"<>|\x00-\x1f\x7f]')
+
+_DEVICE_NAMES = frozenset(
+    {"con", "prn", "aux", "nul", *(f"com{n}" for n in range(1, 10)), *(f"lpt{n}" for n in range(1, 10))}
+)
+
+
+def require_project_id(value: object) -> str:
+    """Return a project id that is safe as a key and as a folder name, or refuse it before anything is read.
+
+    Args:
+        value: What a caller passed. Letters of every script, digits, spaces, `-`, `_` and inner dots are fine.
+
+    Returns:
+        The id, in Unicode NFC.
+
+    Raises:
+        InvalidProjectIdError: When it is not a string, empty, longer than 100 characters, like a path
+            (`../x`, `/etc`, `C:`), a device name (`nul`), or holds control or wildcard characters.
+    """
+    if not isinstance(value, str):
+        raise InvalidProjectIdError(
+            f"project_id must be a plain string, not {type(value).__name__}: {value!r}"
+        )
+    name = unicodedata.normalize("NFC", value)
+    problem = _problem_with(name)
+    if problem:
+        raise InvalidProjectIdError(f"project_id {value!r} {problem}; use a plain name such as 'my-novel'")
+    return name
+
+
+def _problem_with(name: str) -> str | None:
+    if not name.strip():
+        return "is empty"
+    if name != name.strip():
+        return "begins or ends with white space"
+    if len(name) > MAX_PROJECT_ID_LENGTH or len(name.encode("utf-8", "surrogatepass")) > 240:
+        return f"is longer than {MAX_PROJECT_ID_LENGTH} characters"
+    if _FORBIDDEN.search(name) or any(
+        unicodedata.category(character) in ("Cc", "Cf", "Cs") for character in name
+    ):
+        return "holds a path separator or a character that file names cannot hold"
+    if name.startswith(".") or name.endswith("."):
+        return "begins or ends with a dot"
+    if name.split(".")[0].lower() in _DEVICE_NAMES:
+        return "is the name of a device on some systems"
+    return None
+
 
 GREATEST_INDEX = 1_000_000
+
 ChapterIndex = Annotated[int, Field(ge=0, le=GREATEST_INDEX)]
+
 SceneIndex = Annotated[int, Field(ge=0, le=GREATEST_INDEX)]
 
 
@@ -90,3 +146,16 @@ class StoryPosition:
 
 
 END_OF_STORY = StoryPosition()
+
+
+def to_utc(value: datetime) -> datetime:
+    """Return the moment in UTC; a naive one is taken to be UTC already."""
+    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def utc_now() -> datetime:
+    """Return the present moment, aware, in UTC."""
+    return datetime.now(UTC)
+
+
+UtcDatetime = Annotated[datetime, AfterValidator(to_utc)]

@@ -7,9 +7,8 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
-from novelgen.models.event_types import EVENT_TYPES, OTHER_EVENT
-from novelgen.models.loop import LoopImportance
-from novelgen.models.relationship import RelationshipDimensions
+from novelgen.models.memory import EVENT_TYPES, OTHER_EVENT
+from novelgen.models.state import LoopImportance, RelationshipDimensions
 from novelgen.models.user_file import UserFileModel
 
 logger = logging.getLogger(__name__)

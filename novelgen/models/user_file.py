@@ -1,12 +1,15 @@
-"""Base of the models that are read from users' files."""
+"""The files that authors write: characters, settings, parts of the book; read with their own further fields."""
 
 from __future__ import annotations
 
 import logging
 from contextvars import ContextVar
-from typing import Any, Self
+from itertools import pairwise
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, model_validator
+
+from novelgen.models.position import ChapterIndex
 
 logger = logging.getLogger(__name__)
 
@@ -52,3 +55,78 @@ class UserFileModel(BaseModel):
         kept = {name: value for name, value in data.items() if name in cls.model_fields}
         extra = kept.get("extra") or {}
         return {**kept, "extra": {**extra, **{name: data[name] for name in unknown}}}
+
+
+class Character(UserFileModel):
+    """One character's card."""
+
+    name: str = Field(min_length=1)
+    role: str = Field(
+        default="", description="protagonist, antagonist, supporting, or in the author's words."
+    )
+    age: int | str | None = None
+    gender: str | None = None
+    appearance: str = ""
+    personality: str = ""
+    background: str = ""
+    motivation: str = ""
+    abilities: list[str] | None = None
+    relationships: dict[str, str] | None = Field(default=None, description="Other character's name to text.")
+    aliases: list[str] = Field(default_factory=list)
+
+
+class CharactersConfig(UserFileModel):
+    """All characters of a project."""
+
+    protagonist: Character | None = None
+    antagonist: Character | None = None
+    supporting_characters: list[Character] = Field(default_factory=list)
+
+    def everyone(self) -> list[Character]:
+        """Return all characters: protagonist, antagonist, then the supporting ones in order."""
+        leads = [character for character in (self.protagonist, self.antagonist) if character is not None]
+        return leads + self.supporting_characters
+
+
+class StoryPart(UserFileModel):
+    """A part as the author says it, from its first to its last chapter."""
+
+    title: str = ""
+    first_chapter: ChapterIndex
+    last_chapter: ChapterIndex = Field(description="Belongs to the part.")
+
+    @model_validator(mode="after")
+    def _ends_after_its_beginning(self) -> Self:
+        if self.last_chapter < self.first_chapter:
+            raise ValueError(
+                f"last_chapter {self.last_chapter!r} lies before first_chapter {self.first_chapter!r}"
+            )
+        return self
+
+
+def _in_order(parts: list[StoryPart]) -> list[StoryPart]:
+    for earlier, later in pairwise(parts):
+        if later.first_chapter <= earlier.last_chapter:
+            raise ValueError(
+                f"a part that begins with chapter {later.first_chapter!r} follows one that ends with chapter "
+                f"{earlier.last_chapter!r}; write the parts in order, no chapter in two of them"
+            )
+    return parts
+
+
+StoryParts = Annotated[list[StoryPart], AfterValidator(_in_order)]
+"""Parts in order, no chapter in two of them."""
+
+
+class Settings(UserFileModel):
+    """The settings of a story (not of the program): title, language, world, theme."""
+
+    project_name: str = ""
+    author: str = ""
+    language: str = ""
+    genre: str = ""
+    world_description: str = ""
+    theme_description: str = ""
+    parts: StoryParts = Field(
+        default_factory=list, description="Without any, parts are as long as the program's settings say."
+    )

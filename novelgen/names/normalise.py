@@ -1,11 +1,11 @@
-"""Keys by which two spellings of a name are the same name."""
+"""Keys by which two spellings of a name are the same name, and names told from mere descriptions."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 
-from novelgen.text.cjk import CJK_RANGES, has_cjk
+from novelgen.text.language import CJK_RANGES, has_cjk
 
 _SAME_LENGTH_FORMS = {
     **{code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)},
@@ -14,24 +14,32 @@ _SAME_LENGTH_FORMS = {
     **dict.fromkeys(map(ord, "•‧・･∙⋅"), ord("·")),
     **dict.fromkeys(map(ord, "‐‑"), ord("-")),
 }
+
 _POSSESSIVE = re.compile(r"(?<=\w)'s?$", re.IGNORECASE)
+
 _QUOTES_AROUND = '"“”「」『』《》〈〉【】 \t\n'
+
 _SPACES = re.compile(r"\s+")
+
 _SPACE_BY_DOT = re.compile(r"\s*·\s*")
+
 _SPACE_IN_CHINESE = re.compile(rf"(?<=[{CJK_RANGES}])\s+(?=[{CJK_RANGES}])")
 
 ARTICLES = frozenset({"the", "a", "an"})
+
 MALE_TITLES = frozenset(
     """
     mr master sir lord king prince duke count baron monsieur herr signor señor don father brother uncle
     """.split()
 )
+
 FEMALE_TITLES = frozenset(
     """
     mrs miss ms madam madame mme mademoiselle mlle lady queen princess duchess countess baroness frau signora
     señora doña mother sister aunt
     """.split()
 )
+
 OTHER_TITLES = frozenset(
     """
     mx dr doctor prof professor captain capt major colonel col general gen lieutenant lt sergeant sgt corporal
@@ -39,6 +47,7 @@ OTHER_TITLES = frozenset(
     saint st bishop friend comrade old young little poor dear my our his her your their
     """.split()
 )
+
 TITLES = MALE_TITLES | FEMALE_TITLES | OTHER_TITLES
 """English words before a name that do not belong to it, in the form of `name_key`."""
 
@@ -48,7 +57,9 @@ _CHINESE_TITLES = """
     大叔 大爷 大妈 大娘 伯伯 叔叔 阿姨 老师 教授 医生 大夫 警官 队长 经理 总裁 老板 掌柜 捕头 侯爷 王爷
     殿下 陛下 娘娘 公公 哥 姐 兄 嫂 公 氏 婆
     """.split()
+
 CHINESE_TITLES_AFTER = tuple(sorted(_CHINESE_TITLES, key=len, reverse=True))
+
 CHINESE_TITLES_BEFORE = ("老", "小", "阿")
 
 
@@ -120,3 +131,31 @@ def _without_chinese_title(key: str) -> str:
     if len(key) == 2 and key[0] in CHINESE_TITLES_BEFORE:
         return key[1]
     return key
+
+
+_CHINESE_DESCRIPTION = re.compile(
+    r"^[那这某一二两三众几老小大]*[个位名条]?"
+    r"(?:老[者儿叟妪母僧妖道人翁汉爷头]|[少青]年|妇人|寡妇|女[子儿人]|男[子人]|[汉娘]子?|和尚|道[人童]|僧人?|童子?|妖[怪精王仙魔]?|怪物?"
+    r"|人|魔[王头]?|公公|婆婆|丈人|丈母|浑家|拙荆|兄弟|师[兄弟姐妹父傅祖公]|徒弟|先生|小姐|姑娘|大[哥人王仙圣]|[二三四]哥"
+    r"|先锋|将军|主人|客人|店家|掌柜|老板|大夫|医生|陌生人|黑衣人|爹|娘|哥|姐|弟|妹)$"
+)
+
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def is_description(name: str) -> bool:
+    """Tell whether a name only describes its bearer, so that it may be said of others as well.
+
+    English: no capitalised word beside titles and articles ("the old man", "doctor", "the Captain").
+    Chinese: made of a demonstrative or number and a common noun for a person (那怪, 老儿, 师父).
+
+    Args:
+        name: A name or alias.
+
+    Returns:
+        True when the name alone does not say who is meant.
+    """
+    if has_cjk(name):
+        return _CHINESE_DESCRIPTION.match(name_key(name)) is not None
+    words = _WORD.findall(fold_width(name))
+    return not any(word[0].isupper() and word.casefold() not in TITLES | ARTICLES for word in words)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from novelgen.models.entity import Entity, EntityType
 from novelgen.names.resolver import Mention
-from novelgen.text.cjk import CJK_RANGES, has_cjk
+from novelgen.text.language import CJK_RANGES, has_cjk
 
 ON_STAGE_SCORE = 2.0
 NARRATED_SCORE = 1.0

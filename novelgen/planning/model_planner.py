@@ -1,38 +1,232 @@
-"""The plan of what to look up, made by a language model; a model that fails leaves it to the rules."""
+"""The plan of what to look up, made by a language model and trusted only where it fits the scene."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
 
 from novelgen.errors import DeadlineExceededError, ModelError
+from novelgen.model_calls.answers import UnusableAnswerError
 from novelgen.model_calls.json_model import JsonModel, issue_kind_of
-from novelgen.model_calls.prompt_data import known_entities_text
-from novelgen.models.context import PlannerReport, ReportIssue
+from novelgen.model_calls.prompt_data import NOTHING, as_data, known_entities_text
+from novelgen.models.context import MemoryContextRequest, PlannerReport, ReportIssue
 from novelgen.models.entity import Entity
-from novelgen.models.request import MemoryContextRequest
-from novelgen.names.resolver import NameResolver
-from novelgen.planning.grounding import Ground, ground_plan
-from novelgen.planning.planner_prompt import background_text, scene_plan_text
+from novelgen.models.plan import ScenePlan
+from novelgen.names.resolver import Mention, NameResolver
 from novelgen.planning.retrieval_plan import (
     MAX_ENTITIES,
     MAX_EVENTS,
     MAX_QUERIES,
     MAX_QUERY_CHARACTERS,
+    ModelQuery,
     ModelRetrievalPlan,
+    PlannedQuery,
     RetrievalPlan,
 )
 from novelgen.prompting import load_chat_prompt, read_prompt_file
-from novelgen.text.cjk import StoryLanguage
+from novelgen.text.language import StoryLanguage, significant_words
+
+MAX_PLAN_CHARACTERS = 6000
+
+MAX_BACKGROUND_CHARACTERS = 1500
+
+_LABELS: dict[StoryLanguage, dict[str, str]] = {
+    "en": {
+        "location": "Place",
+        "characters": "Characters",
+        "purpose": "Purpose",
+        "action": "Action",
+        "title": "Story",
+        "genre": "Genre",
+        "world": "World",
+        "chapter": "Chapter",
+        "earlier": "Earlier in the chapter",
+        "hint": "Remark",
+    },
+    "zh": {
+        "location": "地点",
+        "characters": "人物",
+        "purpose": "目的",
+        "action": "动作",
+        "title": "故事",
+        "genre": "类型",
+        "world": "世界",
+        "chapter": "章",
+        "earlier": "本章之前各场",
+        "hint": "提示",
+    },
+}
+
+
+def scene_plan_text(plan: ScenePlan, language: StoryLanguage) -> str:
+    """Return the plan as labelled lines, at most MAX_PLAN_CHARACTERS long, in the story's language."""
+    labels = _LABELS[language]
+    lines = [
+        (labels["location"], plan.location),
+        (labels["characters"], _joined(plan.characters, language)),
+        (labels["purpose"], plan.purpose),
+        *((labels["action"], action) for action in plan.key_actions),
+    ]
+    return _labelled(lines, language, MAX_PLAN_CHARACTERS)
+
+
+def background_text(request: MemoryContextRequest, language: StoryLanguage) -> str:
+    """Return what the request tells beside the plan: settings, chapter up to the scene, hints."""
+    labels = _LABELS[language]
+    lines = [(labels["hint"], hint) for hint in request.hints]
+    if request.chapter_plan is not None:
+        number = request.scene_plan.scene_number
+        earlier = [scene.purpose for scene in request.chapter_plan.scenes if scene.scene_number < number]
+        lines.append((labels["chapter"], request.chapter_plan.chapter_title))
+        lines += [(labels["earlier"], purpose) for purpose in earlier]
+    if request.settings is not None:
+        lines.append((labels["title"], request.settings.project_name))
+        lines.append((labels["genre"], request.settings.genre))
+        lines.append((labels["world"], request.settings.world_description))
+    return _labelled(lines, language, MAX_BACKGROUND_CHARACTERS)
+
+
+def _labelled(lines: Iterable[tuple[str, str]], language: StoryLanguage, max_characters: int) -> str:
+    separator = "：" if language == "zh" else ": "
+    said = [f"{label}{separator}{as_data(text)}" for label, text in lines if text.strip()]
+    return "\n".join(said)[:max_characters] or NOTHING[language]
+
+
+def _joined(names: Iterable[str], language: StoryLanguage) -> str:
+    return ("、" if language == "zh" else ", ").join(names)
+
+
+SHARED_WORDS_OF_A_GROUNDED_QUERY = 2
+
+NAMES_ONLY = "names"
+"""Purpose of a query that is nothing but names: it finds memories, but cannot tell which of them are relevant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a plan may speak of.
+
+    Args:
+        names: Resolves names and ids as of the position of the planned scene.
+        has_known_entities: Whether any entity is known there.
+        scene_text: The scene plan and the hints, as text.
+        example: The worked example of the prompt.
+    """
+
+    names: NameResolver
+    has_known_entities: bool
+    scene_text: str
+    example: ModelRetrievalPlan
+
+
+def ground_plan(answer: ModelRetrievalPlan, ground: Ground) -> RetrievalPlan:
+    """Keep of a model's plan what is grounded in the scene and in the known entities.
+
+    An entity is kept when its id or name is known. A search is kept when it names a known entity or shares
+    SHARED_WORDS_OF_A_GROUNDED_QUERY words with the scene, and does not come from the prompt's example. Events
+    become searches after the queries, up to MAX_QUERIES in all.
+
+    Args:
+        answer: The plan as the model gave it.
+        ground: What it may speak of.
+
+    Returns:
+        A plan by "llm" with at least one entity or query.
+
+    Raises:
+        UnusableAnswerError: With fault "empty" for a plan that asks nothing, "echo" for one that repeats the
+            example, "ungrounded" when nothing is left or when all its entities are invented.
+    """
+    if not (answer.entities or answer.queries or answer.events):
+        raise UnusableAnswerError("empty", "the plan is empty")
+    if _is_echo(answer, ground.example):
+        raise UnusableAnswerError("echo", "the plan repeats the example of the prompt")
+    entity_ids = _known_ids(answer.entities, ground.names)[:MAX_ENTITIES]
+    queries = _grounded_queries(answer, ground)
+    if not entity_ids and (not queries or (answer.entities and ground.has_known_entities)):
+        raise UnusableAnswerError(
+            "ungrounded", f"nothing in the plan belongs to this story: entities {answer.entities[:3]!r}"
+        )
+    return RetrievalPlan(
+        entity_ids=entity_ids,
+        queries=queries,
+        planner=PlannerReport(used="llm", reason="the model's plan was added to that of the rules"),
+    )
+
+
+def _grounded_queries(answer: ModelRetrievalPlan, ground: Ground) -> list[PlannedQuery]:
+    scene_words = significant_words(ground.scene_text)
+    echoes = _search_texts(ground.example)
+    asked = [(query, "model") for query in answer.queries]
+    asked += [(ModelQuery(query=event), "event") for event in answer.events]
+    kept: dict[str, PlannedQuery] = {}
+    for query, purpose in asked:
+        text = _folded(query.query)
+        if not text or text in echoes:
+            continue
+        mentions = ground.names.find_mentions(query.query)
+        if mentions or _speaks_of_the_scene(query.query, scene_words):
+            says_more = bool(significant_words(_without(query.query, mentions)))
+            kept.setdefault(text, _planned(query, purpose if says_more else NAMES_ONLY, ground.names))
+    return list(kept.values())[:MAX_QUERIES]
+
+
+def _planned(query: ModelQuery, purpose: str, names: NameResolver) -> PlannedQuery:
+    return PlannedQuery(
+        text=query.query,
+        purpose=purpose,
+        entities=_known_ids(query.entities, names),
+        content_type=query.content_type,
+        tags=query.tags,
+        origin="llm",
+    )
+
+
+def _known_ids(picked: Iterable[str], names: NameResolver) -> list[str]:
+    """The entities meant by ids or names, each once; what nobody knows is dropped."""
+    found: dict[str, None] = {}
+    for name in picked:
+        resolved = names.resolve(name).entity_id
+        found.update(dict.fromkeys([resolved] if resolved else names.entity_ids_in(name)))
+    return list(found)
+
+
+def _without(text: str, mentions: Sequence[Mention]) -> str:
+    """Return the text with a space in place of every name."""
+    for mention in sorted(mentions, key=lambda each: each.start, reverse=True):
+        text = f"{text[: mention.start]} {text[mention.end :]}"
+    return text
+
+
+def _speaks_of_the_scene(text: str, scene_words: Collection[str]) -> bool:
+    shared = significant_words(text).intersection(scene_words)
+    return len(shared) >= SHARED_WORDS_OF_A_GROUNDED_QUERY
+
+
+def _is_echo(answer: ModelRetrievalPlan, example: ModelRetrievalPlan) -> bool:
+    """Tell whether all that the plan holds stands in the example too."""
+    return set(answer.entities) <= set(example.entities) and _search_texts(answer) <= _search_texts(example)
+
+
+def _search_texts(plan: ModelRetrievalPlan) -> frozenset[str]:
+    return frozenset(map(_folded, [*(query.query for query in plan.queries), *plan.events]))
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
+
 
 PROMPT_VARIABLES = frozenset(
     {"background", "example", "format_instructions", "known_entities", "max_entities", "max_events"}
     | {"max_queries", "max_query_characters", "scene_plan"}
 )
+
 REPAIR_VARIABLES = frozenset({"problem"})
+
 _PLAN_KEYS = ("entities", "queries")
 
 

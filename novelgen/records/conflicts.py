@@ -1,16 +1,413 @@
-"""All contradictions of a story that no rule resolves."""
+"""All contradictions of a story that no rule resolves: two values, two holders, the dead who act."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import combinations, pairwise
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
 
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.position import Place
 from novelgen.models.state import StateChange
-from novelgen.records.conflict import Conflict, SceneFacts
-from novelgen.records.dead_acts import dead_who_act
-from novelgen.records.slot_conflicts import slot_conflicts
-from novelgen.records.two_holders import things_held_twice
+from novelgen.names.normalise import title_free_key
+from novelgen.records.supersession import slot_of, split_slot
+from novelgen.records.vital_status import STATUS_ATTRIBUTES, is_death, is_return_to_life
+
+ConflictKind = Literal["slot_value", "dead_acts", "two_holders"]
+
+
+class SceneFacts(BaseModel):
+    """Where and when a stored scene plays, and who is in it."""
+
+    scene_id: str = Field(min_length=1, description="Stays with the scene when its position changes.")
+    chapter_index: int
+    scene_index: int
+    story_time: str | None = None
+    participants: list[str] = Field(default_factory=list, description="Ids of the characters on stage.")
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Chapter and scene."""
+        return (self.chapter_index, self.scene_index)
+
+
+class ConflictSource(BaseModel):
+    """One side of a conflict: what a scene says."""
+
+    scene_id: str
+    chapter_index: int
+    scene_index: int
+    says: str
+    value: Any = Field(
+        default=None, description="The value that it gives to the slot, where it is about one."
+    )
+
+
+class Conflict(BaseModel):
+    """Two statements of the story that no rule reconciles, the earlier first."""
+
+    conflict_id: str
+    kind: ConflictKind
+    subject: str = Field(description="The slot or the entity that it is about.")
+    entity_ids: list[str] = Field(default_factory=list)
+    first: ConflictSource
+    second: ConflictSource
+
+
+def source_in(scene: SceneFacts, says: str, *, value: Any = None) -> ConflictSource:
+    """Return what a scene says as one side of a conflict."""
+    return ConflictSource(
+        scene_id=scene.scene_id,
+        chapter_index=scene.chapter_index,
+        scene_index=scene.scene_index,
+        says=says,
+        value=value,
+    )
+
+
+def conflict_between(
+    kind: ConflictKind, subject: str, entity_ids: list[str], *, first: ConflictSource, second: ConflictSource
+) -> Conflict:
+    """Return a conflict whose id depends on nothing but what is in conflict.
+
+    The same two statements in the same scenes give the same id whenever they are found, also after a scene
+    was moved; an author's waiver therefore survives.
+    """
+    parts = (kind, subject, first.scene_id, first.says, second.scene_id, second.says)
+    digest = sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+    return Conflict(
+        conflict_id=f"X{digest[:12]}",
+        kind=kind,
+        subject=subject,
+        entity_ids=entity_ids,
+        first=first,
+        second=second,
+    )
+
+
+def said(attribute: str, value: Any) -> str:
+    """Return a stated value as a line of text."""
+    shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return f"{attribute}: {shown}"
+
+
+ACTING_ATTRIBUTES = frozenset({"goals", "knowledge", "emotional_state", "disguise"})
+"""What only the living take on; a body can be moved, robbed and buried."""
+
+_TOLD_OF_THE_PAST = re.compile(
+    r"\b(?:flash ?back|told|tells|recall|remember|memor(?:y|ies)|past|years? (?:ago|earlier|before)|earlier|before"
+    r"|dream|vision|ghost|s[ée]ance|prologue|events)\b"
+    r"|回忆|往事|当年|昔年|从前|以前|年前|之前|追述|倒叙|梦|幻|亡魂|鬼魂|地府|前世|旧事|自述",
+    re.IGNORECASE,
+)
+
+
+def dead_who_act(
+    scenes: Sequence[SceneFacts], changes: Sequence[StateChange], memories: Sequence[StoryMemoryChunk] = ()
+) -> list[Conflict]:
+    """Find characters who are on stage, or want, learn or feel something, in a scene after their death.
+
+    A death is a status that says so, or a memory of a death in the character's own slot or that names one
+    character alone. A scene whose story time tells of the past, a dream or a ghost is no conflict, nor is
+    anything after a status that says that the character lives.
+
+    Args:
+        scenes: The stored scenes.
+        changes: Explicit state changes of the story, in any order; those without a position are ignored.
+        memories: Memories of the story.
+
+    Returns:
+        One conflict per character and scene, in story order.
+    """
+    by_place = {scene.place: scene for scene in scenes}
+    present = {character for scene in scenes for character in scene.participants}
+    characters = present | {change.entity_id for change in changes if change.entity_type == "character"}
+    found = [
+        conflict
+        for character in sorted(characters)
+        for conflict in _acts_of(character, by_place, changes, _told_deaths(character, memories))
+    ]
+    return sorted(found, key=lambda each: (each.second.chapter_index, each.second.scene_index, each.subject))
+
+
+def _acts_of(
+    character: str,
+    scenes: dict[Place, SceneFacts],
+    changes: Sequence[StateChange],
+    told_deaths: dict[Place, str],
+) -> Iterator[Conflict]:
+    own = [change for change in changes if change.entity_id == character and change.kind == "explicit"]
+    death: ConflictSource | None = None
+    for place in sorted(scenes):
+        scene = scenes[place]
+        stated = [change for change in own if (change.chapter_index, change.scene_index) == place]
+        if any(is_return_to_life(change.attribute, change.value) for change in stated):
+            death = None
+            continue
+        act = _act_in(scene, character, stated)
+        if death is not None and act and not _TOLD_OF_THE_PAST.search(scene.story_time or ""):
+            yield conflict_between(
+                "dead_acts", character, [character], first=death, second=source_in(scene, act)
+            )
+        death_here = _death_in(stated) or told_deaths.get(place)
+        if death is None and death_here:
+            death = source_in(scene, death_here)
+
+
+def _act_in(scene: SceneFacts, character: str, stated: Sequence[StateChange]) -> str | None:
+    for change in stated:
+        if change.attribute in ACTING_ATTRIBUTES and change.value:
+            return said(change.attribute, change.value)
+    return "is present" if character in scene.participants else None
+
+
+def _death_in(stated: Sequence[StateChange]) -> str | None:
+    dead = (change for change in stated if is_death(change.attribute, change.value))
+    return next((said(change.attribute, change.value) for change in dead), None)
+
+
+def _told_deaths(character: str, memories: Sequence[StoryMemoryChunk]) -> dict[Place, str]:
+    return {
+        (memory.chapter_index, memory.scene_index): memory.content
+        for memory in memories
+        if memory.event_type == "death"
+        and memory.chapter_index is not None
+        and memory.scene_index is not None
+        and _is_own_death(character, memory)
+    }
+
+
+def _is_own_death(character: str, memory: StoryMemoryChunk) -> bool:
+    slot = split_slot(memory.slot_type or "")
+    if slot is not None:
+        return slot[0] == character and slot[1] in STATUS_ATTRIBUTES
+    return memory.entities_mentioned == [character]
+
+
+FIXED_ATTRIBUTES = frozenset(
+    """
+    identity true_name species race birthplace birthday birth_date mother father parents parentage eye_colour
+    eye_color blood_type nationality gender sex maker origin
+    """.split()
+)
+"""What does not change in the story's world: a second value needs a scene that reveals it."""
+
+EXCLUSIVE_ATTRIBUTES = frozenset({"location_id", "holder"})
+"""What changes freely, but has one value at one time."""
+
+REVEALING_EVENTS = frozenset(
+    """
+    identity_revealed secret_revealed secret_learned discovery confession deception disguise betrayal
+    """.split()
+)
+
+_DATED = re.compile(r"\d|[〇零一二三四五六七八九十廿初]+[日号时]|[年月].*[日夜晨午晚]")
+
+
+def slot_conflicts(
+    scenes: Sequence[SceneFacts], changes: Sequence[StateChange], memories: Sequence[StoryMemoryChunk] = ()
+) -> list[Conflict]:
+    """Find slots to which two scenes give different values at overlapping times.
+
+    A fixed attribute (`FIXED_ATTRIBUTES`) conflicts with its earlier value unless the scene of the new one has
+    a memory of the same entity that reveals or supersedes something. An exclusive one (`EXCLUSIVE_ATTRIBUTES`)
+    conflicts when two scenes of the same dated story time differ. Everything else simply changes.
+
+    Args:
+        scenes: The stored scenes.
+        changes: Explicit state changes in the order in which they apply.
+        memories: Memories of the story.
+
+    Returns:
+        Conflicts in story order of their second side.
+    """
+    by_place = {scene.place: scene for scene in scenes}
+    revealed = _revealed(memories)
+    found: list[Conflict] = []
+    for (entity_id, attribute), stated in _by_slot(changes, by_place).items():
+        if attribute in FIXED_ATTRIBUTES:
+            found += _unexplained(entity_id, stated, by_place, revealed)
+        elif attribute in EXCLUSIVE_ATTRIBUTES:
+            found += _simultaneous(entity_id, stated, by_place)
+    return sorted(found, key=lambda each: (each.second.chapter_index, each.second.scene_index, each.subject))
+
+
+def _by_slot(
+    changes: Sequence[StateChange], places: Collection[Place]
+) -> Mapping[tuple[str, str], list[StateChange]]:
+    """The values of each slot in story order; within one scene the last one stands."""
+    grouped: defaultdict[tuple[str, str], dict[Place, StateChange]] = defaultdict(dict)
+    for change in changes:
+        if change.kind == "explicit" and change.value is not None and _place(change) in places:
+            grouped[change.entity_id, change.attribute][_place(change)] = change
+    return {slot: [stated[place] for place in sorted(stated)] for slot, stated in grouped.items()}
+
+
+def _unexplained(
+    entity_id: str,
+    stated: Sequence[StateChange],
+    scenes: Mapping[Place, SceneFacts],
+    revealed: Collection[tuple[Place, str]],
+) -> Iterator[Conflict]:
+    for earlier, later in pairwise(stated):
+        if earlier.value != later.value and (_place(later), entity_id) not in revealed:
+            yield _between(entity_id, earlier, later, scenes)
+
+
+def _simultaneous(
+    entity_id: str, stated: Sequence[StateChange], scenes: Mapping[Place, SceneFacts]
+) -> Iterator[Conflict]:
+    for earlier, later in combinations(stated, 2):
+        one, other = scenes[_place(earlier)], scenes[_place(later)]
+        if one is not other and earlier.value != later.value and _are_at_one_time(one, other):
+            yield _between(entity_id, earlier, later, scenes)
+
+
+def _are_at_one_time(one: SceneFacts, other: SceneFacts) -> bool:
+    times = {" ".join((scene.story_time or "").casefold().split()) for scene in (one, other)}
+    return len(times) == 1 and _DATED.search(times.pop()) is not None
+
+
+def _between(
+    entity_id: str, earlier: StateChange, later: StateChange, scenes: Mapping[Place, SceneFacts]
+) -> Conflict:
+    return conflict_between(
+        "slot_value",
+        slot_of(entity_id, later.attribute),
+        [entity_id],
+        first=_side(earlier, scenes),
+        second=_side(later, scenes),
+    )
+
+
+def _side(change: StateChange, scenes: Mapping[Place, SceneFacts]) -> ConflictSource:
+    return source_in(scenes[_place(change)], said(change.attribute, change.value), value=change.value)
+
+
+def _revealed(memories: Sequence[StoryMemoryChunk]) -> set[tuple[Place, str]]:
+    return {
+        ((memory.chapter_index, memory.scene_index), entity_id)
+        for memory in memories
+        if memory.chapter_index is not None
+        and memory.scene_index is not None
+        and (memory.event_type in REVEALING_EVENTS or memory.supersedes)
+        for entity_id in memory.entities_mentioned
+    }
+
+
+def _place(change: StateChange) -> Place:
+    chapter = -1 if change.chapter_index is None else change.chapter_index
+    return chapter, -1 if change.scene_index is None else change.scene_index
+
+
+INVENTORY = "inventory"
+
+HOLDER = "holder"
+
+
+@dataclass(frozen=True, slots=True)
+class _Holding:
+    """Somebody is said to hold a thing, from a place in the story on."""
+
+    holder_id: str
+    place: Place
+    says: str
+
+
+def things_held_twice(
+    scenes: Sequence[SceneFacts], changes: Sequence[StateChange], *, entities: Sequence[Entity]
+) -> list[Conflict]:
+    """Find items that two characters hold at one position.
+
+    An item that enters a second inventory while it stands in a first is in conflict, unless its `holder` is
+    stated in the same scene or later than the first and agrees with the second. A `holder` stated in the
+    very scene in which another's inventory lists the item is in conflict too. A later `holder` alone moves
+    the item: an inventory that was not written anew since is out of date, not wrong.
+
+    Args:
+        scenes: The stored scenes.
+        changes: Explicit state changes in the order in which they apply.
+        entities: The entities; an inventory names items by id, name or alias.
+
+    Returns:
+        Conflicts in the order in which they arise, each pair of holders of an item once.
+    """
+    by_place = {scene.place: scene for scene in scenes}
+    ledger = _Ledger(entities)
+    found: dict[str, Conflict] = {}
+    for place in sorted(by_place):
+        here = [change for change in changes if _place(change) == place and change.kind == "explicit"]
+        for item_id, first, second in ledger.advance(here, place):
+            conflict = conflict_between(
+                "two_holders",
+                item_id,
+                [item_id, first.holder_id, second.holder_id],
+                first=source_in(by_place[first.place], first.says),
+                second=source_in(by_place[second.place], second.says),
+            )
+            found.setdefault(conflict.conflict_id, conflict)
+    return list(found.values())
+
+
+class _Ledger:
+    """Who holds what, as the story moves on."""
+
+    def __init__(self, entities: Sequence[Entity]) -> None:
+        items = [entity for entity in entities if entity.entity_type == "item"]
+        self._item_ids = {item.entity_id: item.entity_id for item in items}
+        self._item_ids |= {title_free_key(name): item.entity_id for item in items for name in item.names()}
+        self._names = {entity.entity_id: entity.name for entity in entities}
+        self._by_inventory: dict[str, dict[str, _Holding]] = {}
+
+    def advance(self, changes: Sequence[StateChange], place: Place) -> list[tuple[str, _Holding, _Holding]]:
+        """Take in one scene's changes and return the items then held twice, with both holders."""
+        stated = {change.entity_id: change.value for change in changes if change.attribute == HOLDER}
+        listed = {change.entity_id: change.value for change in changes if change.attribute == INVENTORY}
+        newly_listed = {
+            item_id for character, value in listed.items() for item_id in self._list(character, value, place)
+        }
+        found = []
+        for item_id in sorted(newly_listed | stated.keys()):
+            holdings = self._holdings(item_id, stated, place)
+            if len(holdings) > 1:
+                found.append((item_id, holdings[0], holdings[-1]))
+        return found
+
+    def _list(self, character: str, value: Any, place: Place) -> set[str]:
+        """Replace a character's inventory; returns the items that are new in it."""
+        before = self._by_inventory.get(character, {})
+        items = value if isinstance(value, list) else [value] if value else []
+        says = f"{INVENTORY} of {self._names.get(character, character)}"
+        now = {
+            item_id: before.get(item_id) or _Holding(character, place, f"{says}: {item}")
+            for item in items
+            if (item_id := self._item_id(str(item))) is not None
+        }
+        self._by_inventory[character] = now
+        return now.keys() - before.keys()
+
+    def _holdings(self, item_id: str, stated: Mapping[str, Any], place: Place) -> list[_Holding]:
+        """Who holds an item after the scene, the longest holder first; a stated holder clears the others."""
+        listed = [items[item_id] for items in self._by_inventory.values() if item_id in items]
+        holder = stated.get(item_id)
+        if holder is None:
+            return sorted(listed, key=lambda each: each.place)
+        for character, items in self._by_inventory.items():
+            if character != holder and item_id in items and items[item_id].place < place:
+                del items[item_id]
+        disagreeing = [each for each in listed if each.holder_id != holder and each.place == place]
+        said_holder = _Holding(str(holder), place, f"{HOLDER}: {self._names.get(str(holder), holder)}")
+        return [*disagreeing, said_holder]
+
+    def _item_id(self, item: str) -> str | None:
+        return self._item_ids.get(item) or self._item_ids.get(title_free_key(item))
 
 
 def find_conflicts(

@@ -7,7 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import cached_property
 
-from novelgen.text.cjk import count_cjk
+from novelgen.text.language import count_cjk
 from novelgen.text.sentences import Span
 
 SHORTEST_QUOTE_CHARACTERS = 8

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from novelgen.models.record import RecordedMemory, RecordedRelationshipChange, SceneRecord
-from novelgen.models.relationship import Relationship
+from novelgen.models.state import Relationship
 from novelgen.records.vital_status import is_death
 
 Signal = Literal[

@@ -1,4 +1,4 @@
-"""One record of a scene out of the records of its windows."""
+"""A long scene is read in windows: cutting it, and one record out of theirs, with the threads it had before."""
 
 from __future__ import annotations
 
@@ -12,12 +12,51 @@ from novelgen.models.record import (
     RecordedStateChange,
     SceneRecord,
 )
-from novelgen.text.significant import significant_words
+from novelgen.text.language import significant_words
+from novelgen.text.sentences import Span, chunk_text
+
+WINDOW_CHARACTERS = 6000
+
+OVERLAP_SENTENCES = 3
+
+
+def reading_windows(
+    text: str,
+    *,
+    window_characters: int = WINDOW_CHARACTERS,
+    overlap_sentences: int = OVERLAP_SENTENCES,
+) -> list[Span]:
+    """Cut a scene into windows of whole sentences, each small enough to be read at once.
+
+    Args:
+        text: The scene.
+        window_characters: Most characters of a window.
+        overlap_sentences: Sentences of a window that the next one repeats, so that what is told across the
+            border is read whole.
+
+    Returns:
+        Windows in order, the whole scene as one where it fits; empty for a scene without content.
+
+    Raises:
+        UserInputError: When the size is below 1 or the overlap negative.
+    """
+    if len(text) <= window_characters:
+        return [Span(0, len(text))] if text.strip() else []
+    return chunk_text(
+        text,
+        target_characters=window_characters,
+        maximum_characters=window_characters,
+        overlap_sentences=overlap_sentences,
+    )
+
 
 MAX_KEY_EVENTS = 8
+
 MAX_EMOTIONAL_BEATS = 6
+
 SHARED_WORDS_OF_A_DUPLICATE = 0.7
-FEWEST_SHARED_WORDS = 3
+
+MIN_SHARED_WORDS = 3
 """Share of the significant words, of the memory that has fewer, that two tellings of one fact have in common."""
 
 Item = TypeVar("Item")
@@ -78,7 +117,7 @@ def is_same_fact(one: RecordedMemory, other: RecordedMemory) -> bool:
 
     They do when their contents are equal but for case and spacing, or when they are of one event type, the
     entities of one are among those of the other, and they share `SHARED_WORDS_OF_A_DUPLICATE` of their words,
-    `FEWEST_SHARED_WORDS` at least.
+    `MIN_SHARED_WORDS` at least.
     """
     if _folded(one.content) == _folded(other.content):
         return True
@@ -89,7 +128,7 @@ def is_same_fact(one: RecordedMemory, other: RecordedMemory) -> bool:
         return False
     words, other_words = significant_words(one.content), significant_words(other.content)
     needed = SHARED_WORDS_OF_A_DUPLICATE * min(len(words), len(other_words))
-    return len(words & other_words) >= max(FEWEST_SHARED_WORDS, needed)
+    return len(words & other_words) >= max(MIN_SHARED_WORDS, needed)
 
 
 def _all(records: Sequence[SceneRecord], field: str) -> list:
@@ -151,3 +190,45 @@ def _last_by_key(items: Iterable[Item], key: Callable[[Item], Hashable]) -> list
 
 def _folded(text: str) -> str:
     return " ".join(text.casefold().split())
+
+
+SHARED_WORDS_OF_ONE_LOOP = 0.5
+"""Share of the significant words, of the description that has fewer, that two tellings of one loop have in common."""
+
+MIN_WORDS_SHARED_WITH_A_LOOP = 2
+"""One common word never makes two loops one."""
+
+
+def known_loop_ids(before: Sequence[RecordedLoop], now: Sequence[RecordedLoop]) -> dict[str, str]:
+    """Match the loops of two readings of one scene, so that later scenes that move a loop still find it.
+
+    Args:
+        before: Loops of the reading that is replaced.
+        now: Loops of the new reading.
+
+    Returns:
+        Id in the new reading to id in the old one, for loops that tell the same; the likest are matched first,
+        each at most once.
+    """
+    likely = sorted(
+        ((likeness, old.id, new.id) for old in before for new in now if (likeness := _likeness(old, new))),
+        reverse=True,
+    )
+    matched: dict[str, str] = {}
+    for _, old_id, new_id in likely:
+        if new_id not in matched and old_id not in matched.values():
+            matched[new_id] = old_id
+    return matched
+
+
+def _likeness(one: RecordedLoop, other: RecordedLoop) -> float:
+    """The share of words in common; 0 where it is too small to be the same loop."""
+    if one.description.casefold().split() == other.description.casefold().split():
+        return 1.0
+    words, other_words = significant_words(one.description), significant_words(other.description)
+    shared, fewer = len(words & other_words), min(len(words), len(other_words))
+    return (
+        shared / fewer
+        if shared >= max(MIN_WORDS_SHARED_WITH_A_LOOP, SHARED_WORDS_OF_ONE_LOOP * fewer)
+        else 0.0
+    )

@@ -1,15 +1,35 @@
-"""A context becomes a block of a writer's prompt."""
+"""A context becomes a block of a prompt, between fences that story text cannot forge."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from novelgen.models.chunk_context import ChunkMemory, GlossaryEntry, GlossaryName
 from novelgen.models.context import ContextItem, SceneMemoryContext
-from novelgen.rendering.fence import fence_mark, fenced
 from novelgen.rendering.labels import Labels, labels_for
-from novelgen.rendering.states import render_states
-from novelgen.rendering.timeline import SECTION_ORDER, place_of, render_timeline_entry
-from novelgen.text.tokens import estimate_tokens
+from novelgen.rendering.lines import SECTION_ORDER, place_of, render_states, render_timeline_entry
+from novelgen.text.language import StoryLanguage, estimate_tokens
+
+
+def fence_mark(texts: Iterable[str]) -> str:
+    """Return a mark that occurs in none of the texts and depends on all of them.
+
+    The mark is a hash of everything that it fences, so that the same context gives the same prompt, and a
+    text that tries to hold its own fence changes the mark by holding it.
+    """
+    body = "\x00".join(texts)
+    attempt = 0
+    while True:
+        mark = hashlib.sha256(f"{attempt}\x00{body}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
+        if mark not in body:
+            return mark
+        attempt += 1
+
+
+def fenced(lines: Iterable[str], mark: str) -> list[str]:
+    """Return the lines between an opening and a closing fence; line breaks inside a line become spaces."""
+    return [f"<story-data {mark}>", *(" ".join(line.splitlines()) for line in lines), f"</story-data {mark}>"]
 
 
 def render_context(
@@ -94,3 +114,65 @@ def _memory_lines(context: SceneMemoryContext, labels: Labels) -> list[str]:
         key=lambda chunk: (chunk.chapter_index or -1, chunk.scene_index or -1, chunk.chunk_id),
     )
     return [f"- [{place_of(chunk.model_dump(), labels)}] {chunk.content}" for chunk in chunks]
+
+
+_HEADINGS = {
+    "en": ("Names and terms in this text", "What the story has established about them"),
+    "zh": ("本段出现的人物与术语", "相关记忆"),
+}
+
+_MORE = {"en": "… and {0} more", "zh": "……另有 {0} 条"}
+
+_TYPES = {
+    "en": {},
+    "zh": {"character": "人物", "location": "地点", "item": "物品", "faction": "势力", "term": "术语"},
+}
+
+_ALSO = {"en": "also {0}", "zh": "又名{0}"}
+
+
+def render_chunk_context(
+    glossary: Sequence[GlossaryEntry], memories: Sequence[ChunkMemory], *, more: int, language: str
+) -> str:
+    """Render names and memories for a prompt: the glossary first, then the memories under their heading.
+
+    Args:
+        glossary: Whom and what the text names.
+        memories: In the order to show.
+        more: How many further ones there are; named after the last one.
+        language: Language of the headings, `zh…` or `en`.
+
+    Returns:
+        The block, ending in a line break; empty when there is nothing to say.
+    """
+    labels = labels_for(language)
+    code: StoryLanguage = "zh" if labels.language == "zh" else "en"
+    names = [_entry_line(entry, code) for entry in glossary]
+    told = [f"- [{place_of(each.chunk.model_dump(), labels)}] {each.chunk.content}" for each in memories]
+    mark = fence_mark([*names, *told])
+    blocks = []
+    for heading, lines, rest in zip(_HEADINGS[code], (names, told), (0, more), strict=True):
+        if lines:
+            counted = [_MORE[code].format(rest)] if rest else []
+            blocks.append("\n".join([f"## {heading}", *fenced(lines, mark), *counted]))
+    return "\n\n".join([labels.note, *blocks]) + "\n" if blocks else ""
+
+
+def _entry_line(entry: GlossaryEntry, language: StoryLanguage) -> str:
+    chinese = language == "zh"
+    kind = _TYPES[language].get(entry.entity_type, entry.entity_type)
+    parts = [f"{_name(entry.name, entry.translation)}{f'（{kind}）' if chinese else f' ({kind})'}"]
+    if entry.aliases:
+        listed = ("、" if chinese else ", ").join(_alias(alias) for alias in entry.aliases)
+        parts.append(_ALSO[language].format(listed))
+    if entry.description:
+        parts.append(entry.description)
+    return "- " + ("；" if chinese else "; ").join(parts)
+
+
+def _alias(alias: GlossaryName) -> str:
+    return _name(alias.name, alias.translation)
+
+
+def _name(name: str, translation: str) -> str:
+    return f"{name} → {translation}" if translation else name

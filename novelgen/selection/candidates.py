@@ -1,21 +1,29 @@
-"""What the choice is made from: candidates found by the arms, and the planned scene they are judged against."""
+"""What the choice is made from: candidates found by the retrievers, and the planned scene they are judged against."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Literal
 
-from novelgen.memory.search import ArmHit, Candidate, Vector
-from novelgen.models.loop import OpenLoop
+from novelgen.memory.search import Candidate, RetrieverHit, Vector
+from novelgen.models.state import OpenLoop
 
-__all__ = ["LEXICAL_ARM", "SEMANTIC_ARM", "ArmHit", "Candidate", "QueryKind", "SceneFacts", "SceneKey"]
+__all__ = [
+    "LEXICAL_RETRIEVER",
+    "SEMANTIC_RETRIEVER",
+    "Candidate",
+    "QueryKind",
+    "RetrieverHit",
+    "SceneCast",
+    "SceneKey",
+]
 __all__ += ["SceneQuery", "SelectionScene", "Vector"]
 
 SceneKey = tuple[int, int]
 QueryKind = Literal["plan", "purpose", "action", "place", "character", "pair", "model", "other"]
 
-SEMANTIC_ARM = "semantic"
-LEXICAL_ARM = "lexical"
+SEMANTIC_RETRIEVER = "semantic"
+LEXICAL_RETRIEVER = "lexical"
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +36,7 @@ class SceneQuery:
 
 
 @dataclass(frozen=True)
-class SceneFacts:
+class SceneCast:
     """What is known of a stored scene without reading it.
 
     Args:
@@ -67,5 +75,5 @@ class SelectionScene:
     queries: tuple[SceneQuery, ...] = ()
     entity_ids: frozenset[str] = frozenset()
     character_ids: frozenset[str] = frozenset()
-    scenes: tuple[SceneFacts, ...] = ()
+    scenes: tuple[SceneCast, ...] = ()
     open_loops: tuple[OpenLoop, ...] = field(default_factory=tuple)

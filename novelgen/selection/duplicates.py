@@ -7,9 +7,10 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable
 
+from novelgen.memory.search import Candidate
 from novelgen.models.memory import StoryMemoryChunk
-from novelgen.selection.candidates import Candidate, SceneKey
-from novelgen.text.cjk import CJK_RANGES, is_cjk
+from novelgen.selection.candidates import SceneKey
+from novelgen.text.language import CJK_RANGES, is_cjk
 
 KIND_ORDER = {"note": 0, "memory": 1, "summary": 2}
 """The kind that stands for its duplicates, best first; passages of any kind come last."""

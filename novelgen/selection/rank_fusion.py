@@ -1,4 +1,4 @@
-"""Reciprocal rank fusion: one ranking out of several arms' and queries' answers."""
+"""Reciprocal rank fusion: one ranking out of several retrievers' and queries' answers."""
 
 from __future__ import annotations
 

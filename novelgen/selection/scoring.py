@@ -8,20 +8,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from novelgen.models.loop import LOOP_WEIGHTS
-from novelgen.models.memory import CONSOLIDATED
-from novelgen.selection.candidates import LEXICAL_ARM, SceneFacts, SelectionScene
-from novelgen.selection.fusion import Column, arm_scores, pool_best, semantic_scores, standardise
-from novelgen.selection.neighbours import similar_scenes, spread_evidence, surroundings
+from novelgen.models.memory import CONSOLIDATED, DISTILLED_TYPES, SUMMARY_TYPE
+from novelgen.models.state import LOOP_WEIGHTS
+from novelgen.selection.candidates import LEXICAL_RETRIEVER, SceneCast, SelectionScene
+from novelgen.selection.neighbours import scenes_of_one_thread, similar_scenes, spread_evidence, surroundings
 from novelgen.selection.passages import novelty, shared_words
-from novelgen.selection.table import DISTILLED_TYPES, SUMMARY_TYPE, CandidateTable
+from novelgen.selection.query_scores import Column, pool_best, retriever_scores, semantic_scores, standardise
+from novelgen.selection.table import CandidateTable
 from novelgen.selection.weights import SelectionWeights
-from novelgen.selection.word_ties import scenes_of_one_thread
 
 SCENE_BEST = 2
 """A scene's evidence is the mean of its two best memories: one hit may be chance, all would drown the hit."""
 
-MOST_SCENES = 1000
+MAX_SCENES = 1000
 """So many scenes lend each other evidence: what compares scenes with scenes grows with the square of their number."""
 
 OPEN_STATUSES = frozenset({"open", "advanced"})
@@ -92,7 +91,7 @@ def loop_weights(table: CandidateTable, scene: SelectionScene) -> Column:
     return np.array([weights.get(facts.key, 0) for facts in table.scenes], dtype=float)
 
 
-def shared_presence(scenes: tuple[SceneFacts, ...], character_ids: frozenset[str]) -> Column:
+def shared_presence(scenes: tuple[SceneCast, ...], character_ids: frozenset[str]) -> Column:
     """Compare, per scene, who took part with whom the plan puts on stage (Jaccard, 0-1)."""
     return np.array(
         [len(s.participants & character_ids) / max(1, len(s.participants | character_ids)) for s in scenes],
@@ -109,7 +108,7 @@ def _weighted_columns(
     )
     relevance = pool_best(meaning, weights.best_queries)
     if table.is_distilled:
-        shared = standardise(arm_scores(LEXICAL_ARM, voting, table.candidates), table.measure)
+        shared = standardise(retriever_scores(LEXICAL_RETRIEVER, voting, table.candidates), table.measure)
         words = pool_best(shared, weights.best_queries)
     else:
         words = shared_words(table, scene, names_share=weights.text_alone_names)
@@ -147,11 +146,11 @@ def _scene_evidence(
 def _scene_parts(table: CandidateTable, weights: SelectionWeights, evidence: Column) -> tuple[Column, Column]:
     """What flows to each scene from sure scenes of its thread, and what lies around the scenes like it.
 
-    Scenes beyond the `MOST_SCENES` for which most speaks give nothing and get what the least of those gets.
+    Scenes beyond the `MAX_SCENES` for which most speaks give nothing and get what the least of those gets.
     """
-    if len(evidence) <= MOST_SCENES:
+    if len(evidence) <= MAX_SCENES:
         return _parts_of_scenes(table, weights, evidence)
-    kept = np.sort(np.argsort(-evidence, kind="stable")[:MOST_SCENES])
+    kept = np.sort(np.argsort(-evidence, kind="stable")[:MAX_SCENES])
     flow, around = np.full((2, len(evidence)), np.nan)
     flow[kept], around[kept] = _parts_of_scenes(table.of_scenes(kept), weights, evidence[kept])
     return _lifted(flow), _lifted(around)
@@ -179,7 +178,7 @@ def _parts_of_scenes(
 
 
 def _lifted(evidence: Column) -> Column:
-    """Give scenes without evidence the least that was found: the arms looked, and passed them over."""
+    """Give scenes without evidence the least that was found: the retrievers looked, and passed them over."""
     known = evidence[~np.isnan(evidence)]
     return np.nan_to_num(evidence, nan=float(known.min()) if len(known) else 0.0)
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from novelgen.selection.candidates import Candidate, SceneFacts, SceneKey, SelectionScene
-from novelgen.selection.fusion import Column, Mask
+from novelgen.memory.search import Candidate
+from novelgen.selection.candidates import SceneCast, SceneKey, SelectionScene
+from novelgen.selection.query_scores import Column, Mask
 
 DISTILLED_TYPES = frozenset({"memory", "note"})
 SUMMARY_TYPE = "summary"
 SCENE_RECORD_TYPES = frozenset({"memory", SUMMARY_TYPE})
-LEAST_DISTILLED = 12
+MIN_DISTILLED = 12
 """Fewer distilled memories than this are no measure for the rest."""
 
 
@@ -33,7 +34,7 @@ class CandidateTable:
     candidates: tuple[Candidate, ...]
     measure: Mask
     summaries: Mask
-    scenes: tuple[SceneFacts, ...]
+    scenes: tuple[SceneCast, ...]
     scene_of: NDArray[np.intp]
 
     @property
@@ -102,7 +103,7 @@ def lay_out(candidates: Sequence[Candidate], scene: SelectionScene) -> Candidate
     everything = np.ones(len(rows), dtype=bool)
     return CandidateTable(
         candidates=rows,
-        measure=distilled if distilled.sum() >= LEAST_DISTILLED else everything,
+        measure=distilled if distilled.sum() >= MIN_DISTILLED else everything,
         summaries=np.array([row.chunk.content_type == SUMMARY_TYPE for row in rows], dtype=bool),
         scenes=scenes,
         scene_of=np.array([places.get(row.scene_key, -1) for row in rows], dtype=np.intp),

@@ -1,4 +1,4 @@
-"""Cleaning text at the border, so that the same story is the same text everywhere."""
+"""Cleaning text and bounding data at the border, so that the same story is the same text everywhere."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from novelgen.errors import UserInputError
 SCENE_CHARACTER_LIMIT = 2_000_000
 
 _LINE_ENDS = re.compile("\r\n?|\u0085|\u2028|\u2029")
+
 _UNWANTED = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters but tab and line feed
     "\ud800-\udfff"  # lone surrogates
@@ -67,3 +68,21 @@ def require_size(text: str, what: str, *, limit_characters: int = SCENE_CHARACTE
         raise UserInputError(
             f"{what} has {len(text):,} characters, more than the limit of {limit_characters:,}; split it"
         )
+
+
+def is_deeper(value: Any, *, than: int) -> bool:
+    """Tell whether lists and mappings nest deeper than so many levels; takes no stack.
+
+    Args:
+        value: Plain data, as JSON holds it.
+        than: Levels that are allowed; a number or text has none.
+    """
+    level = [value]
+    for _ in range(than):
+        level = [
+            child
+            for item in level
+            if isinstance(item, dict | list)
+            for child in (item.values() if isinstance(item, dict) else item)
+        ]
+    return any(isinstance(item, dict | list) for item in level)

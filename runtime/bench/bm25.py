@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from novelgen.text.cjk import CJK_RANGES, is_cjk
+from novelgen.text.language import CJK_RANGES, is_cjk
 
 SATURATION = 1.5
 LENGTH_SHARE = 0.75

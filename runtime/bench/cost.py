@@ -242,7 +242,7 @@ class _Trial:
 
     def _count(self, project_id: str) -> int:
         with self._stores.database(project_id).read() as unit:
-            return unit.memories.count(project_id)
+            return unit.memories.count()
 
     def _any_vector(self) -> list[float]:
         return [1.0] + [0.0] * (self._stores.embedding_identity.dimension - 1)

@@ -44,7 +44,7 @@ def fill_project(
         How many memories the project holds.
     """
     with stores.database(project_id).read() as unit:
-        stored = unit.memories.count(project_id)
+        stored = unit.memories.count()
     wanted = max(0, size - stored)
     fillers = Fillers(book, project_id, dimension=stores.embedding_identity.dimension)
     scenes = fillers.scenes()
@@ -155,10 +155,10 @@ def _write(stores: MemoryStores, project_id: str, scenes: Sequence[SceneWrite], 
     with stores.database(project_id).write() as unit:
         for scene in scenes:
             unit.scenes.replace_scene(scene)
-        unit.embeddings.put(project_id, stores.embedding_identity.model_name, vectors)
+        unit.embeddings.put(stores.embedding_identity.model_name, vectors)
     stores.vectors(project_id).upsert(_row(scene, chunk, vectors[chunk.chunk_id]) for scene, chunk in chunks)
     with stores.database(project_id).write() as unit:
-        unit.outbox.mark_done(unit.outbox.claim(project_id, limit=len(chunks)))
+        unit.outbox.mark_done(unit.outbox.claim(limit=len(chunks)))
 
 
 def _last_chapter(book: BenchBook) -> int:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from novelgen.models.record import SceneRecord
-from novelgen.text.cjk import count_cjk
+from novelgen.text.language import count_cjk
 from runtime.bench.book import BenchBook, BenchPlan, GoldPassage, Place
 
 DEFAULT_BUDGETS = (300, 500, 1000, 2000)

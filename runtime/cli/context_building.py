@@ -11,12 +11,11 @@ from pathlib import Path
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.deadlines import run_concurrently
 from novelgen.errors import ConfigurationError, InvalidFileError
-from novelgen.models.characters import Character, CharactersConfig
-from novelgen.models.context import SceneMemoryContext
+from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from novelgen.models.entity import Entity
 from novelgen.models.plan import ChapterPlan, ScenePlan
 from novelgen.models.position import StoryPosition
-from novelgen.models.request import MemoryContextRequest
+from novelgen.models.user_file import Character, CharactersConfig
 from novelgen.planning.scene_planning import known_story, language_of
 from runtime.cli.opening import await_index, opened_stores, require_project_files
 from runtime.cli.session import CliSession

@@ -25,7 +25,7 @@ class DimensionType(click.ParamType):
         Raises:
             BadParameter: When there is no such dimension, or the value is no whole number within its range.
         """
-        from novelgen.models.relationship import DIMENSION_RANGES  # noqa: PLC0415 - brings pydantic
+        from novelgen.models.state import DIMENSION_RANGES  # noqa: PLC0415 - brings pydantic
 
         if isinstance(value, tuple):
             return value

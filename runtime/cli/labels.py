@@ -31,7 +31,7 @@ class ViewLabels:
     forms: dict[str, str]
     score: str
     score_parts: str
-    arms: str
+    retrievers: str
     queries: str
     origin: str
     purpose: str
@@ -78,7 +78,7 @@ ENGLISH = ViewLabels(
     forms={"full": "full", "short": "short"},
     score="score",
     score_parts="score parts",
-    arms="found by (rank)",
+    retrievers="found by (rank)",
     queries="Queries",
     origin="by",
     purpose="for",
@@ -125,7 +125,7 @@ CHINESE = ViewLabels(
     forms={"full": "全文", "short": "简写"},
     score="得分",
     score_parts="得分构成",
-    arms="检索来源（名次）",
+    retrievers="检索来源（名次）",
     queries="检索语句",
     origin="来源",
     purpose="用途",

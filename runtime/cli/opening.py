@@ -112,7 +112,7 @@ def await_index(stores: MemoryStores, project_id: str) -> None:
 def story_language(stores: MemoryStores, project_id: str) -> str:
     """Return the language of a stored project, by its database, else by its settings.json; else empty."""
     with stores.database(project_id).read() as unit:
-        stored = unit.projects.require(project_id).language
+        stored = unit.projects.require().language
     if stored:
         return stored
     settings = load_settings_file(stores.paths(project_id).settings_file)

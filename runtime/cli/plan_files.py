@@ -11,8 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from novelgen.errors import InvalidFileError, InvalidProjectIdError
 from novelgen.models.plan import ChapterPlan, ScenePlan
-from novelgen.models.position import ChapterIndex, SceneIndex
-from novelgen.models.project_id import require_project_id
+from novelgen.models.position import ChapterIndex, SceneIndex, require_project_id
 from runtime.projects.file_reading import parse_json, read_text_file, shown, validated
 from runtime.projects.files import load_chapter_plan, load_scene_plan
 from runtime.projects.paths import ProjectPaths

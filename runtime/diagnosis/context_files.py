@@ -62,7 +62,7 @@ def _judged(stores: MemoryStores, project_id: str, chapter_index: int, scene_ind
     if context is None:
         return JudgedContext(chapter_index, scene_index)
     with stores.database(project_id).read() as unit:
-        now = unit.story_version(project_id, StoryPosition(chapter_index, scene_index))
+        now = unit.story_version(StoryPosition(chapter_index, scene_index))
     is_stale = context.report is None or context.report.story_version != now
     return JudgedContext(chapter_index, scene_index, context, is_stale=is_stale)
 

@@ -39,19 +39,19 @@ def project_counts(stores: MemoryStores, project_id: str) -> dict[str, int]:
         DatabaseError: When the database fails.
     """
     with stores.database(project_id).read() as unit:
-        scenes = unit.scenes.list_as_of(project_id)
-        outbox = unit.outbox.counts(project_id)
+        scenes = unit.scenes.list_as_of()
+        outbox = unit.outbox.counts()
         return {
             "chapters": len({scene.chapter_index for scene in scenes}),
             "scenes": len(scenes),
             "scenes with a record": sum(scene.record is not None for scene in scenes),
             "scenes whose extraction failed": sum(scene.extraction_status == "failed" for scene in scenes),
-            "entities": len(unit.entities.list_all(project_id)),
-            "memories": unit.memories.count(project_id),
-            "memories unverified": unit.memories.count(project_id, MemoryFilter(unverified_only=True)),
-            "state changes unverified": len(unit.states.unverified(project_id)),
-            "memories banned": unit.memories.count(project_id, MemoryFilter(statuses=["banned"])),
-            "open loops": len(unit.loops.list_as_of(project_id)),
+            "entities": len(unit.entities.list_all()),
+            "memories": unit.memories.count(),
+            "memories unverified": unit.memories.count(MemoryFilter(unverified_only=True)),
+            "state changes unverified": len(unit.states.unverified()),
+            "memories banned": unit.memories.count(MemoryFilter(statuses=["banned"])),
+            "open loops": len(unit.loops.list_as_of()),
             "waiting for the index": outbox["pending"] + outbox["failed"],
         }
 
@@ -125,7 +125,7 @@ def check_breaker(stores: MemoryStores, project_id: str) -> Finding:
 
 def _model_of_index(stores: MemoryStores, project_id: str) -> str | None:
     with stores.database(project_id).read() as unit:
-        return unit.projects.require(project_id).embedding_model
+        return unit.projects.require().embedding_model
 
 
 def _database_name(stores: MemoryStores, project_id: str) -> str:

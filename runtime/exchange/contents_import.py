@@ -14,9 +14,9 @@ from novelgen.models.context import ReportIssue
 from runtime.exchange.memory_folder_reading import IncomingStory
 from runtime.ingest.indexing import drain_outbox
 from runtime.ingest.ingest import ingest_scenes
-from runtime.storage.consolidations import StoredConsolidation
-from runtime.storage.exchange_records import ExchangedEntity, ExchangedScene, ProjectContents, SceneBundle
-from runtime.storage.summaries import StoredSummary
+from runtime.storage.memory.consolidations import StoredConsolidation
+from runtime.storage.story.summaries import StoredSummary
+from runtime.storage.transfer.records import ExchangedEntity, ExchangedScene, ProjectContents, SceneBundle
 from runtime.stores import MemoryStores
 
 
@@ -221,18 +221,18 @@ def _store(
     database = stores.database(project_id)
     with database.write() as unit:
         for entity in plan.entities:
-            unit.exchange.add_entity(project_id, entity)
-        relationship_ids = unit.exchange.add_pairs(project_id, plan.contents.pairs)
+            unit.exchange.add_entity(entity)
+        relationship_ids = unit.exchange.add_pairs(plan.contents.pairs)
     for done, scene in enumerate(plan.scenes, start=1):
         with database.write() as unit:
-            unit.exchange.add_scene(project_id, plan.bundle(scene), relationship_ids)
+            unit.exchange.add_scene(plan.bundle(scene), relationship_ids)
         if progress is not None:
             progress(done, len(plan.scenes))
     with database.write() as unit:
-        unit.exchange.add_rest(project_id, plan.rest, relationship_ids)
-        unit.exchange.add_summaries(project_id, plan.rest.summaries, plan.rest.parts)
-        unit.exchange.raise_counters(project_id, plan.contents.counters)
-        return unit.exchange.add_consolidations(project_id, plan.rest.consolidations, plan.contents.memories)
+        unit.exchange.add_rest(plan.rest, relationship_ids)
+        unit.exchange.add_summaries(plan.rest.summaries, plan.rest.parts)
+        unit.exchange.raise_counters(plan.contents.counters)
+        return unit.exchange.add_consolidations(plan.rest.consolidations, plan.contents.memories)
 
 
 def _left_out_issues(left_out: Sequence[str]) -> list[ReportIssue]:
@@ -252,7 +252,7 @@ def _stored_contents(stores: MemoryStores, project_id: str) -> ProjectContents |
     except UnknownProjectError:
         return None
     with database.read() as unit:
-        return unit.exchange.contents(project_id)
+        return unit.exchange.contents()
 
 
 def _sort_entity(preview: ImportPreview, old: ExchangedEntity, given: ExchangedEntity) -> None:

@@ -16,7 +16,7 @@ from runtime.exchange.memory_folder_reading import IncomingStory, is_memory_fold
 from runtime.exchange.novel_gen_folder import is_novel_gen_folder, read_novel_gen_folder
 from runtime.ingest.scene_input import scenes_of_chapter
 from runtime.projects.manuscripts import ManuscriptChapter, is_manuscript, read_manuscript
-from runtime.storage.exchange_records import ProjectContents
+from runtime.storage.transfer.records import ProjectContents
 from runtime.stores import MemoryStores
 
 Progress = Callable[[int, int], Any]
@@ -102,7 +102,7 @@ def _stored(stores: MemoryStores, project_id: str) -> ProjectContents:
     except UnknownProjectError:
         return ProjectContents()
     with database.read() as unit:
-        return unit.exchange.contents(project_id)
+        return unit.exchange.contents()
 
 
 def _copied_plans(files: list[Path], folder: Path) -> list[str]:

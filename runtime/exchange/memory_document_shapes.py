@@ -7,14 +7,13 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from novelgen.models.entity import EntityType
-from novelgen.models.loop import LoopImportance
+from novelgen.models.position import UtcDatetime
 from novelgen.models.record import SceneRecord
-from novelgen.models.relationship import RelationshipDimensions
-from novelgen.models.story_part import StoryParts
-from novelgen.models.timestamps import UtcDatetime
-from runtime.storage.exchange_records import LoopEventKind
+from novelgen.models.state import LoopImportance, RelationshipDimensions
+from novelgen.models.user_file import StoryParts
 from runtime.storage.records import EntityOrigin, EventOrigin, ExtractionStatus
-from runtime.storage.summaries import StoredSummary
+from runtime.storage.story.summaries import StoredSummary
+from runtime.storage.transfer.records import LoopEventKind
 
 
 class _Document(BaseModel):

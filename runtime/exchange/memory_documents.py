@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from novelgen.models.folds import fold_state_changes
+
 from novelgen.models.position import END_OF_STORY
-from novelgen.models.state import PRESENCE_ATTRIBUTE, fold_state_changes
+from novelgen.models.state import PRESENCE_ATTRIBUTE
 from runtime.exchange.memory_document_shapes import EntityDocument
 from runtime.projects.chapter_text import count_words
-from runtime.storage.exchange_records import (
+from runtime.storage.transfer.records import (
     ExchangedEntity,
     ExchangedLoopEvent,
     ExchangedMemory,

@@ -7,7 +7,7 @@ from typing import Any
 from novelgen.models.entity import Entity, EntityAlias
 from runtime.exchange.memory_document_shapes import EntityDocument
 from runtime.projects.file_reading import validated
-from runtime.storage.exchange_records import ExchangedEntity
+from runtime.storage.transfer.records import ExchangedEntity
 
 
 def exchanged_entity(document: EntityDocument) -> ExchangedEntity:

@@ -16,7 +16,7 @@ from runtime.exchange.memory_document_shapes import (
     RelationshipHistoryEntry,
 )
 from runtime.exchange.memory_documents import folded_relationship, folded_state
-from runtime.storage.exchange_records import (
+from runtime.storage.transfer.records import (
     ExchangedLoopEvent,
     ExchangedPair,
     ExchangedRelationshipChange,

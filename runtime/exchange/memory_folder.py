@@ -13,7 +13,7 @@ from novelgen.errors import UserInputError
 from novelgen.models.entity import EntityType
 from runtime.atomic_files import write_text_atomically
 from runtime.exchange.memory_documents import MemoryDocuments
-from runtime.storage.exchange_records import ProjectContents
+from runtime.storage.transfer.records import ProjectContents
 from runtime.stores import MemoryStores
 
 MEMORY_FOLDER = "memory"
@@ -45,7 +45,7 @@ def export_project(stores: MemoryStores, project_id: str, folder: Path) -> list[
         ContextWriteError: When a file cannot be written.
     """
     with stores.database(project_id).read() as unit:
-        contents = unit.exchange.contents(project_id)
+        contents = unit.exchange.contents()
     root = folder / MEMORY_FOLDER
     if root.exists() and any(root.iterdir()):
         raise UserInputError(f"{str(root)!r} is not empty; export to a new folder")

@@ -31,9 +31,9 @@ from runtime.exchange.memory_events import EventContext, entity_states, loop_eve
 from runtime.exchange.memory_folder import ENTITY_FOLDERS, MEMORY_FOLDER, SCENES_FOLDER
 from runtime.ingest.scene_input import SceneInput
 from runtime.projects.file_reading import read_json_file, read_text_file, validated
-from runtime.storage.consolidations import StoredConsolidation
-from runtime.storage.exchange_records import ExchangedMemory, ExchangedScene, ProjectContents
+from runtime.storage.memory.consolidations import StoredConsolidation
 from runtime.storage.records import StoredScene
+from runtime.storage.transfer.records import ExchangedMemory, ExchangedScene, ProjectContents
 
 _MARKS = set(ExchangedMemory.model_fields) - {"chunk", "scene_label"}
 """What a memory's document says beside the memory itself."""

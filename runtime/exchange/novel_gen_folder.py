@@ -11,10 +11,9 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
-from novelgen.models.characters import CharactersConfig
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.user_file import UserFileModel
+from novelgen.models.user_file import CharactersConfig, UserFileModel
 from novelgen.names.resolver import NameResolver
 from runtime.exchange.memory_folder_reading import IncomingStory
 from runtime.ingest.character_entities import entities_of_characters
@@ -27,7 +26,7 @@ from runtime.projects.files import (
     load_characters,
     load_settings_file,
 )
-from runtime.storage.exchange_records import (
+from runtime.storage.transfer.records import (
     ExchangedEntity,
     ExchangedLoopEvent,
     ExchangedMemory,

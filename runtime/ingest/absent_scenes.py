@@ -26,7 +26,7 @@ def absent_scenes(stores: MemoryStores, project_id: str, scenes: Sequence[SceneI
     present = {(scene.chapter_index, scene.scene_index) for scene in scenes}
     chapters = {chapter_index for chapter_index, _ in present}
     with stores.database(project_id).read() as unit:
-        stored = unit.scenes.list_as_of(project_id)
+        stored = unit.scenes.list_as_of()
     return [
         scene.position
         for scene in stored

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from novelgen.models.characters import Character, CharactersConfig
 from novelgen.models.entity import Entity, EntityAlias
+from novelgen.models.user_file import Character, CharactersConfig
 from novelgen.names.normalise import name_key
 
 _PROFILE_FIELDS = (

@@ -13,7 +13,7 @@ from runtime.vectors.manager import VectorStoreManager
 
 logger = logging.getLogger(__name__)
 
-MOST_KEPT_PER_MEMORY = 3
+MAX_KEPT_PER_MEMORY = 3
 SPARE_VECTORS = 2_000
 """Below this an index is never built anew: it costs 2 to 4 MB."""
 
@@ -62,16 +62,16 @@ def _excess(stores: MemoryStores, project_id: str, index: VectorStoreManager) ->
         return None
     with stores.database(project_id).read() as unit:
         # Those that consolidated memories stand for are held as well, though no read sees them.
-        memories = len(unit.memories.index_ids(project_id))
+        memories = len(unit.memories.index_ids())
     kept += 0 if of_files else memories
-    if kept <= SPARE_VECTORS + MOST_KEPT_PER_MEMORY * memories:
+    if kept <= SPARE_VECTORS + MAX_KEPT_PER_MEMORY * memories:
         return None
     return f"the vector index keeps {kept} vectors for {memories} memories"
 
 
 def _removed(stores: MemoryStores, project_id: str) -> int:
     with stores.database(project_id).read() as unit:
-        return unit.projects.require(project_id).index_removals
+        return unit.projects.require().index_removals
 
 
 def _left(project_id: str) -> str:

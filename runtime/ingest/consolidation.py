@@ -17,7 +17,7 @@ from novelgen.chains.consolidation_chain import (
 )
 from novelgen.consolidation.consolidated import consolidated_memory, consolidated_vector
 from novelgen.consolidation.groups import ConsolidationGroup, choose_groups, counts_after, entity_counts
-from novelgen.consolidation.live_memory import LiveMemory
+from novelgen.consolidation.rules import LiveMemory
 from novelgen.errors import StoreError, UserInputError
 from novelgen.memory.search import Vector
 from novelgen.models.context import ReportIssue
@@ -153,8 +153,8 @@ def undo_consolidation(stores: MemoryStores, project_id: str, chunk_id: str | No
     """
     with stores.database(project_id).write() as unit:
         if chunk_id is not None:
-            unit.consolidations.undo(project_id, chunk_id)
-        undone = [chunk_id] if chunk_id is not None else unit.consolidations.undo_all(project_id)
+            unit.consolidations.undo(chunk_id)
+        undone = [chunk_id] if chunk_id is not None else unit.consolidations.undo_all()
     drain_outbox(stores, project_id)
     return undone
 
@@ -180,13 +180,13 @@ class _Chosen:
 
 def _chosen(stores: MemoryStores, project_id: str, limit: int) -> _Chosen:
     with stores.database(project_id).read() as unit:
-        model_name = unit.projects.require(project_id).embedding_model
-        live = unit.consolidations.live(project_id)
+        model_name = unit.projects.require().embedding_model
+        live = unit.consolidations.live()
         if not any(count > limit for count in entity_counts(live).values()):
             return _Chosen(live)
         vectors = _vectors(unit, project_id, model_name) if model_name is not None else {}
-        loops = unit.loops.list_as_of(project_id)
-        scenes = [(each.chapter_index, each.scene_index) for each in unit.scenes.list_as_of(project_id)]
+        loops = unit.loops.list_as_of()
+        scenes = [(each.chapter_index, each.scene_index) for each in unit.scenes.list_as_of()]
         names = _names(unit, project_id)
     groups = choose_groups(live, limit=limit, scenes=scenes, open_loops=loops, vectors=vectors)
     return _Chosen(live, groups, names, model_name, vectors)
@@ -194,13 +194,13 @@ def _chosen(stores: MemoryStores, project_id: str, limit: int) -> _Chosen:
 
 def _vectors(unit: UnitOfWork, project_id: str, model_name: str) -> dict[str, Vector]:
     """As if nothing were consolidated, so that a second run compares memories as the first did."""
-    brought = unit.memories.filtered_ids(project_id, MemoryFilter(unconsolidated=True))
-    ids, matrix = unit.embeddings.matrix(project_id, model_name, ids=brought, with_sources=True)
+    brought = unit.memories.filtered_ids(MemoryFilter(unconsolidated=True))
+    ids, matrix = unit.embeddings.matrix(model_name, ids=brought, with_sources=True)
     return dict(zip(ids, matrix, strict=True))
 
 
 def _names(unit: UnitOfWork, project_id: str) -> list[str]:
-    stored = unit.entities.list_all(project_id)
+    stored = unit.entities.list_all()
     return list(dict.fromkeys(name for each in stored for name in each.entity.names()))
 
 
@@ -234,7 +234,7 @@ class _Writer:
             written.text, group.sources, created_at=self._stores.clock(), is_models=written.is_models
         )
         with self._stores.database(self._project_id).write() as unit:
-            is_stored = unit.consolidations.add(self._project_id, memory, group.sources)
+            is_stored = unit.consolidations.add(memory, group.sources)
             if is_stored:
                 self._embed(unit, memory, group)
         return _told(group, memory, is_models=written.is_models) if is_stored else None
@@ -243,7 +243,7 @@ class _Writer:
         """Store the memory's vector; without one it is embedded on its way to the index, as any text."""
         vector = consolidated_vector(group.sources, self._chosen.vectors)
         if vector is not None and self._chosen.embedding_model is not None:
-            unit.embeddings.put(self._project_id, self._chosen.embedding_model, {memory.chunk_id: vector})
+            unit.embeddings.put(self._chosen.embedding_model, {memory.chunk_id: vector})
 
 
 def _report(

@@ -51,7 +51,7 @@ class ChunkVectors:
         """Return those vectors of the configured model that SQL holds, by chunk id."""
         model, dimension = self._stores.embedding_identity
         with self._database.read() as unit:
-            ids, matrix = unit.embeddings.matrix(self._project_id, model, ids=chunk_ids, with_sources=True)
+            ids, matrix = unit.embeddings.matrix(model, ids=chunk_ids, with_sources=True)
         # A model that changed its dimension under the same name: what it made before is of no use.
         return dict(zip(ids, matrix, strict=True)) if matrix.shape[1] == dimension else {}
 
@@ -74,13 +74,13 @@ class ChunkVectors:
 
     def _kept(self, embedded: Mapping[str, tuple[str, Vector]]) -> dict[str, Vector]:
         with self._database.write() as unit:
-            current = unit.memories.by_ids(self._project_id, list(embedded), with_sources=True)
+            current = unit.memories.by_ids(list(embedded), with_sources=True)
             fitting = {
                 chunk.chunk_id: embedded[chunk.chunk_id][1]
                 for chunk in current
                 if chunk.content == embedded[chunk.chunk_id][0]
             }
-            unit.embeddings.put(self._project_id, self._stores.embedding_identity.model_name, fitting)
+            unit.embeddings.put(self._stores.embedding_identity.model_name, fitting)
         return fitting
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from runtime.ingest.scene_chunks import KEY_EVENT_TAG
 from runtime.settings import IngestSettings
-from runtime.storage.embedding_choice import EmbeddingChoice
+from runtime.storage.memory.outbox import EmbeddingChoice
 from runtime.stores import MemoryStores
 
 
@@ -17,7 +17,7 @@ def stored_otherwise(stores: MemoryStores, project_id: str) -> int:
     """
     choice = _choice(stores.settings.memory.ingest)
     with stores.database(project_id).read() as unit:
-        return len(unit.embedding_choices.otherwise(project_id, choice))
+        return len(unit.embedding_choices.otherwise(choice))
 
 
 def apply_embedding_settings(stores: MemoryStores, project_id: str) -> int:
@@ -32,7 +32,7 @@ def apply_embedding_settings(stores: MemoryStores, project_id: str) -> int:
     """
     choice = _choice(stores.settings.memory.ingest)
     with stores.database(project_id).write() as unit:
-        return unit.embedding_choices.apply(project_id, choice)
+        return unit.embedding_choices.apply(choice)
 
 
 def _choice(settings: IngestSettings) -> EmbeddingChoice:

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field
 
-from novelgen.models.characters import CharactersConfig
 from novelgen.models.entity import Entity
+from novelgen.models.user_file import CharactersConfig
 from novelgen.names.matching import NameFinder
 from runtime.ingest.character_entities import entities_of_characters
 from runtime.ingest.scene_replacing import replace_stored_scene
@@ -80,10 +80,10 @@ def store_entities_in(
     created_at: datetime,
 ) -> EntitiesResult:
     """Store entities in a running transaction; see `store_entities`."""
-    before = frozenset(unit.entities.all_names(project_id))
+    before = frozenset(unit.entities.all_names())
     written = _write_characters(unit, project_id, characters, entities) if characters else []
     written += _write_entities(unit, project_id, entities, origin)
-    changed = before ^ frozenset(unit.entities.all_names(project_id))
+    changed = before ^ frozenset(unit.entities.all_names())
     affected = _scenes_naming(unit, project_id, changed) if changed else []
     for scene in affected:
         replace_stored_scene(unit, scene, settings=settings, created_at=created_at)
@@ -96,38 +96,38 @@ def store_entities_in(
 def _write_characters(
     unit: UnitOfWork, project_id: str, characters: CharactersConfig, entities: Sequence[Entity]
 ) -> list[str]:
-    stored = {one.entity.entity_id: one for one in unit.entities.list_all(project_id)}
+    stored = {one.entity.entity_id: one for one in unit.entities.list_all()}
     known = {entity_id: one.entity for entity_id, one in stored.items()}
     known |= {entity.entity_id: entity for entity in entities if entity.entity_id not in known}
-    unit.counters.jump_over(project_id, known)
-    take_id: Callable[[], str] = lambda: unit.entities.next_id(project_id, "character")  # noqa: E731
+    unit.counters.jump_over(known)
+    take_id: Callable[[], str] = lambda: unit.entities.next_id("character")  # noqa: E731
     read = entities_of_characters(characters, known=list(known.values()), take_id=take_id)
     said = _alias_pairs(read)
-    gone = unit.character_file.withdraw(project_id, said=said)
-    by_author = unit.entities.author_aliases(project_id)
+    gone = unit.character_file.withdraw(said=said)
+    by_author = unit.entities.author_aliases()
     changed = [
         entity.entity_id
         for entity in read
         if _write_character(unit, project_id, entity, by_author.get(entity.entity_id, set()))
     ]
-    unit.character_file.note(project_id, said - _alias_pairs(one.entity for one in stored.values()))
+    unit.character_file.note(said - _alias_pairs(one.entity for one in stored.values()))
     return [*(entity_id for entity_id, _ in gone), *changed]
 
 
 def _write_character(unit: UnitOfWork, project_id: str, entity: Entity, by_author: Set[str]) -> bool:
     """Store what the author says of a character, and tell whether that is new."""
-    old = unit.entities.get(project_id, entity.entity_id)
+    old = unit.entities.get(entity.entity_id)
     if old is None:
-        unit.entities.upsert(project_id, entity, origin="author")
+        unit.entities.upsert(entity, origin="author")
         return True
     if _says_nothing_new(old, entity):
         return False
     others = [each for each in old.entity.aliases if each.alias not in entity.names()]
     written = [each for each in others if each.alias in by_author]
     whole = entity.model_copy(update={"aliases": [*entity.aliases, *written]})
-    unit.entities.upsert(project_id, whole, origin="author")
+    unit.entities.upsert(whole, origin="author")
     # Storing the author's version took all aliases of before away; they come back as what they were.
-    unit.entities.upsert(project_id, old.entity, origin="supplied")
+    unit.entities.upsert(old.entity, origin="supplied")
     return True
 
 
@@ -145,14 +145,14 @@ def _write_entities(
     unit: UnitOfWork, project_id: str, entities: Sequence[Entity], origin: EntityOrigin
 ) -> list[str]:
     if origin != "author":
-        unit.character_file.release(project_id, _alias_pairs(entities))
-    stored = {one.entity.entity_id: one for one in unit.entities.list_all(project_id)}
+        unit.character_file.release(_alias_pairs(entities))
+    stored = {one.entity.entity_id: one for one in unit.entities.list_all()}
     written = []
     for entity in entities:
         old = stored.get(entity.entity_id)
         if old is not None and _is_stored_already(old, entity, origin):
             continue
-        unit.entities.upsert(project_id, entity, origin=origin)
+        unit.entities.upsert(entity, origin=origin)
         written.append(entity.entity_id)
     return written
 
@@ -165,7 +165,7 @@ def _is_stored_already(stored: StoredEntity, entity: Entity, origin: EntityOrigi
 
 def _scenes_naming(unit: UnitOfWork, project_id: str, names: Names) -> list[StoredScene]:
     finder = NameFinder(name for _, name in names)
-    scenes = unit.scenes.list_as_of(project_id, with_text=True)
+    scenes = unit.scenes.list_as_of(with_text=True)
     return [scene for scene in scenes if finder.find(_whole_text(scene))]
 
 

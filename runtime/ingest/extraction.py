@@ -9,16 +9,16 @@ from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field
 
 from novelgen.chains.scene_record_chain import SceneRecordChain, SceneRecordSettings
-from novelgen.extraction.proposals import AllocatedKind, with_given_ids
+from novelgen.extraction.conclusion import AllocatedKind, with_given_ids
 from novelgen.extraction.request import ExtractionFault, SceneRecordRequest, SceneRecordResult, UnverifiedFact
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
-from novelgen.records.loop_identity import known_loop_ids
+from novelgen.records.merge import known_loop_ids
 from novelgen.records.supersession import with_supersessions
-from novelgen.text.cjk import StoryLanguage
+from novelgen.text.language import StoryLanguage
 from runtime.ingest.compaction import compacted
 from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.entity_writes import store_entities_in
@@ -119,7 +119,7 @@ def _extracted(
     stores: MemoryStores, project_id: str, position: StoryPosition, chain: SceneRecordChain
 ) -> SceneExtraction:
     with stores.database(project_id).read() as unit:
-        scene = unit.scenes.require(project_id, position)
+        scene = unit.scenes.require(position)
         request = _request(unit, scene, max_bullets=stores.settings.memory.summarization.max_bullets)
     # The model takes its time; no transaction is open meanwhile.
     result = chain.invoke(request)
@@ -131,8 +131,8 @@ def _request(unit: UnitOfWork, scene: StoredScene, *, max_bullets: int) -> Scene
     """What the story knows on entering a scene; of entities also those that the scene itself names."""
     project_id, position = scene.project_id, scene.position
     after = StoryPosition(scene.chapter_index, scene.scene_index + 1)
-    entities = unit.entities.list_as_of(project_id, as_of=after)
-    language = unit.projects.require(project_id).language
+    entities = unit.entities.list_as_of(as_of=after)
+    language = unit.projects.require().language
     return SceneRecordRequest(
         project_id=project_id,
         chapter_index=scene.chapter_index,
@@ -142,9 +142,9 @@ def _request(unit: UnitOfWork, scene: StoredScene, *, max_bullets: int) -> Scene
         language=_known_language(language),
         entities=entities,
         present_ids=list(read_surroundings(unit, project_id, position).recent_ids),
-        open_loops=unit.outline(project_id, as_of=position).open_loops,
-        states=unit.states.snapshots(project_id, [entity.entity_id for entity in entities], as_of=position),
-        relationships=unit.relationships.list_as_of(project_id, as_of=position),
+        open_loops=unit.outline(as_of=position).open_loops,
+        states=unit.states.snapshots([entity.entity_id for entity in entities], as_of=position),
+        relationships=unit.relationships.list_as_of(as_of=position),
         max_bullets=max_bullets,
     )
 
@@ -158,7 +158,7 @@ def _known_language(language: str) -> StoryLanguage | None:
 def _stored(
     stores: MemoryStores, unit: UnitOfWork, read: StoredScene, result: SceneRecordResult
 ) -> SceneExtraction:
-    stored = unit.scenes.get(read.project_id, read.position)
+    stored = unit.scenes.get(read.position)
     if stored is None or stored.text != read.text or not same_record(stored.record, read.record):
         return _outcome(read, result, "overtaken")
     if result.record is None and stored.record is not None:
@@ -206,9 +206,7 @@ def _known_loops(before: SceneRecord | None, now: SceneRecord | None) -> dict[st
 
 def _allocator(unit: UnitOfWork, project_id: str) -> Callable[[AllocatedKind], str]:
     def allocate(kind: AllocatedKind) -> str:
-        return (
-            unit.loops.next_id(project_id) if kind == "open_loop" else unit.entities.next_id(project_id, kind)
-        )
+        return unit.loops.next_id() if kind == "open_loop" else unit.entities.next_id(kind)
 
     return allocate
 
@@ -216,7 +214,7 @@ def _allocator(unit: UnitOfWork, project_id: str) -> Callable[[AllocatedKind], s
 def _memories_still_true(unit: UnitOfWork, scene: StoredScene) -> list[StoryMemoryChunk]:
     """The memories before a scene that none before it supersedes."""
     found = unit.memories.list_matching(
-        scene.project_id, MemoryFilter(as_of=scene.position, content_types=["memory"], unconsolidated=True)
+        MemoryFilter(as_of=scene.position, content_types=["memory"], unconsolidated=True)
     )
     over = {stored.chunk.supersedes for stored in found}
     return [stored.chunk for stored in found if stored.chunk.source_id not in over]

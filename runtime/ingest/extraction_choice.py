@@ -37,12 +37,10 @@ def chosen_scenes(unit: UnitOfWork, project_id: str, choice: ExtractionChoice) -
         UserInputError: When one that is named has a record that no model made.
     """
     if choice.scenes:
-        return [
-            _require_readable(unit.scenes.require(project_id, place)) for place in sorted(set(choice.scenes))
-        ]
+        return [_require_readable(unit.scenes.require(place)) for place in sorted(set(choice.scenes))]
     return [
         scene.position
-        for scene in unit.scenes.list_as_of(project_id)
+        for scene in unit.scenes.list_as_of()
         if choice.chapter_index in (None, scene.chapter_index) and _is_due(scene, choice)
     ]
 

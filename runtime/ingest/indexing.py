@@ -170,24 +170,24 @@ class _Drain:
     @property
     def project(self) -> StoredProject:
         with self._database.read() as unit:
-            return unit.projects.require(self.project_id)
+            return unit.projects.require()
 
     def waiting(self) -> int:
         with self._database.read() as unit:
-            counts = unit.outbox.counts(self.project_id)
+            counts = unit.outbox.counts()
         return counts["pending"] + counts["failed"]
 
     def claim(self, limit: int) -> list[OutboxEntry]:
         with self._database.read() as unit:
-            return unit.outbox.claim(self.project_id, limit=limit)
+            return unit.outbox.claim(limit=limit)
 
     def index_ids(self) -> list[str]:
         with self._database.read() as unit:
-            return sorted(unit.memories.index_ids(self.project_id))
+            return sorted(unit.memories.index_ids())
 
     def chunks(self, chunk_ids: Sequence[str]) -> list[StoryMemoryChunk]:
         with self._database.read() as unit:
-            return unit.memories.by_ids(self.project_id, chunk_ids, with_sources=True)
+            return unit.memories.by_ids(chunk_ids, with_sources=True)
 
     def follow(self, entries: Sequence[OutboxEntry]) -> ReportIssue | None:
         """Do what entries ask for and mark them; say what failed."""
@@ -208,15 +208,15 @@ class _Drain:
         """Mark entries, and keep what became of the index: its model where rows were written, and removed rows."""
         with self._database.write() as unit:
             if identity is not None:
-                unit.projects.set_embedding_model(self.project_id, identity.model_name, identity.dimension)
+                unit.projects.set_embedding_model(identity.model_name, identity.dimension)
             if removed:
-                unit.projects.count_index_removals(self.project_id, removed)
+                unit.projects.count_index_removals(removed)
             unit.outbox.mark_done(entries)
 
     def forget_removals(self) -> None:
         """Note that the index was built anew and holds nothing of what was removed before."""
         with self._database.write() as unit:
-            unit.projects.forget_index_removals(self.project_id)
+            unit.projects.forget_index_removals()
 
     def rows(self, chunk_ids: Sequence[str]) -> Iterator[IndexRow]:
         """Give the index rows of memories, read step by step."""

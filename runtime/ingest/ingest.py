@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from novelgen.errors import DatabaseError
 from novelgen.models.context import ReportIssue
 from novelgen.models.position import StoryPosition
-from novelgen.text.cjk import story_language
+from novelgen.text.language import story_language
 from runtime.ingest.compaction import compacted
 from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.indexing import INDEX_STAGE, IndexingResult, drain_outbox
@@ -120,8 +120,8 @@ def delete_scene(stores: MemoryStores, project_id: str, at: StoryPosition) -> In
         DatabaseError: When the database fails; nothing is deleted then.
     """
     with stores.database(project_id).write() as unit:
-        stored = unit.scenes.require(project_id, at)
-        removed = unit.scenes.delete_scene(project_id, at)
+        stored = unit.scenes.require(at)
+        removed = unit.scenes.delete_scene(at)
     deleted = SceneIngestResult(
         chapter_index=stored.chapter_index,
         scene_index=stored.scene_index,
@@ -151,12 +151,12 @@ def _taken_in(
     at = StoryPosition(given.chapter_index, given.scene_index)
     # All in one writing transaction, so that no other writer's names or scenes can slip in between.
     with database.write() as unit:
-        stored = unit.scenes.get(project_id, at)
+        stored = unit.scenes.get(at)
         scene, issues = _with_stored_record(given, stored)
         if stored is not None and _is_unchanged(scene, stored):
             return _result(given, "unchanged", stored.scene_id, issues=issues)
-        if not unit.projects.require(project_id).language:
-            unit.projects.update(project_id, language=story_language(scene.text))
+        if not unit.projects.require().language:
+            unit.projects.update(language=story_language(scene.text))
         surroundings = read_surroundings(unit, project_id, at)
         written = replace_scene(
             unit,

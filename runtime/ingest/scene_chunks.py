@@ -13,9 +13,9 @@ from novelgen.models.memory import WORDS_ONLY, ContentType, MemoryOrigin, StoryM
 from novelgen.models.record import SceneRecord
 from novelgen.names.resolver import Mention
 from novelgen.records.evidence import QuoteFinder
-from novelgen.text.chunks import TARGET_CHARACTERS, chunk_text
-from novelgen.text.cjk import StoryLanguage, story_language
 from novelgen.text.extractive import short_form
+from novelgen.text.language import StoryLanguage, story_language
+from novelgen.text.sentences import TARGET_CHARACTERS, chunk_text
 from runtime.ingest.scene_evidence import located_evidence
 from runtime.ingest.scene_input import RecordOrigin, SceneInput
 

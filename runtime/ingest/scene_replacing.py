@@ -91,10 +91,10 @@ def same_record(left: SceneRecord | None, right: SceneRecord | None) -> bool:
 
 def read_surroundings(unit: UnitOfWork, project_id: str, position: StoryPosition) -> SceneSurroundings:
     """Read what is known on entering a scene: all entities, who was on stage lately, and where."""
-    before = unit.scenes.list_as_of(project_id, as_of=position, last=SCENES_BEFORE)
+    before = unit.scenes.list_as_of(as_of=position, last=SCENES_BEFORE)
     recent = [entity_id for scene in reversed(before) for entity_id in scene.participants]
     return SceneSurroundings(
-        entities=[stored.entity for stored in unit.entities.list_all(project_id)],
+        entities=[stored.entity for stored in unit.entities.list_all()],
         recent_ids=list(dict.fromkeys(recent)),
         previous_location_id=before[-1].location_id if before else None,
     )

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from novelgen.models.plan import GeneratedChapter, GeneratedScene
-from novelgen.text.cjk import CJK_RANGES, count_cjk
+from novelgen.text.language import CJK_RANGES, count_cjk
 
 SCENE_TITLE_FIELD = "title"
 """Where a scene's own title stands in `GeneratedScene.extra`."""

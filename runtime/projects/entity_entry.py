@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field, field_validator
 
 from novelgen.models.entity import Entity, EntityAlias, EntityType
-from novelgen.models.translation import ALIAS_TRANSLATIONS, TRANSLATION
+from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION
 from novelgen.models.user_file import UserFileModel
 
 

@@ -11,7 +11,7 @@ from typing import Any, NoReturn, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from novelgen.errors import InvalidFileError
-from novelgen.text.nesting import is_deeper
+from novelgen.text.scrub import is_deeper
 from novelgen.text.scrub import scrub_tree
 
 MAX_DEPTH = 100

@@ -15,11 +15,11 @@ from typing import Any
 from pydantic import Field
 
 from novelgen.errors import InvalidFileError
-from novelgen.models.characters import CharactersConfig
+from novelgen.models.user_file import CharactersConfig
 from novelgen.models.entity import Entity
 from novelgen.models.plan import ChapterPlan, GeneratedChapter, ScenePlan
 from novelgen.models.record import SceneRecord
-from novelgen.models.story_settings import Settings
+from novelgen.models.user_file import Settings
 from novelgen.models.user_file import UserFileModel
 from runtime.projects.chapter_text import chapter_from_text
 from runtime.projects.entity_entry import EntityEntry

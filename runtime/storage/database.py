@@ -13,17 +13,18 @@ from sqlalchemy import URL, Connection, Engine, QueuePool
 from tenacity import Retrying, retry_if_exception, stop_after_attempt
 
 from novelgen.errors import DatabaseBusyError, DatabaseError, UnknownProjectError
-from novelgen.models.timestamps import utc_now
-from runtime.storage.backup import backup_sqlite
+from novelgen.models.position import utc_now
 from runtime.storage.connection import (
     WRITING,
+    backup_sqlite,
+    database_errors,
     database_url,
+    is_lost_connection,
     postgres_engine,
     reading_options,
     sqlite_engine,
     sqlite_file,
 )
-from runtime.storage.errors import database_errors, is_lost_connection
 from runtime.storage.migrations.runner import migrate_to_head
 from runtime.storage.unit import UnitOfWork
 

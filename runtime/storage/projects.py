@@ -1,17 +1,20 @@
-"""Projects."""
+"""Projects, and the counters of their ids."""
 
 from __future__ import annotations
 
+import re
 import uuid
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Literal, get_args
 
-from sqlalchemy import select
+from sqlalchemy import case, select
 
 from novelgen.errors import UnknownProjectError, UserInputError
-from novelgen.models.project_id import require_project_id
+from novelgen.models.entity import ID_PREFIXES, EntityType
+from novelgen.models.position import require_project_id
 from runtime.storage.records import StoredProject
 from runtime.storage.session import AnyRow, StorageSession
-from runtime.storage.tables import PROJECTS
+from runtime.storage.tables import COUNTERS, PROJECTS
 
 
 class ProjectRepository:
@@ -26,7 +29,6 @@ class ProjectRepository:
 
     def create(
         self,
-        project_id: str,
         *,
         name: str = "",
         language: str = "",
@@ -38,9 +40,9 @@ class ProjectRepository:
             InvalidProjectIdError: When the id is not a plain, path-free string.
             UserInputError: When a project of that id is stored already.
         """
-        project_id = require_project_id(project_id)
+        self._session.project_id = require_project_id(self._session.project_id)
         statement = self._session.upsert(PROJECTS).values(
-            project_id=project_id,
+            project_id=self._session.project_id,
             name=name,
             language=language,
             created_at=self._session.now(),
@@ -52,25 +54,25 @@ class ProjectRepository:
             PROJECTS.c.project_id
         )
         if not self._session.rows(created):
-            raise UserInputError(f"a project {project_id!r} exists already; choose another id")
-        return self.require(project_id)
+            raise UserInputError(f"a project {self._session.project_id!r} exists already; choose another id")
+        return self.require()
 
-    def get(self, project_id: str) -> StoredProject | None:
+    def get(self) -> StoredProject | None:
         """Return a project, or None when there is none of that id."""
         row = self._session.connection.execute(
-            select(PROJECTS).where(PROJECTS.c.project_id == project_id)
+            select(PROJECTS).where(PROJECTS.c.project_id == self._session.project_id)
         ).one_or_none()
         return None if row is None else _project(row)
 
-    def require(self, project_id: str) -> StoredProject:
+    def require(self) -> StoredProject:
         """Return a project.
 
         Raises:
             UnknownProjectError: When no project of that id is stored.
         """
-        project = self.get(project_id)
+        project = self.get()
         if project is None:
-            raise UnknownProjectError(f"no project {project_id!r} is stored; create it first")
+            raise UnknownProjectError(f"no project {self._session.project_id!r} is stored; create it first")
         return project
 
     def list_all(self) -> list[StoredProject]:
@@ -80,7 +82,6 @@ class ProjectRepository:
 
     def update(
         self,
-        project_id: str,
         *,
         name: str | None = None,
         language: str | None = None,
@@ -91,33 +92,93 @@ class ProjectRepository:
         Raises:
             UnknownProjectError: When no project of that id is stored.
         """
-        self._session.touch(project_id)
+        self._session.touch(self._session.project_id)
         changes = {"name": name, "language": language, "settings": settings}
         given = {key: value for key, value in changes.items() if value is not None}
         if given:
-            self._set(project_id, given)
-        return self.require(project_id)
+            self._set(given)
+        return self.require()
 
-    def set_embedding_model(self, project_id: str, model: str, dimension: int) -> None:
+    def set_embedding_model(self, model: str, dimension: int) -> None:
         """Record the model and dimension that the vector index is built with.
 
         Raises:
             UnknownProjectError: When no project of that id is stored.
         """
-        self.require(project_id)
-        self._set(project_id, {"embedding_model": model, "embedding_dimension": dimension})
+        self.require()
+        self._set({"embedding_model": model, "embedding_dimension": dimension})
 
-    def count_index_removals(self, project_id: str, rows: int) -> None:
+    def count_index_removals(self, rows: int) -> None:
         """Add rows that were removed from the vector index."""
-        self._set(project_id, {"index_removals": PROJECTS.c.index_removals + rows})
+        self._set({"index_removals": PROJECTS.c.index_removals + rows})
 
-    def forget_index_removals(self, project_id: str) -> None:
+    def forget_index_removals(self) -> None:
         """Count from 0 again: the vector index was built anew."""
-        self._set(project_id, {"index_removals": 0})
+        self._set({"index_removals": 0})
 
-    def _set(self, project_id: str, values: dict[str, Any]) -> None:
-        self._session.run(PROJECTS.update().where(PROJECTS.c.project_id == project_id).values(**values))
+    def _set(self, values: dict[str, Any]) -> None:
+        self._session.run(
+            PROJECTS.update().where(PROJECTS.c.project_id == self._session.project_id).values(**values)
+        )
 
 
 def _project(row: AnyRow) -> StoredProject:
     return StoredProject.model_validate(row, from_attributes=True)
+
+
+CounterKind = Literal["C", "L", "I", "F", "T", "S", "OL", "R", "N"]
+"""Characters, locations, items, factions, terms, scenes, open loops, relationships, notes."""
+
+_FIRST_NUMBER: dict[str, int] = {"S": 1}
+
+_NUMBERED = re.compile(rf"({'|'.join(sorted(get_args(CounterKind), key=len, reverse=True))})(\d{{1,9}})")
+
+
+class CounterRepository:
+    """Gives out ids; the counter row is locked until the transaction ends.
+
+    Args:
+        session: The transaction to work in.
+    """
+
+    def __init__(self, session: StorageSession) -> None:
+        self._session = session
+
+    def take(self, kind: CounterKind) -> str:
+        """Return the next id of a kind, such as C0 or S001, that nobody was given before."""
+        first = _FIRST_NUMBER.get(kind, 0)
+        statement = self._session.upsert(COUNTERS).values(
+            project_id=self._session.project_id, kind=kind, next_number=first + 1
+        )
+        statement = statement.on_conflict_do_update(
+            index_elements=["project_id", "kind"], set_={"next_number": COUNTERS.c.next_number + 1}
+        )
+        number = (
+            self._session.connection.execute(statement.returning(COUNTERS.c.next_number)).scalar_one() - 1
+        )
+        return f"{kind}{number:03d}" if kind == "S" else f"{kind}{number}"
+
+    def take_for(self, entity_type: EntityType) -> str:
+        """Return the next id of an entity of that type."""
+        return self.take(ID_PREFIXES[entity_type])  # type: ignore[arg-type]
+
+    def jump_over(self, used_ids: Iterable[str]) -> None:
+        """Let the counters go on after ids that came from elsewhere; ids of other shapes are ignored."""
+        highest: dict[str, int] = {}
+        for used_id in used_ids:
+            match = _NUMBERED.fullmatch(used_id)
+            if match:
+                highest[match[1]] = max(highest.get(match[1], 0), int(match[2]))
+        for kind, number in highest.items():
+            statement = self._session.upsert(COUNTERS).values(
+                project_id=self._session.project_id, kind=kind, next_number=number + 1
+            )
+            greater = case(
+                (COUNTERS.c.next_number > statement.excluded.next_number, COUNTERS.c.next_number),
+                else_=statement.excluded.next_number,
+            )
+            self._session.run(
+                statement.on_conflict_do_update(
+                    index_elements=["project_id", "kind"], set_={"next_number": greater}
+                )
+            )

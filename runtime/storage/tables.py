@@ -1,33 +1,37 @@
-"""All tables of the schema, in one import, and which of them move with a scene."""
+"""Every table of the database."""
 
 from __future__ import annotations
 
-from sqlalchemy import Table
+from datetime import UTC, datetime
+from typing import Any, ClassVar, cast
 
-from runtime.storage.table_base import METADATA
-from runtime.storage.tables_events import LOOP_EVENTS, RELATIONSHIP_CHANGES, RELATIONSHIPS, STATES
-from runtime.storage.tables_journal import ENTITY_CHANGES
-from runtime.storage.tables_memory import (
-    CHUNK_ENTITIES,
-    CHUNK_TAGS,
-    CHUNKS,
-    CONSOLIDATION_SOURCES,
-    EMBEDDINGS,
-    OUTBOX,
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    CheckConstraint,
+    DateTime,
+    Dialect,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    false,
+    text,
+    true,
 )
-from runtime.storage.tables_story import (
-    ALIASES,
-    CHARACTER_FILE_ALIASES,
-    COUNTERS,
-    ENTITIES,
-    MENTIONS,
-    PROJECTS,
-    SCENES,
-)
-from runtime.storage.tables_summaries import SUMMARIES
+from sqlalchemy.orm import registry
+from sqlalchemy.types import TypeDecorator
+from sqlmodel import Field, SQLModel
+
+from novelgen.models.memory import CONTENT_TYPES
 
 __all__ = [
     "ALIASES",
+    "BIG_KEY",
     "CHARACTER_FILE_ALIASES",
     "CHUNKS",
     "CHUNK_ENTITIES",
@@ -37,18 +41,637 @@ __all__ = [
     "EMBEDDINGS",
     "ENTITIES",
     "ENTITY_CHANGES",
+    "ENTITY_CHANGE_KINDS",
+    "ENTITY_ORIGINS",
+    "ENTITY_TYPES",
+    "EVENT_ORIGINS",
+    "EXTRACTION_STATUSES",
+    "LINK_KINDS",
     "LOOP_EVENTS",
+    "LOOP_EVENT_KINDS",
+    "MEMORY_ORIGINS",
+    "MEMORY_STATUSES",
+    "MEMORY_TIERS",
     "MENTIONS",
     "METADATA",
     "OUTBOX",
+    "OUTBOX_OPERATIONS",
+    "OUTBOX_STATES",
     "POSITIONED_TABLES",
     "PROJECTS",
     "RELATIONSHIPS",
     "RELATIONSHIP_CHANGES",
     "SCENES",
     "STATES",
+    "STATE_KINDS",
     "SUMMARIES",
+    "SUMMARY_LEVELS",
+    "SUMMARY_WRITERS",
+    "TABLE_REGISTRY",
+    "TOUCHED_BY_HAND",
+    "CharacterFileAliasRow",
+    "ChunkEntityRow",
+    "ChunkTagRow",
+    "ConsolidationSourceRow",
+    "CounterRow",
+    "EmbeddingRow",
+    "EntityAliasRow",
+    "EntityChangeRow",
+    "EntityRow",
+    "LoopEventRow",
+    "MemoryChunkRow",
+    "NameMentionRow",
+    "OutboxRow",
+    "ProjectRow",
+    "RelationshipChangeRow",
+    "RelationshipRow",
+    "Row",
+    "SceneRow",
+    "StateChangeRow",
+    "SummaryRow",
+    "UtcTimestamp",
+    "one_of",
+    "position_bounds",
+    "table_of",
 ]
+
+
+BIG_KEY = BigInteger().with_variant(Integer, "sqlite")
+"""Integer primary keys: SQLite numbers rows by itself only where the type is INTEGER."""
+
+TABLE_REGISTRY = registry(
+    metadata=MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+)
+
+METADATA = TABLE_REGISTRY.metadata
+
+
+class Row(SQLModel, registry=TABLE_REGISTRY):
+    """Base of the tables; rows never leave `runtime.storage`."""
+
+    __abstract__ = True
+
+
+class UtcTimestamp(TypeDecorator[datetime]):
+    """An aware moment; SQLite drops the offset of what it stores, so only UTC goes in and comes out."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Convert to UTC; a naive moment is a bug of the caller and raises ValueError."""
+        if value is not None and value.tzinfo is None:
+            raise ValueError(f"timestamp {value!r} has no time zone; pass an aware one")
+        return None if value is None else value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Return the moment in UTC."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def table_of(model: type[Row]) -> Table:
+    """Return the Core table of a SQLModel class: reads and writes go through Core, for speed."""
+    return cast(Table, cast(Any, model).__table__)
+
+
+def one_of(column: str, values: tuple[str, ...]) -> CheckConstraint:
+    """Return a CHECK that a text column holds one of a closed list of values."""
+    listed = ", ".join(f"'{value}'" for value in values)
+    return CheckConstraint(f"{column} IN ({listed})", name=column)
+
+
+def position_bounds() -> CheckConstraint:
+    """Return a CHECK that a position is not negative and that a scene never lacks its chapter."""
+    return CheckConstraint(
+        "(chapter_index IS NULL AND scene_index IS NULL) OR"
+        " (chapter_index >= 0 AND (scene_index IS NULL OR scene_index >= 0))",
+        name="position",
+    )
+
+
+ENTITY_TYPES = ("character", "location", "item", "faction", "term")
+
+ENTITY_ORIGINS = ("author", "supplied", "extracted", "rules")
+
+EXTRACTION_STATUSES = ("none", "done", "failed", "pending")
+
+_EMPTY_TEXT = text("''")
+
+
+class ProjectRow(Row, table=True):
+    """One story; `project_number` is its scope in the lexical index."""
+
+    __tablename__: ClassVar[str] = "projects"
+    project_number: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
+    project_id: str = Field(sa_type=Text, unique=True)
+    name: str = Field(sa_type=Text)
+    language: str = Field(sa_type=Text)
+    created_at: datetime = Field(sa_type=UtcTimestamp)
+    embedding_model: str | None = Field(default=None, sa_type=Text)
+    embedding_dimension: int | None = None
+    settings: dict[str, Any] = Field(sa_type=JSON)
+    story_revision: int
+    index_id: str = Field(sa_type=Text, sa_column_kwargs={"server_default": _EMPTY_TEXT})
+    index_removals: int = Field(default=0, sa_column_kwargs={"server_default": text("0")})
+
+
+class CounterRow(Row, table=True):
+    """The next number of a kind of id, within a project."""
+
+    __tablename__: ClassVar[str] = "counters"
+    project_id: str = Field(
+        primary_key=True, sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE"
+    )
+    kind: str = Field(primary_key=True, sa_type=Text)
+    next_number: int
+
+
+class SceneRow(Row, table=True):
+    """A stored scene; `scene_id` stays when its position changes."""
+
+    __tablename__: ClassVar[str] = "scenes"
+    __table_args__ = (
+        UniqueConstraint("project_id", "chapter_index", "scene_index"),
+        UniqueConstraint("project_id", "label"),
+        position_bounds(),
+        one_of("record_origin", ENTITY_ORIGINS),
+        one_of("extraction_status", EXTRACTION_STATUSES),
+    )
+    scene_id: str = Field(primary_key=True, sa_type=Text)
+    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
+    label: str = Field(sa_type=Text)
+    chapter_index: int
+    scene_index: int
+    title: str = Field(sa_type=Text)
+    text: str = Field(sa_type=Text)
+    text_hash: str = Field(sa_type=Text)
+    created_at: datetime = Field(sa_type=UtcTimestamp)
+    updated_at: datetime = Field(sa_type=UtcTimestamp)
+    content_hash: str = Field(sa_type=Text, sa_column_kwargs={"server_default": _EMPTY_TEXT})
+    story_time: str | None = Field(default=None, sa_type=Text)
+    location_id: str | None = Field(default=None, sa_type=Text)
+    pov: str | None = Field(default=None, sa_type=Text)
+    participants: list[str] = Field(sa_type=JSON, sa_column_kwargs={"server_default": "[]"})
+    record: dict[str, Any] | None = Field(default=None, sa_type=JSON(none_as_null=True))
+    record_origin: str = Field(sa_type=Text, sa_column_kwargs={"server_default": "rules"})
+    extraction_status: str = Field(sa_type=Text, sa_column_kwargs={"server_default": "none"})
+    failure_reason: str | None = Field(default=None, sa_type=Text)
+
+
+class EntityRow(Row, table=True):
+    """A person, place, thing, group or term."""
+
+    __tablename__: ClassVar[str] = "entities"
+    __table_args__ = (
+        UniqueConstraint("project_id", "entity_id"),
+        one_of("entity_type", ENTITY_TYPES),
+        one_of("origin", ENTITY_ORIGINS),
+    )
+    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
+    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
+    entity_id: str = Field(sa_type=Text)
+    entity_type: str = Field(sa_type=Text)
+    name: str = Field(sa_type=Text)
+    name_key: str = Field(sa_type=Text)
+    role: str = Field(sa_type=Text)
+    description: str = Field(sa_type=Text)
+    profile: dict[str, Any] = Field(sa_type=JSON)
+    first_chapter: int | None = None
+    first_scene: int | None = None
+    origin: str = Field(sa_type=Text)
+    name_first_chapter: int | None = None
+    name_first_scene: int | None = None
+
+
+class EntityAliasRow(Row, table=True):
+    """Another name of an entity."""
+
+    __tablename__: ClassVar[str] = "entity_aliases"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["project_id", "entity_id"], ["entities.project_id", "entities.entity_id"], ondelete="CASCADE"
+        ),
+        UniqueConstraint("project_id", "entity_id", "alias"),
+        Index(None, "project_id", "alias_key"),
+    )
+    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
+    project_id: str = Field(sa_type=Text)
+    entity_id: str = Field(sa_type=Text)
+    alias: str = Field(sa_type=Text)
+    alias_key: str = Field(sa_type=Text)
+    language: str | None = Field(default=None, sa_type=Text)
+    speaker: str | None = Field(default=None, sa_type=Text)
+    first_chapter: int | None = None
+    first_scene: int | None = None
+    by_author: bool = Field(sa_column_kwargs={"server_default": false()})
+
+
+class CharacterFileAliasRow(Row, table=True):
+    """An alias that nobody but characters.json has brought, as it was read last."""
+
+    __tablename__: ClassVar[str] = "character_file_aliases"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["project_id", "entity_id"], ["entities.project_id", "entities.entity_id"], ondelete="CASCADE"
+        ),
+    )
+    project_id: str = Field(primary_key=True, sa_type=Text)
+    entity_id: str = Field(primary_key=True, sa_type=Text)
+    alias: str = Field(primary_key=True, sa_type=Text)
+
+
+class NameMentionRow(Row, table=True):
+    """A stored scene whose text contains a name or alias."""
+
+    __tablename__: ClassVar[str] = "name_mentions"
+    __table_args__ = (
+        Index("ix_name_mentions_first", "project_id", "entity_id", "name", "chapter_index", "scene_index"),
+        position_bounds(),
+    )
+    scene_id: str = Field(primary_key=True, sa_type=Text, foreign_key="scenes.scene_id", ondelete="CASCADE")
+    entity_id: str = Field(primary_key=True, sa_type=Text)
+    name: str = Field(primary_key=True, sa_type=Text)
+    project_id: str = Field(sa_type=Text)
+    chapter_index: int
+    scene_index: int
+
+
+PROJECTS = table_of(ProjectRow)
+
+COUNTERS = table_of(CounterRow)
+
+SCENES = table_of(SceneRow)
+
+ENTITIES = table_of(EntityRow)
+
+ALIASES = table_of(EntityAliasRow)
+
+CHARACTER_FILE_ALIASES = table_of(CharacterFileAliasRow)
+
+MENTIONS = table_of(NameMentionRow)
+
+MEMORY_STATUSES = ("active", "banned", "deleted")
+
+MEMORY_ORIGINS = ("record", "extracted", "text", "author")
+
+MEMORY_TIERS = ("pinned", "important", "regular")
+
+LINK_KINDS = ("mention", "record", "manual")
+
+OUTBOX_OPERATIONS = ("upsert", "delete")
+
+OUTBOX_STATES = ("pending", "done", "failed")
+
+TOUCHED_BY_HAND = (
+    "origin = 'author' OR pinned OR status <> 'active'"
+    " OR CAST(attached AS TEXT) <> '[]' OR CAST(detached AS TEXT) <> '[]'"
+)
+"""Condition on `memory_chunks` that an author wrote or changed one; a query must have it word for word to be
+answered by the index of those few."""
+
+
+class MemoryChunkRow(Row, table=True):
+    """A retrievable memory; its position is that of its scene and moves with it.
+
+    `entities_mentioned` is what its origin links it to; `attached` and `detached` is what an author set and
+    took off by hand. A memory without any link is attached to the book.
+    """
+
+    __tablename__: ClassVar[str] = "memory_chunks"
+    __table_args__ = (
+        UniqueConstraint("project_id", "chunk_id"),
+        Index(None, "project_id", "chapter_index", "scene_index"),
+        Index(None, "project_id", "slot_type"),
+        Index(None, "project_id", "supersedes"),
+        Index(None, "scene_id"),
+        # What a search reads of every memory before a position, most important first; nothing else of the row.
+        Index(
+            "ix_memory_chunks_searched",
+            "project_id",
+            "importance",
+            "chapter_index",
+            "scene_index",
+            "status",
+            "content_type",
+            "term_count",
+        ),
+        Index(
+            "ix_memory_chunks_by_hand",
+            "project_id",
+            "chunk_id",
+            sqlite_where=text(TOUCHED_BY_HAND),
+            postgresql_where=text(TOUCHED_BY_HAND),
+        ),
+        position_bounds(),
+        one_of("content_type", CONTENT_TYPES),
+        one_of("status", MEMORY_STATUSES),
+        one_of("origin", MEMORY_ORIGINS),
+        one_of("tier", MEMORY_TIERS),
+    )
+    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
+    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
+    chunk_id: str = Field(sa_type=Text)
+    scene_id: str | None = Field(
+        default=None, sa_type=Text, foreign_key="scenes.scene_id", ondelete="SET NULL"
+    )
+    from_scene: bool
+    chapter_index: int | None = None
+    scene_index: int | None = None
+    content: str = Field(sa_type=Text)
+    content_type: str = Field(sa_type=Text)
+    content_hash: str = Field(sa_type=Text)
+    term_count: int
+    entities_mentioned: list[str] = Field(sa_type=JSON)
+    tags: list[str] = Field(sa_type=JSON)
+    embedding_id: str | None = Field(default=None, sa_type=Text)
+    created_at: datetime = Field(sa_type=UtcTimestamp)
+    short: str | None = Field(default=None, sa_type=Text)
+    importance: int
+    tier: str = Field(sa_type=Text)
+    source_id: str | None = Field(default=None, sa_type=Text)
+    span_start: int | None = None
+    span_end: int | None = None
+    event_type: str | None = Field(default=None, sa_type=Text)
+    origin: str = Field(sa_type=Text)
+    status: str = Field(sa_type=Text)
+    pinned: bool
+    supersedes: str | None = Field(default=None, sa_type=Text)
+    slot_type: str | None = Field(default=None, sa_type=Text)
+    verified: bool = Field(sa_column_kwargs={"server_default": true()})
+    attached: list[str] = Field(sa_type=JSON, sa_column_kwargs={"server_default": "[]"})
+    detached: list[str] = Field(sa_type=JSON, sa_column_kwargs={"server_default": "[]"})
+    last_accessed_at: datetime | None = Field(default=None, sa_type=UtcTimestamp)
+
+
+class ChunkEntityRow(Row, table=True):
+    """A memory is linked to an entity, or by hand to a chapter (`chapter:3`) or the `book`."""
+
+    __tablename__: ClassVar[str] = "chunk_entities"
+    __table_args__ = (Index(None, "project_id", "entity_id", "chunk_row_id"), one_of("kind", LINK_KINDS))
+    chunk_row_id: int = Field(
+        primary_key=True, sa_type=BIG_KEY, foreign_key="memory_chunks.row_id", ondelete="CASCADE"
+    )
+    entity_id: str = Field(primary_key=True, sa_type=Text)
+    project_id: str = Field(sa_type=Text)
+    kind: str = Field(sa_type=Text)
+
+
+class ChunkTagRow(Row, table=True):
+    """A memory bears a tag."""
+
+    __tablename__: ClassVar[str] = "chunk_tags"
+    __table_args__ = (Index(None, "project_id", "tag", "chunk_row_id"),)
+    chunk_row_id: int = Field(
+        primary_key=True, sa_type=BIG_KEY, foreign_key="memory_chunks.row_id", ondelete="CASCADE"
+    )
+    tag: str = Field(primary_key=True, sa_type=Text)
+    project_id: str = Field(sa_type=Text)
+
+
+class EmbeddingRow(Row, table=True):
+    """The vector of a memory's text under one model, as little-endian float32."""
+
+    __tablename__: ClassVar[str] = "embeddings"
+    chunk_row_id: int = Field(
+        primary_key=True, sa_type=BIG_KEY, foreign_key="memory_chunks.row_id", ondelete="CASCADE"
+    )
+    model: str = Field(primary_key=True, sa_type=Text)
+    dimension: int
+    content_hash: str = Field(sa_type=Text)
+    vector: bytes = Field(sa_type=LargeBinary)
+
+
+class ConsolidationSourceRow(Row, table=True):
+    """A memory that a consolidated memory stands for, from that one's position on; each for at most one."""
+
+    __tablename__: ClassVar[str] = "consolidation_sources"
+    __table_args__ = (
+        Index(None, "project_id", "consolidated_row_id"),
+        Index(None, "consolidated_row_id"),
+    )
+    source_row_id: int = Field(
+        primary_key=True, sa_type=BIG_KEY, foreign_key="memory_chunks.row_id", ondelete="CASCADE"
+    )
+    consolidated_row_id: int = Field(sa_type=BIG_KEY, foreign_key="memory_chunks.row_id", ondelete="CASCADE")
+    project_id: str = Field(sa_type=Text)
+
+
+class OutboxRow(Row, table=True):
+    """What the vector index still has to do, or has done, for one chunk; it outlives the chunk."""
+
+    __tablename__: ClassVar[str] = "index_outbox"
+    __table_args__ = (
+        UniqueConstraint("project_id", "chunk_id"),
+        Index(None, "project_id", "state", "row_id"),
+        one_of("operation", OUTBOX_OPERATIONS),
+        one_of("state", OUTBOX_STATES),
+    )
+    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
+    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
+    chunk_id: str = Field(sa_type=Text)
+    operation: str = Field(sa_type=Text)
+    state: str = Field(sa_type=Text)
+    attempts: int
+    revision: int
+    last_error: str | None = Field(default=None, sa_type=Text)
+
+
+CHUNKS = table_of(MemoryChunkRow)
+
+CHUNK_ENTITIES = table_of(ChunkEntityRow)
+
+CHUNK_TAGS = table_of(ChunkTagRow)
+
+EMBEDDINGS = table_of(EmbeddingRow)
+
+CONSOLIDATION_SOURCES = table_of(ConsolidationSourceRow)
+
+OUTBOX = table_of(OutboxRow)
+
+STATE_KINDS = ("explicit", "presence")
+
+LOOP_EVENT_KINDS = ("planted", "advanced", "resolved", "abandoned")
+
+EVENT_ORIGINS = ("record", "author")
+"""Where an event came from; at one position the author's counts after, hence over, the record's."""
+
+
+class StateChangeRow(Row, table=True):
+    """One attribute of one entity took a value; the span is that of its quote in the scene's text."""
+
+    __tablename__: ClassVar[str] = "state_changes"
+    __table_args__ = (
+        Index(None, "project_id", "entity_id", "chapter_index", "scene_index"),
+        Index(None, "project_id", "chapter_index", "scene_index"),
+        Index(None, "scene_id"),
+        position_bounds(),
+        one_of("kind", STATE_KINDS),
+        one_of("origin", EVENT_ORIGINS),
+    )
+    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
+    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
+    scene_id: str | None = Field(
+        default=None, sa_type=Text, foreign_key="scenes.scene_id", ondelete="SET NULL"
+    )
+    chapter_index: int | None = None
+    scene_index: int | None = None
+    entity_id: str = Field(sa_type=Text)
+    entity_type: str = Field(sa_type=Text)
+    attribute: str = Field(sa_type=Text)
+    value: Any = Field(default=None, sa_type=JSON, nullable=False)
+    kind: str = Field(sa_type=Text)
+    origin: str = Field(sa_type=Text)
+    created_at: datetime = Field(sa_type=UtcTimestamp)
+    verified: bool = Field(default=True, sa_column_kwargs={"server_default": true()})
+    span_start: int | None = None
+    span_end: int | None = None
+
+
+class LoopEventRow(Row, table=True):
+    """An open loop was planted, moved, resolved or dropped; `detail` describes it where it was planted."""
+
+    __tablename__: ClassVar[str] = "loop_events"
+    __table_args__ = (
+        Index(None, "project_id", "loop_id", "chapter_index", "scene_index"),
+        Index(None, "scene_id"),
+        position_bounds(),
+        one_of("kind", LOOP_EVENT_KINDS),
+        one_of("origin", EVENT_ORIGINS),
+    )
+    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
+    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
+    scene_id: str | None = Field(
+        default=None, sa_type=Text, foreign_key="scenes.scene_id", ondelete="SET NULL"
+    )
+    chapter_index: int | None = None
+    scene_index: int | None = None
+    loop_id: str = Field(sa_type=Text)
+    kind: str = Field(sa_type=Text)
+    note: str = Field(sa_type=Text)
+    detail: dict[str, Any] = Field(sa_type=JSON)
+    origin: str = Field(sa_type=Text)
+
+
+class RelationshipRow(Row, table=True):
+    """The id of a pair of characters, `character_a` sorting before `character_b`."""
+
+    __tablename__: ClassVar[str] = "relationships"
+    __table_args__ = (
+        UniqueConstraint("project_id", "relationship_id"),
+        UniqueConstraint("project_id", "character_a", "character_b"),
+        Index(None, "project_id", "character_b"),
+    )
+    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
+    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
+    relationship_id: str = Field(sa_type=Text)
+    character_a: str = Field(sa_type=Text)
+    character_b: str = Field(sa_type=Text)
+
+
+class RelationshipChangeRow(Row, table=True):
+    """How a pair stood after a scene; NULL leaves the earlier value."""
+
+    __tablename__: ClassVar[str] = "relationship_changes"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["project_id", "relationship_id"],
+            ["relationships.project_id", "relationships.relationship_id"],
+            ondelete="CASCADE",
+        ),
+        Index(
+            "ix_relationship_changes_fold", "project_id", "relationship_id", "chapter_index", "scene_index"
+        ),
+        Index(None, "scene_id"),
+        position_bounds(),
+        one_of("origin", EVENT_ORIGINS),
+    )
+    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
+    project_id: str = Field(sa_type=Text)
+    relationship_id: str = Field(sa_type=Text)
+    scene_id: str | None = Field(
+        default=None, sa_type=Text, foreign_key="scenes.scene_id", ondelete="SET NULL"
+    )
+    chapter_index: int | None = None
+    scene_index: int | None = None
+    relationship_type: str | None = Field(default=None, sa_type=Text)
+    status: str | None = Field(default=None, sa_type=Text)
+    perspective_a: str | None = Field(default=None, sa_type=Text)
+    perspective_b: str | None = Field(default=None, sa_type=Text)
+    intensity: int | None = None
+    dimensions: dict[str, int] = Field(sa_type=JSON)
+    event: str = Field(sa_type=Text)
+    origin: str = Field(sa_type=Text)
+
+
+STATES = table_of(StateChangeRow)
+
+LOOP_EVENTS = table_of(LoopEventRow)
+
+RELATIONSHIPS = table_of(RelationshipRow)
+
+RELATIONSHIP_CHANGES = table_of(RelationshipChangeRow)
+
+ENTITY_CHANGE_KINDS = ("merge", "split")
+
+
+class EntityChangeRow(Row, table=True):
+    """Two entities became one, or one became two; `changed_rows` holds every row before and after."""
+
+    __tablename__: ClassVar[str] = "entity_changes"
+    __table_args__ = (Index(None, "project_id", "row_id"), one_of("kind", ENTITY_CHANGE_KINDS))
+    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
+    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
+    kind: str = Field(sa_type=Text)
+    entity_id: str = Field(sa_type=Text)
+    other_id: str = Field(sa_type=Text)
+    created_at: datetime = Field(sa_type=UtcTimestamp)
+    undone_at: datetime | None = Field(default=None, sa_type=UtcTimestamp)
+    changed_rows: list[dict[str, Any]] = Field(sa_type=JSON)
+
+
+ENTITY_CHANGES = table_of(EntityChangeRow)
+
+SUMMARY_LEVELS = ("chapter", "part")
+
+SUMMARY_WRITERS = ("author", "model")
+
+
+class SummaryRow(Row, table=True):
+    """A written summary of the chapters from first to last; one that is withheld tells of scenes that went elsewhere.
+
+    Of a chapter or part at most one row is not withheld.
+    """
+
+    __tablename__: ClassVar[str] = "story_summaries"
+    __table_args__ = (
+        Index(None, "project_id", "level", "number"),
+        one_of("level", SUMMARY_LEVELS),
+        one_of("origin", SUMMARY_WRITERS),
+    )
+    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
+    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
+    level: str = Field(sa_type=Text)
+    number: int
+    first_chapter: int
+    last_chapter: int
+    text: str = Field(sa_type=Text)
+    origin: str = Field(sa_type=Text)
+    source_hash: str = Field(sa_type=Text)
+    is_withheld: bool = Field(sa_column_kwargs={"server_default": false()})
+    written_at: datetime = Field(sa_type=UtcTimestamp)
+
+
+SUMMARIES = table_of(SummaryRow)
 
 POSITIONED_TABLES: tuple[Table, ...] = (CHUNKS, STATES, LOOP_EVENTS, RELATIONSHIP_CHANGES, MENTIONS)
 """Tables whose rows carry a scene's id and a copy of its position."""

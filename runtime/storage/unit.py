@@ -10,29 +10,24 @@ from sqlalchemy import Connection
 
 from novelgen.memory.outline import StoryOutline
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.records.parts import CHAPTERS_PER_PART, NumberedPart
-from runtime.storage.attachments import AttachmentRepository
-from runtime.storage.character_file import CharacterFileRepository
-from runtime.storage.consolidations import ConsolidationRepository
-from runtime.storage.counters import CounterRepository
-from runtime.storage.embedding_choice import EmbeddingChoiceRepository
-from runtime.storage.embeddings import EmbeddingRepository
-from runtime.storage.entities import EntityRepository
-from runtime.storage.entity_merges import EntityMergeRepository
-from runtime.storage.exchange import ExchangeRepository
-from runtime.storage.lexical import LexicalRepository
-from runtime.storage.loops import LoopRepository
-from runtime.storage.memories import MemoryRepository
-from runtime.storage.outbox import OutboxRepository
-from runtime.storage.outline import read_outline
-from runtime.storage.outline_summaries import StorySummaries, read_parts, read_summaries
-from runtime.storage.projects import ProjectRepository
-from runtime.storage.relationships import RelationshipRepository
-from runtime.storage.scenes import SceneRepository
+from novelgen.records.summaries import CHAPTERS_PER_PART, NumberedPart
+from runtime.storage.entity.entities import CharacterFileRepository, EntityRepository
+from runtime.storage.entity.merges import EntityMergeRepository
+from runtime.storage.memory.attachments import AttachmentRepository
+from runtime.storage.memory.consolidations import ConsolidationRepository
+from runtime.storage.memory.embeddings import EmbeddingRepository
+from runtime.storage.memory.lexical import LexicalRepository
+from runtime.storage.memory.memories import MemoryRepository
+from runtime.storage.memory.outbox import EmbeddingChoiceRepository, OutboxRepository
+from runtime.storage.projects import CounterRepository, ProjectRepository
 from runtime.storage.session import StorageSession
-from runtime.storage.states import StateRepository
-from runtime.storage.story_version import story_version
-from runtime.storage.summaries import SummaryRepository
+from runtime.storage.story.outline import read_outline, story_version
+from runtime.storage.story.relationships import RelationshipRepository
+from runtime.storage.story.scenes import SceneRepository
+from runtime.storage.story.states import StateRepository
+from runtime.storage.story.summaries import StorySummaries, SummaryRepository, read_parts, read_summaries
+from runtime.storage.story.threads import LoopRepository
+from runtime.storage.transfer.repository import ExchangeRepository
 
 
 class UnitOfWork:
@@ -131,34 +126,27 @@ class UnitOfWork:
         """Summaries that a person or a model wrote."""
         return SummaryRepository(self._session)
 
-    def outline(
-        self, project_id: str, *, as_of: StoryPosition, chapters_per_part: int = CHAPTERS_PER_PART
-    ) -> StoryOutline:
+    def outline(self, *, as_of: StoryPosition, chapters_per_part: int = CHAPTERS_PER_PART) -> StoryOutline:
         """Return what the story has shown before the position, apart from its memories."""
-        return read_outline(self._session, project_id, as_of, chapters_per_part=chapters_per_part)
+        return read_outline(self._session, as_of, chapters_per_part=chapters_per_part)
 
-    def story_summaries(self, project_id: str, *, chapters_per_part: int) -> StorySummaries:
+    def story_summaries(self, *, chapters_per_part: int) -> StorySummaries:
         """Return what is told of every chapter and of every part that is over."""
         return read_summaries(
             self._session,
-            project_id,
             END_OF_STORY,
             chapters_per_part=chapters_per_part,
             is_whole_story=True,
         )
 
-    def story_parts(
-        self, project_id: str, *, last_chapter: int, chapters_per_part: int
-    ) -> list[NumberedPart]:
+    def story_parts(self, *, last_chapter: int, chapters_per_part: int) -> list[NumberedPart]:
         """Return the parts that begin up to a chapter."""
-        return read_parts(
-            self._session, project_id, last_chapter=last_chapter, chapters_per_part=chapters_per_part
-        )
+        return read_parts(self._session, last_chapter=last_chapter, chapters_per_part=chapters_per_part)
 
-    def story_version(self, project_id: str, as_of: StoryPosition) -> str:
+    def story_version(self, as_of: StoryPosition) -> str:
         """Return a mark that changes exactly when what is stored before the position changes."""
-        entities = self.entities.list_as_of(project_id, as_of=as_of)
-        return story_version(self._session, project_id, as_of, entities=entities)
+        entities = self.entities.list_as_of(as_of=as_of)
+        return story_version(self._session, as_of, entities=entities)
 
     @cached_property
     def embedding_choices(self) -> EmbeddingChoiceRepository:

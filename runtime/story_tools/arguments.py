@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from novelgen.models.loop import LoopImportance
+from novelgen.models.state import LoopImportance
 
 CardType = Literal["character", "location", "scene"]
 CARD_TYPES: tuple[CardType, ...] = ("character", "location", "scene")

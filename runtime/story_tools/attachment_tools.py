@@ -8,7 +8,7 @@ from langchain_core.tools import BaseTool
 from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.project_id import require_project_id
+from novelgen.models.position import require_project_id
 from runtime.attachment_tools import (
     AttachmentChange,
     memory_attach,

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from runtime.storage.lexical_terms import index_tokens, lexical_terms, term_tokens
+from runtime.storage.memory.lexical import index_tokens, lexical_terms, term_tokens
 from runtime.story_tools.cards import Card
 
 Vector = NDArray[np.float32]
 
-LEAST_CARDS_FOR_TYPICAL = 3
+MIN_CARDS_FOR_TYPICAL = 3
 """Of fewer cards nobody can say which likeness is typical."""
 
 
@@ -57,7 +57,7 @@ def likeness_above_typical(likeness: Mapping[str, float]) -> dict[str, float]:
     what counts is how far something stands out.
     """
     values = list(likeness.values())
-    typical = float(np.median(values)) if len(values) >= LEAST_CARDS_FOR_TYPICAL else 0.0
+    typical = float(np.median(values)) if len(values) >= MIN_CARDS_FOR_TYPICAL else 0.0
     room = max(1.0 - typical, 1e-9)
     return {name: min(1.0, max(0.0, (value - typical) / room)) for name, value in likeness.items()}
 

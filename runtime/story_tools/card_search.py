@@ -100,12 +100,12 @@ class CardSearch:
     def _place_likeness(self, unit: UnitOfWork, wanted: Vector) -> dict[Any, float]:
         """The best likeness of any memory of each scene, among the likest memories."""
         scope, model = self._scope, self._scope.stores.embedding_identity.model_name
-        ids, matrix = unit.embeddings.matrix(scope.project_id, model, as_of=scope.as_of)
+        ids, matrix = unit.embeddings.matrix(model, as_of=scope.as_of)
         if not ids or matrix.shape[1] != len(wanted):
             return {}
         likeness = cosines(matrix, wanted)
         likest = np.argsort(-likeness)[:SCENE_MEMORIES].tolist()
-        chunks = unit.memories.by_ids(scope.project_id, [ids[row] for row in likest], as_of=scope.as_of)
+        chunks = unit.memories.by_ids([ids[row] for row in likest], as_of=scope.as_of)
         by_id = {ids[row]: float(likeness[row]) for row in likest}
         best: dict[Any, float] = {}
         for chunk in chunks:

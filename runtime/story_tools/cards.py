@@ -9,7 +9,7 @@ from typing import Any
 from novelgen.models.entity import Entity
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot
 from novelgen.rendering.labels import Labels, labels_for
-from novelgen.rendering.states import render_value
+from novelgen.rendering.lines import render_value
 from runtime.storage.records import StoredScene
 from runtime.storage.unit import UnitOfWork
 from runtime.story_tools.arguments import CardType
@@ -64,13 +64,13 @@ def cards_as_of(scope: StoryScope, unit: UnitOfWork, card_types: Sequence[CardTy
     wanted = [entity for entity in known if entity.entity_type in card_types]
     if wanted:
         names = {entity.entity_id: entity.name for entity in known}
-        labels = labels_for(unit.projects.require(scope.project_id).language)
+        labels = labels_for(unit.projects.require().language)
         ids = [entity.entity_id for entity in wanted]
-        snapshots = unit.states.snapshots(scope.project_id, ids, as_of=scope.as_of)
+        snapshots = unit.states.snapshots(ids, as_of=scope.as_of)
         states = {snapshot.entity_id: snapshot for snapshot in snapshots}
         cards += [_entity_card(entity, states.get(entity.entity_id), names, labels) for entity in wanted]
     if "scene" in card_types:
-        scenes = unit.scenes.list_as_of(scope.project_id, as_of=scope.as_of, with_text=True)
+        scenes = unit.scenes.list_as_of(as_of=scope.as_of, with_text=True)
         cards += [_scene_card(scene) for scene in scenes]
     return cards
 

@@ -93,7 +93,7 @@ def memory_upsert(scope: StoryScope, *, entity_id: str, changes: Mapping[str, An
         UserInputError: When a value does not fit its field.
     """
     with scope.database.write() as unit:
-        stored = unit.entities.get(scope.project_id, entity_id)
+        stored = unit.entities.get(entity_id)
         if stored is None:
             raise UnknownEntityError(
                 f"no entity {entity_id!r} is stored; list them with `novelgen entity list`"
@@ -103,7 +103,7 @@ def memory_upsert(scope: StoryScope, *, entity_id: str, changes: Mapping[str, An
         _require_state(stored.entity.entity_type, state)
         rescanned = _store(scope, unit, changed) if changed != stored.entity else False
         at = scope.writing_position(unit)
-        unit.states.append(scope.project_id, _state_changes(changed, state, at))
+        unit.states.append(_state_changes(changed, state, at))
     if rescanned:
         drain_outbox(scope.stores, scope.project_id)
     return {"success": True, "entity_id": entity_id, "updated_fields": list(changes)}
@@ -117,14 +117,14 @@ def _generate(
         at = scope.writing_position(unit)
         place = {"first_chapter": at.chapter_index, "first_scene": at.scene_index}
         entity = Entity(
-            entity_id=unit.entities.next_id(scope.project_id, entity_type),
+            entity_id=unit.entities.next_id(entity_type),
             entity_type=entity_type,
             **fields,
             **place,
             **{f"name_{field}": value for field, value in place.items()},
         )
         rescanned = _store(scope, unit, entity)
-        unit.states.append(scope.project_id, _state_changes(entity, state, at))
+        unit.states.append(_state_changes(entity, state, at))
     if rescanned:
         drain_outbox(scope.stores, scope.project_id)
     return entity
@@ -141,7 +141,7 @@ def _store(scope: StoryScope, unit: UnitOfWork, entity: Entity) -> bool:
 
 def _refuse_taken_name(scope: StoryScope, unit: UnitOfWork, name: str, entity_type: EntityType) -> None:
     shown = {entity.entity_id: entity for entity in scope.entities(unit)}
-    for stored in unit.entities.list_all(scope.project_id, entity_types=[entity_type]):
+    for stored in unit.entities.list_all(entity_types=[entity_type]):
         if name_key(name) not in map(name_key, stored.entity.names()):
             continue
         known = shown.get(stored.entity.entity_id)

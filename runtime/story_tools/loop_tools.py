@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from novelgen.errors import UserInputError
 from novelgen.models.entity import EntityType
-from novelgen.models.loop import LoopImportance
 from novelgen.models.record import RecordedLoop, RecordedLoopResolution
+from novelgen.models.state import LoopImportance
 from runtime.storage.unit import UnitOfWork
 from runtime.story_tools.refusals import Answer
 from runtime.story_tools.story_scope import StoryScope
@@ -35,7 +35,7 @@ def open_loop_create(
     """
     with scope.database.write() as unit:
         loop = RecordedLoop(
-            id=unit.loops.next_id(scope.project_id),
+            id=unit.loops.next_id(),
             category=category,
             description=description,
             importance=importance,
@@ -43,7 +43,7 @@ def open_loop_create(
             related_locations=_ids(scope, unit, related_locations, "location"),
             related_items=_ids(scope, unit, related_items, "item"),
         )
-        unit.loops.append(scope.project_id, loop, at=scope.writing_position(unit, scene_id))
+        unit.loops.append(loop, at=scope.writing_position(unit, scene_id))
     return {"success": True, "open_loop_id": loop.id}
 
 
@@ -65,15 +65,15 @@ def open_loop_resolve(
         UserInputError: When no such loop is open.
     """
     with scope.database.write() as unit:
-        loop = unit.loops.get(scope.project_id, open_loop_id, as_of=scope.as_of)
+        loop = unit.loops.get(open_loop_id, as_of=scope.as_of)
         if loop is None or loop.status not in ("open", "advanced"):
-            waiting = unit.loops.list_as_of(scope.project_id, as_of=scope.as_of)
+            waiting = unit.loops.list_as_of(as_of=scope.as_of)
             listed = ", ".join(f"{each.loop_id} ({each.description})" for each in waiting[:10]) or "none"
             raise UserInputError(f"no loop {open_loop_id!r} is open; open are {listed}")
         ending = RecordedLoopResolution(
             id=open_loop_id, resolution_summary=resolution_summary, abandoned=abandoned
         )
-        unit.loops.append(scope.project_id, ending, at=scope.writing_position(unit, scene_id))
+        unit.loops.append(ending, at=scope.writing_position(unit, scene_id))
     status = "abandoned" if abandoned else "resolved"
     return {"success": True, "open_loop_id": open_loop_id, "status": status}
 

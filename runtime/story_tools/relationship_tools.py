@@ -7,7 +7,7 @@ from typing import Any
 
 from novelgen.errors import UserInputError
 from novelgen.models.record import RecordedRelationshipChange
-from novelgen.models.relationship import Relationship
+from novelgen.models.state import Relationship
 from runtime.storage.unit import UnitOfWork
 from runtime.story_tools.refusals import Answer
 from runtime.story_tools.story_scope import StoryScope
@@ -36,7 +36,7 @@ def relationship_create(
     """
     with scope.database.write() as unit:
         first, second = _pair(scope, unit, character_a, character_b)
-        known = unit.relationships.between(scope.project_id, first, second, as_of=scope.as_of)
+        known = unit.relationships.between(first, second, as_of=scope.as_of)
         if known is not None:
             raise UserInputError(
                 f"{first} and {second} have relationship {known.relationship_id} already; use relationship_update"
@@ -54,7 +54,7 @@ def relationship_create(
             }
         )
         at = scope.writing_position(unit)
-        relationship_id = unit.relationships.append(scope.project_id, change, at=at)
+        relationship_id = unit.relationships.append(change, at=at)
     return {"success": True, "relationship_id": relationship_id}
 
 
@@ -89,7 +89,7 @@ def relationship_update(
         raise UserInputError("nothing to update: give status, event or intensity")
     with scope.database.write() as unit:
         first, second = _pair(scope, unit, character_a, character_b)
-        known = unit.relationships.between(scope.project_id, first, second, as_of=scope.as_of)
+        known = unit.relationships.between(first, second, as_of=scope.as_of)
         if known is None:
             raise UserInputError(f"{first} and {second} have no relationship yet; use relationship_create")
         at = scope.writing_position(unit, scene_id)
@@ -98,7 +98,7 @@ def relationship_update(
             change = RecordedRelationshipChange.model_validate(
                 {"character_a": first, "character_b": second, **given}
             )
-            unit.relationships.append(scope.project_id, change, at=at)
+            unit.relationships.append(change, at=at)
     return {"success": True, "relationship_id": known.relationship_id, "updated": is_new}
 
 
@@ -116,7 +116,7 @@ def relationship_query(scope: StoryScope, *, character_id: str, status_filter: s
         own_id = scope.entity_id(unit, character_id, "character")
         names = {entity.entity_id: entity.name for entity in scope.entities(unit)}
         relations = unit.relationships.list_as_of(
-            scope.project_id, as_of=scope.as_of, character_id=own_id, status=status_filter
+            as_of=scope.as_of, character_id=own_id, status=status_filter
         )
     views = sorted((relation.seen_by(own_id) for relation in relations), key=lambda view: -view.intensity)
     fields = {"character_id", "relationship_type", "status", "your_view", "intensity"}

@@ -39,7 +39,7 @@ class StoryScope:
 
     def entities(self, unit: UnitOfWork) -> list[Entity]:
         """Return the entities as the story has shown them before the position."""
-        return unit.entities.list_as_of(self.project_id, as_of=self.as_of)
+        return unit.entities.list_as_of(as_of=self.as_of)
 
     def entity_id(self, unit: UnitOfWork, name: str, entity_type: EntityType) -> str:
         """Return the id that a model means by an id, name or alias.
@@ -58,7 +58,7 @@ class StoryScope:
 
     def last_scene(self, unit: UnitOfWork) -> StoredScene | None:
         """Return the last scene before the position, or None at the beginning of the story."""
-        return next(iter(unit.scenes.list_as_of(self.project_id, as_of=self.as_of, last=1)), None)
+        return next(iter(unit.scenes.list_as_of(as_of=self.as_of, last=1)), None)
 
     def writing_position(self, unit: UnitOfWork, scene_id: str | None = None) -> StoryPosition:
         """Return where a tool's statement holds from: after a scene, the last one before the position by default.
@@ -76,7 +76,7 @@ class StoryScope:
         if scene_id is None:
             last = self.last_scene(unit)
             return last.position if last is not None else END_OF_STORY
-        for scene in unit.scenes.list_as_of(self.project_id, as_of=self.as_of):
+        for scene in unit.scenes.list_as_of(as_of=self.as_of):
             if scene_id in (scene.label, str(scene.position)):
                 return scene.position
         raise UnknownSceneError(

@@ -15,8 +15,7 @@ from functools import partial
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel
 
-from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.project_id import require_project_id
+from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
 from runtime.stores import MemoryStores
 from runtime.story_tools import arguments
 from runtime.story_tools.card_search import CardSearch

@@ -23,7 +23,7 @@ from runtime.vectors.locations import EmbeddedIndex, IndexLocation
 _BATCH_ROWS = 1_000
 _CANARY_ROWS = 32
 _CACHED_COLLECTIONS = 1_000
-_MOST_BYTES_PER_CHARACTER = 4
+_MAX_BYTES_PER_CHARACTER = 4
 
 Answer = TypeVar("Answer")
 
@@ -129,7 +129,7 @@ class ChromaIndex:
     def _write_rows(self, target: ProjectCollection, request: Head, body: bytes) -> None:
         rows: list[dict[str, Any]] = request["rows"]
         self._connection.make_room(
-            len(body) + sum(_MOST_BYTES_PER_CHARACTER * len(row["content"]) for row in rows)
+            len(body) + sum(_MAX_BYTES_PER_CHARACTER * len(row["content"]) for row in rows)
         )
         # LangChain's own write embeds the text; given vectors go through Chroma's.
         target.collection.upsert(

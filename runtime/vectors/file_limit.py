@@ -10,7 +10,7 @@ from runtime.vectors.locations import EmbeddedIndex
 
 _MARGIN = 2
 """Twice what a sound file can take: what stops at the limit is then found too long by the next look."""
-_MOST_TIMES_WRITTEN = 32
+_MAX_TIMES_WRITTEN = 32
 
 
 def limit_files(index: EmbeddedIndex, *, written_bytes: int = 0) -> None:
@@ -29,7 +29,7 @@ def limit_files(index: EmbeddedIndex, *, written_bytes: int = 0) -> None:
     swollen = swollen_file(index)
     if swollen is not None:
         raise VectorIndexDamagedError(f"the vector index {str(index)!r} is damaged ({swollen}); rebuild it")
-    limit = _MARGIN * most_file_bytes(index) + _MOST_TIMES_WRITTEN * written_bytes
+    limit = _MARGIN * most_file_bytes(index) + _MAX_TIMES_WRITTEN * written_bytes
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     within_hard = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
     resource.setrlimit(resource.RLIMIT_FSIZE, (within_hard, hard))

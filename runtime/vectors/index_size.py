@@ -15,7 +15,7 @@ _LINKS_BYTES = 132
 _LABEL_BYTES = 8
 _VALUE_BYTES = 4
 _SPARE_BYTES = 64 * 2**20
-_MOST_TIMES_DATABASE = 32
+_MAX_TIMES_DATABASE = 32
 """A row takes 1.5 KB of the database or more; its vector of 3,072 values with two dead ones takes 37 KB."""
 
 
@@ -40,7 +40,7 @@ def kept_vectors(location: IndexLocation, dimension: int) -> int:
 def most_file_bytes(index: EmbeddedIndex) -> int:
     """Return how long each file of a sound index is at most, told from its database, which damage never swells."""
     database = index.path / _DATABASE_FILE
-    return _SPARE_BYTES + _MOST_TIMES_DATABASE * (database.stat().st_size if database.is_file() else 0)
+    return _SPARE_BYTES + _MAX_TIMES_DATABASE * (database.stat().st_size if database.is_file() else 0)
 
 
 def swollen_file(location: IndexLocation) -> str | None:

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novelgen.errors import DeadlineExceededError
-from novelgen.models.position import StoryPosition
-from novelgen.models.project_id import require_project_id
+from novelgen.models.position import StoryPosition, require_project_id
 from runtime.vectors.frames import Head, pack_vectors
 from runtime.vectors.locations import IndexLocation
 from runtime.vectors.process import IndexProcess

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from novelgen.settings import ContextSettings
 
-from novelgen.chains.context_settings import ContextSettings
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ChapterPlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import EntityStateSnapshot
-from novelgen.models.story_settings import Settings
+from novelgen.models.user_file import Settings
 from runtime.context_chain import build_context_chain
 from runtime.memory_tools import (
     get_entity_state_tool,

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
-from novelgen.models.request import MemoryContextRequest
 from novelgen.rendering.prompt_block import render_context
 from runtime.context_chain import build_context_chain
 from runtime.ingest.entity_writes import store_entities
@@ -256,7 +256,7 @@ def test_the_context_is_the_same_whether_or_not_the_future_exists(
 ) -> None:
     """Rewriting chapter 2 when chapter 4 exists gives what it gave when chapter 2 was next."""
     is_recorded = stores.database(PROJECT).reading(
-        lambda unit: unit.scenes.require(PROJECT, StoryPosition(1, 1)).record_origin == "supplied"
+        lambda unit: unit.scenes.require(StoryPosition(1, 1)).record_origin == "supplied"
     )
     with MemoryStores(settings_for(tmp_path)) as young:
         young.create_project(PROJECT, language="en")

@@ -54,10 +54,9 @@ def measure(book: BenchBook, work_dir: Path, limits: Sequence[int]) -> list[dict
 
 def _sources(stores: BenchStores, project_id: str) -> Sources:
     with stores.database(project_id).read() as unit:
-        found = unit.consolidations.list_all(project_id)
+        found = unit.consolidations.list_all()
         return {
-            each.chunk.chunk_id: unit.memories.by_ids(project_id, each.source_ids, with_sources=True)
-            for each in found
+            each.chunk.chunk_id: unit.memories.by_ids(each.source_ids, with_sources=True) for each in found
         }
 
 

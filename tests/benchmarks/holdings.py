@@ -114,7 +114,7 @@ def _stored(stores: MemoryStores, project_ids: Sequence[str], *, memories_per_s:
 
 def _memories(stores: MemoryStores, project_id: str) -> int:
     with stores.database(project_id).read() as unit:
-        return unit.memories.count(project_id)
+        return unit.memories.count()
 
 
 def measure_opening(settings: NovelgenSettings, project_ids: Sequence[str]) -> Opening:
@@ -205,8 +205,8 @@ def _open(stores: MemoryStores, project_id: str) -> float:
     """Open a project's database, read its outline and return the milliseconds."""
     started_s = time.monotonic()
     with stores.database(project_id).read() as unit:
-        unit.projects.require(project_id)
-        unit.memories.count(project_id)
+        unit.projects.require()
+        unit.memories.count()
     return 1000 * (time.monotonic() - started_s)
 
 

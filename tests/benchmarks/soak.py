@@ -42,9 +42,9 @@ from tests.benchmarks.soak_faults import DIMENSION, Faults, FlakyChatModel, Flak
 
 WARM_UP = 0.2
 """Share of the run after which what the program holds must not grow."""
-MOST_GROWTH = {"rss_mb": 1.05, "descriptors": 1.05, "disk_mb": 1.2}
+MAX_GROWTH = {"rss_mb": 1.05, "descriptors": 1.05, "disk_mb": 1.2}
 """End over base, see `samples.growth`. Disk may wobble: an index keeps room for what was deleted."""
-LEAST_JUDGED_S = 300.0
+MIN_JUDGED_S = 300.0
 """A shorter run does not get warm, and its growth is reported but not judged."""
 SAMPLE_EVERY_S = 3.0
 LONGEST_ACT_S = 120.0
@@ -186,7 +186,7 @@ class Soak:
             growth=grown,
             samples=samples,
             errors=errors,
-            promises=_promises(counts, errors, grown, is_judged=passed_s >= LEAST_JUDGED_S),
+            promises=_promises(counts, errors, grown, is_judged=passed_s >= MIN_JUDGED_S),
         )
 
     def _times(self, name: str, passed_s: float) -> ActTimes:
@@ -248,7 +248,7 @@ def _promises(
     }
     promises: dict[str, bool | None] = {text: not counts[name] for text, name in none_of.items()}
     promises["no call raised what it should not, none hangs"] = not errors
-    for name, most in MOST_GROWTH.items():
+    for name, most in MAX_GROWTH.items():
         promises[f"{name} at the end at most {most} x after warm-up"] = (
             grown[name]["ratio"] <= most if is_judged else None
         )

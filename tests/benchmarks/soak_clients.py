@@ -204,7 +204,7 @@ def check_project(
             _check_place(unit, project_id, project, place, versions, found)
         found["foreign rows"] += sum(
             misplaced_marks(chunk.content, project=project, before=None)[0]
-            for chunk in unit.memories.by_ids(project_id, sorted(unit.memories.index_ids(project_id)))
+            for chunk in unit.memories.by_ids(sorted(unit.memories.index_ids()))
         )
     try:
         repair_index(stores, project_id)
@@ -222,8 +222,8 @@ def _check_place(
     unit: UnitOfWork, project_id: str, project: int, place: int, versions: set[Version], found: Counter[str]
 ) -> None:
     at = position_of(place)
-    stored = unit.scenes.get(project_id, at)
-    chunks = unit.memories.of_scenes(project_id, [(at.chapter_index, at.scene_index)])
+    stored = unit.scenes.get(at)
+    chunks = unit.memories.of_scenes([(at.chapter_index, at.scene_index)])
     contents = sorted(chunk.content for chunk in chunks if chunk.content_type == "memory")
     found["checked"] += 1
     if stored is None:

@@ -176,7 +176,7 @@ def _read_back(settings: NovelgenSettings, jobs: Sequence[Job]) -> tuple[int, Co
     with MemoryStores(settings) as stores:
         for project_id, number in {(job.project_id, job.project) for job in jobs}:
             with stores.database(project_id).read() as unit:
-                counts = unit.outbox.counts(project_id)
+                counts = unit.outbox.counts()
             left += counts["pending"] + counts["failed"]
             problems["not indexed"] += drain_outbox(stores, project_id).waiting
             problems["index differs"] += not verify_index(stores, project_id).is_sound

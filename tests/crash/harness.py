@@ -92,8 +92,8 @@ def require_acknowledged(folder: Path, acknowledged: Acknowledged, *, where: str
         return
     database = DatabaseManager.open(file, busy_timeout_s=GUARD_S)
     try:
-        with database.read() as unit:
-            if unit.projects.get(PROJECT) is None:
+        with database.project(PROJECT).read() as unit:
+            if unit.projects.get() is None:
                 assert not acknowledged.versions, f"{where}: the project is gone"
                 return
             for place in range(1, PLACES + 1):
@@ -110,15 +110,15 @@ def require_acknowledged(folder: Path, acknowledged: Acknowledged, *, where: str
 
 def _version_at(unit: object, place: int, *, where: str) -> str | None:
     """Return which version stands at a place, having checked that all of it is there, once, and nothing else."""
-    stored = unit.scenes.get(PROJECT, StoryPosition(1, place))  # type: ignore[attr-defined]
+    stored = unit.scenes.get(StoryPosition(1, place))  # type: ignore[attr-defined]
     memories = [
         chunk.content
-        for chunk in unit.memories.of_scenes(PROJECT, [(1, place)])  # type: ignore[attr-defined]
+        for chunk in unit.memories.of_scenes([(1, place)])  # type: ignore[attr-defined]
         if chunk.content_type == "memory"
     ]
     changes = [
         change.value
-        for change in unit.states.changes_of(PROJECT)  # type: ignore[attr-defined]
+        for change in unit.states.changes_of()  # type: ignore[attr-defined]
         if change.scene_index == place
     ]
     if stored is None:

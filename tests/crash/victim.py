@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from novelgen.errors import UnknownSceneError
+from novelgen.models.context import MemoryContextRequest
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
-from novelgen.models.request import MemoryContextRequest
 from runtime.context_chain import build_context_chain
 from runtime.ingest.ingest import delete_scene, ingest_scenes
 from runtime.ingest.scene_input import SceneInput

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from novelgen.models.context import SceneMemoryContext
-from novelgen.models.request import MemoryContextRequest
+from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from runtime.stores import MemoryStores
 from tests.faults.expectations import context_of, stages
 from tests.faults.large_story import EMBEDDINGS, build_large_story, large_request

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from novelgen.models.context import SceneMemoryContext
-from novelgen.models.request import MemoryContextRequest
+from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from runtime.context_chain import build_context_chain
 from runtime.ingest.indexing import reindex, verify_index
 from runtime.stores import MemoryStores
@@ -21,7 +20,7 @@ HANG_GUARD_S = 120.0
 TIGHT = {"tool_timeout_s": 8.0, "chain_timeout_s": 30.0, "vector_store": {"write_timeout_s": 10.0}}
 """For faults that hang: the deadlines of a tool and of a write to the index as shipped."""
 
-LEAST_KEPT = 0.8
+MIN_KEPT = 0.8
 """Share of a context's memories that an approximate index must find again after it was built anew."""
 
 
@@ -104,7 +103,7 @@ def require_healthy_but_for_order(
     """
     context = context_of(stores, request)
     kept = set(_memory_ids(context)) & set(_memory_ids(healthy))
-    assert len(kept) >= LEAST_KEPT * len(healthy.relevant_memories) > 0
+    assert len(kept) >= MIN_KEPT * len(healthy.relevant_memories) > 0
     _require_sound(stores, context, healthy)
 
 

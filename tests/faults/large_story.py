@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity
 from novelgen.models.plan import ScenePlan
 from novelgen.models.record import SceneRecord
-from novelgen.models.request import MemoryContextRequest
 from runtime.ingest.entity_writes import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import DatabaseBusyError, DatabaseError, SchemaVersionError
-from novelgen.models.context import SceneMemoryContext
+from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from novelgen.models.plan import GeneratedScene
-from novelgen.models.request import MemoryContextRequest
 from runtime.context_chain import build_context_chain
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput

@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import DatabaseError
-from novelgen.models.context import SceneMemoryContext
-from novelgen.models.request import MemoryContextRequest
+from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from runtime.context_chain import build_context_chain
 from runtime.ingest.indexing import verify_index
 from runtime.ingest.ingest import ingest_scene, ingest_scenes
@@ -104,12 +103,12 @@ def _free_bytes(folder: Path) -> int:
 
 def _stored_scenes(stores: MemoryStores) -> list[int]:
     with stores.database("demo").read() as unit:
-        return [scene.scene_index for scene in unit.scenes.list_as_of("demo")]
+        return [scene.scene_index for scene in unit.scenes.list_as_of()]
 
 
 def _memories(stores: MemoryStores) -> list[tuple[int | None, str]]:
     with stores.database("demo").read() as unit:
-        found = [stored.chunk for stored in unit.memories.list_matching("demo")]
+        found = [stored.chunk for stored in unit.memories.list_matching()]
     return sorted((chunk.scene_index, chunk.content) for chunk in found)
 
 

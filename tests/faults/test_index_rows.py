@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from novelgen.memory.search import SearchQuery, SearchRequest
-from novelgen.models.context import SceneMemoryContext
-from novelgen.models.request import MemoryContextRequest
+from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from runtime.ingest.indexing import verify_index
 from runtime.retrieval.search import search_memories
 from runtime.stores import MemoryStores

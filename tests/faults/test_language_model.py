@@ -12,8 +12,8 @@ import pytest
 from langchain_openai import ChatOpenAI
 
 from novelgen.chains.scene_record_chain import SceneRecordSettings
+from novelgen.models.context import MemoryContextRequest
 from novelgen.models.position import StoryPosition
-from novelgen.models.request import MemoryContextRequest
 from runtime.context_chain import build_context_chain
 from runtime.ingest.extraction import extract_scenes
 from runtime.ingest.extraction_choice import ExtractionChoice
@@ -147,7 +147,7 @@ def test_a_failing_model_leaves_the_scene_as_it_is(
         assert _extract(stores, at, stub, timeout_s=2.0) == "failed"
     assert time.monotonic() - started_s < HANG_GUARD_S
     with stores.database(PROJECT).read() as unit:
-        stored = unit.scenes.require(PROJECT, at)
+        stored = unit.scenes.require(at)
     assert (stored.text, stored.record, stored.extraction_status) == (TEXT, None, "failed")
     with openai_stub(_say(GOOD)) as stub:
         assert _extract(stores, at, stub, timeout_s=HANG_GUARD_S, retry=True) == "done"
@@ -161,7 +161,7 @@ def test_an_odd_answer_is_read_and_stays_in_its_project(
     with openai_stub(respond) as stub:
         assert _extract(stores, at, stub, timeout_s=HANG_GUARD_S) == "done"
     with stores.database(PROJECT).read() as unit:
-        stored = unit.scenes.require(PROJECT, at)
+        stored = unit.scenes.require(at)
         projects = [project.project_id for project in unit.projects.list_all()]
     assert stored.record is not None
     assert [memory.content for memory in stored.record.memories] == [RECORD["memories"][0]["content"]]  # type: ignore[index]

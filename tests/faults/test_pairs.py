@@ -16,8 +16,7 @@ import pytest
 from langchain_core.language_models import BaseChatModel
 from langchain_openai import ChatOpenAI
 
-from novelgen.models.context import SceneMemoryContext
-from novelgen.models.request import MemoryContextRequest
+from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from runtime.context_chain import build_context_chain
 from runtime.providers.hashed_embeddings import HashedNgramEmbeddings
 from runtime.stores import MemoryStores

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import DatabaseError
-from novelgen.models.context import SceneMemoryContext
-from novelgen.models.request import MemoryContextRequest
+from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from runtime.ingest.indexing import drain_outbox, verify_index
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
@@ -86,14 +85,14 @@ def test_a_server_killed_in_a_transaction_costs_states_only(
         server.start()
         require_healthy(stores, request_in_demo, healthy)
         with stores.database("demo").read() as unit:
-            assert unit.projects.require("demo").name == "demo"
+            assert unit.projects.require().name == "demo"
 
 
 def _update_while_the_server_dies(stores: MemoryStores, server: PostgresServer) -> None:
     with stores.database("demo").write() as unit:
-        unit.projects.update("demo", name="half done")
+        unit.projects.update(name="half done")
         server.kill()
-        unit.projects.require("demo")
+        unit.projects.require()
 
 
 @covers(34)

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from novelgen.errors import UserInputError
+from novelgen.models.context import MemoryContextRequest
 from novelgen.models.plan import ScenePlan
 from novelgen.models.record import SceneRecord
-from novelgen.models.request import MemoryContextRequest
 from novelgen.text.scrub import scrub_text
 from runtime.cli.exit_codes import ExitCode
 from runtime.cli.main import novelgen
@@ -50,8 +50,8 @@ def test_dirty_text_is_the_same_in_sql_index_and_file(stores: MemoryStores, dirt
     scene = SceneInput(chapter_index=1, scene_index=1, title=dirt, text=f"{fact}. {dirt}", record=record)
     ingest_scene(stores, PROJECT, scene)
     with stores.database(PROJECT).read() as unit:
-        (stored,) = unit.scenes.list_as_of(PROJECT, with_text=True)
-        chunks = {each.chunk.chunk_id: each.chunk for each in unit.memories.list_matching(PROJECT)}
+        (stored,) = unit.scenes.list_as_of(with_text=True)
+        chunks = {each.chunk.chunk_id: each.chunk for each in unit.memories.list_matching()}
     assert stored.text == scrub_text(f"{fact}. {dirt}")
     vector = stores.embeddings.embed_query(fact)
     (hits,) = stores.vectors(PROJECT).query(PROJECT, [vector], top_k=5)
@@ -74,7 +74,7 @@ def test_a_scene_of_ten_megabytes_is_refused_by_the_library(stores: MemoryStores
     with pytest.raises(UserInputError, match=r"scene 1 of chapter 9 has 10,000,000 characters.*split it"):
         ingest_scene(stores, PROJECT, scene)
     with stores.database(PROJECT).read() as unit:
-        assert all(each.chapter_index != 9 for each in unit.scenes.list_as_of(PROJECT))
+        assert all(each.chapter_index != 9 for each in unit.scenes.list_as_of())
 
 
 @covers(49)

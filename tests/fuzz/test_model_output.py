@@ -8,7 +8,7 @@ import time
 import pytest
 from hypothesis import given
 
-from novelgen.model_calls.parsing import UnusableAnswerError, parse_json_object
+from novelgen.model_calls.answers import UnusableAnswerError, parse_json_object
 from tests.fuzz.strategies import TEXTS, broken_texts, documented, fuzzed
 
 GOOD = json.dumps({"entities": ["C0"], "queries": [{"query": "the key", "tags": []}]})

@@ -12,7 +12,7 @@ from novelgen.errors import ConfigurationError
 from novelgen.planning.model_planner import PROMPT_VARIABLES, REPAIR_VARIABLES
 from novelgen.planning.retrieval_plan import ModelRetrievalPlan
 from novelgen.prompting import load_chat_prompt, read_prompt_file
-from novelgen.text.cjk import StoryLanguage, story_language
+from novelgen.text.language import StoryLanguage, story_language
 
 LANGUAGES: tuple[StoryLanguage, ...] = ("en", "zh")
 PLANNER_PROMPTS = {"plan_retrieval": PROMPT_VARIABLES, "repair_retrieval_plan": REPAIR_VARIABLES}

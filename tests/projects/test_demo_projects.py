@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from novelgen.models.event_types import EVENT_TYPES
+from novelgen.models.memory import EVENT_TYPES
 
 PROJECTS = Path(__file__).resolve().parents[2] / "projects"
 LANGUAGES = {"demo": "en", "demo-zh": "zh"}

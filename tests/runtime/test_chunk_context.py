@@ -103,7 +103,7 @@ def test_the_whole_book_is_at_hand(stores: MemoryStores) -> None:
     assert context.issues == []
 
 
-def test_the_rest_is_counted_beyond_what_an_arm_lists(stores: MemoryStores) -> None:
+def test_the_rest_is_counted_beyond_what_a_retriever_lists(stores: MemoryStores) -> None:
     """Of a protagonist's 120 memories ten are told and 110 counted, but for those that come later."""
     names = [f"{number:02x}".translate(HANDS) for number in range(160)]
     told = [(f"B{n}", f"宝玉收下{name}。", ["C9"], 5) for n, name in enumerate(names)]
@@ -137,9 +137,9 @@ def test_a_term_is_translated_where_it_first_appears(stores: MemoryStores) -> No
 def test_what_was_attached_by_hand_comes_with_its_entity(demo_stores: MemoryStores) -> None:
     """A note that names nobody is at hand where the entity appears that it was attached to."""
     with demo_stores.database("demo").write() as unit:
-        character = unit.entities.list_all("demo", entity_types=["character"])[0].entity
-        note = unit.memories.add_note("demo", "Always formal, never uses contractions.")
-        unit.attachments.attach("demo", [note.chunk_id], [character.entity_id])
+        character = unit.entities.list_all(entity_types=["character"])[0].entity
+        note = unit.memories.add_note("Always formal, never uses contractions.")
+        unit.attachments.attach([note.chunk_id], [character.entity_id])
     context = build_chunk_context("demo", f"{character.name} spoke.", stores=demo_stores, limit=200)
     found = {each.chunk.chunk_id: each.attached_to for each in context.memories}
     assert found[note.chunk_id] == [character.entity_id]
@@ -150,8 +150,8 @@ def test_reading_writes_nothing_unless_asked(stores: MemoryStores) -> None:
 
     def noted() -> tuple[str, set[str]]:
         with stores.database(PROJECT).read() as unit:
-            version = unit.story_version(PROJECT, StoryPosition())
-            every = unit.memories.list_matching(PROJECT)
+            version = unit.story_version(StoryPosition())
+            every = unit.memories.list_matching()
         return version, {each.chunk.chunk_id for each in every if each.last_accessed_at is not None}
 
     version, _ = noted()

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from langchain_core.runnables import RunnableLambda
 
+from novelgen.models.context import MemoryContextRequest
 from novelgen.models.plan import GeneratedScene, ScenePlan
 from novelgen.models.position import StoryPosition
-from novelgen.models.request import MemoryContextRequest
 from runtime.context_chain import build_context_chain
 from runtime.orchestrator import SceneBrief, WrittenScene, build_scene_pipeline
 from runtime.stores import MemoryStores
@@ -34,8 +34,8 @@ def test_a_scene_is_remembered_written_and_taken_in(demo_stores: MemoryStores) -
     assert outcome.ingest is not None
     assert outcome.issues == []
     with demo_stores.database("demo").read() as unit:
-        assert unit.scenes.require("demo", StoryPosition(7, 1)).text is not None
-        after = unit.lexical.search("demo", "counted the steps")
+        assert unit.scenes.require(StoryPosition(7, 1)).text is not None
+        after = unit.lexical.search("counted the steps")
     assert after
 
 
@@ -77,7 +77,7 @@ def test_what_the_writer_raises_is_the_callers_own(demo_stores: MemoryStores) ->
     with pytest.raises(RuntimeError, match="the writer's model is down"):
         pipeline.invoke(demo_request("demo", 7, 1))
     with demo_stores.database("demo").read() as unit:
-        assert unit.scenes.get("demo", StoryPosition(7, 1)) is None
+        assert unit.scenes.get(StoryPosition(7, 1)) is None
 
 
 def test_it_is_a_step_of_any_chain_and_takes_a_runnable_as_writer(demo_stores: MemoryStores) -> None:

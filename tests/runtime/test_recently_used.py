@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runtime.recently_used import RecentlyUsed
+from runtime.stores import RecentlyUsed
 
 
 def test_what_was_used_longest_ago_is_too_many() -> None:

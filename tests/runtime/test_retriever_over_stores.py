@@ -77,7 +77,7 @@ def test_every_document_lies_before_the_position(
 def test_a_name_filters_like_an_id(stores: MemoryStores) -> None:
     """Entities may be named as people write them."""
     with stores.database("demo").read() as unit:
-        entity = unit.entities.list_all("demo", entity_types=["character"])[0].entity
+        entity = unit.entities.list_all(entity_types=["character"])[0].entity
     found = {
         key: StoryMemoryRetriever(
             memory=StoryMemoryTools(stores), project_id="demo", entities=[key], content_type="memory", k=50

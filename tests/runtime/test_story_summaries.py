@@ -159,12 +159,12 @@ def test_a_withheld_summary_outlives_the_models(stores: MemoryStores) -> None:
     """A person's words about scenes that went elsewhere are kept for them to see."""
     write_author_summary(stores, PROJECT, "chapter", 1, "Mine.")
     with stores.database(PROJECT).write() as unit:
-        unit.scenes.move_scene(PROJECT, StoryPosition(1, 2), StoryPosition(2, 1))
+        unit.scenes.move_scene(StoryPosition(1, 2), StoryPosition(2, 1))
     listed = find_summary(stores, PROJECT, "chapter", 1)
     assert (listed.state, listed.written, listed.told) == ("withheld", "Mine.", "event 11.")
     write_model_summaries(stores, PROJECT, ScriptedChatModel(answer=repeating), only=("chapter", 1))
     with stores.database(PROJECT).read() as unit:
-        kept = {each.summary.text for each in unit.summaries.list_as_of(PROJECT)}
+        kept = {each.summary.text for each in unit.summaries.list_as_of()}
     assert kept == {"Mine.", "In short, event 11."}
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity
 from novelgen.models.plan import ScenePlan
-from novelgen.models.request import MemoryContextRequest
 from runtime.cli.exit_codes import ExitCode
 from runtime.cli.main import novelgen
 from runtime.context_chain import build_context_chain

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.record import SceneRecord
-from novelgen.models.request import MemoryContextRequest
 from runtime.context_chain import build_context_chain
 from runtime.ingest.entity_writes import store_entities
 from runtime.ingest.ingest import ingest_scene
@@ -111,7 +111,7 @@ def test_look_alike_projects_see_their_own_rows_only(stores: MemoryStores, numbe
 
 
 def test_rows_planted_in_the_database_under_another_name_stay_inside(demo_folder: Path) -> None:
-    """Memories that were given to another project behind our back are found by neither arm nor filter."""
+    """Memories that were given to another project behind our back are found by neither retriever nor filter."""
     database = demo_folder / "demo" / "data" / "novel.db"
     with closing(sqlite3.connect(database)) as connection:
         rows = connection.execute("SELECT row_id, chunk_id FROM memory_chunks LIMIT 40").fetchall()
@@ -129,8 +129,8 @@ def test_rows_planted_in_the_database_under_another_name_stay_inside(demo_folder
         context = build_context_chain(stores, write_files=False).invoke(demo_request("demo", 6, 1))
         found = search_story_memory_tool("demo", "the heron key", top_k=200, stores=stores)
         with stores.database("demo").read() as unit:
-            listed = {each.chunk.chunk_id for each in unit.memories.list_matching("demo")}
-            by_id = unit.memories.by_ids("demo", stolen, as_of=END_OF_STORY)
+            listed = {each.chunk.chunk_id for each in unit.memories.list_matching()}
+            by_id = unit.memories.by_ids(stolen, as_of=END_OF_STORY)
     told = {chunk.chunk_id for chunk in [*context.relevant_memories, *found]} | listed
     assert told
     assert told & set(stolen) == set()

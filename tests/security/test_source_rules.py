@@ -26,7 +26,7 @@ FORBIDDEN_MODULES = (
     "langchain_community.tools",
 )
 FORBIDDEN_CALLS = {"eval", "exec", "load_prompt", "__import__", "system", "popen"}
-LEAST_SAFE_VERSIONS = {"langchain-core": "1.3.3"}
+MIN_SAFE_VERSIONS = {"langchain-core": "1.3.3"}
 
 
 def _imports(tree: ast.AST) -> Iterator[str]:
@@ -81,10 +81,10 @@ def _installed(package: str) -> Version | None:
         return None
 
 
-@pytest.mark.parametrize("package", LEAST_SAFE_VERSIONS)
+@pytest.mark.parametrize("package", MIN_SAFE_VERSIONS)
 def test_dependencies_have_their_least_safe_version(package: str) -> None:
     """Both what is installed and what pyproject.toml allows."""
-    least = Version(LEAST_SAFE_VERSIONS[package])
+    least = Version(MIN_SAFE_VERSIONS[package])
     assert _installed(package) >= least
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     (requirement,) = (each for each in map(Requirement, project["dependencies"]) if each.name == package)

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from novelgen.models.context import MemoryContextRequest
 from novelgen.models.plan import ScenePlan
 from novelgen.models.record import SceneRecord
-from novelgen.models.request import MemoryContextRequest
 from novelgen.rendering.prompt_block import render_context
 from runtime.context_chain import build_context_chain
 from runtime.ingest.extraction import extract_scenes

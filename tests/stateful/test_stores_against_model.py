@@ -24,11 +24,11 @@ from hypothesis.stateful import (
 )
 
 from novelgen.errors import VectorIndexError
+from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
-from novelgen.models.request import MemoryContextRequest
 from runtime.context_chain import build_context_chain
 from runtime.ingest.entity_writes import store_entities
 from runtime.ingest.indexing import drain_outbox, verify_index

@@ -7,8 +7,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from novelgen.models.context import MemoryContextRequest
 from novelgen.models.plan import ChapterPlan, ScenePlan
-from novelgen.models.request import MemoryContextRequest
 from runtime.ingest.entity_writes import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import scenes_of_chapter

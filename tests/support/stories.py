@@ -6,14 +6,12 @@ from datetime import UTC, datetime
 
 from novelgen.memory.in_memory import InMemoryStoryMemory
 from novelgen.memory.outline import OutlineScene
-from novelgen.models.characters import Character, CharactersConfig
+from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity, EntityAlias
-from novelgen.models.loop import OpenLoop
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ScenePlan
-from novelgen.models.relationship import Relationship
-from novelgen.models.request import MemoryContextRequest
-from novelgen.models.state import StateChange
+from novelgen.models.state import OpenLoop, Relationship, StateChange
+from novelgen.models.user_file import Character, CharactersConfig
 
 PROJECT = "lighthouse"
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)

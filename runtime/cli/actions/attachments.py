@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from novelgen.models.attachment import Attachment
+from novelgen.models.memory import Attachment
 from runtime.attachment_tools import (
     AttachmentChange,
     memory_attach,

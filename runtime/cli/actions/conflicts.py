@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from novelgen.records.conflict import ConflictSource
+from novelgen.records.conflicts import ConflictSource
 from runtime.cli.index_following import index_state
 from runtime.cli.opening import opened_project
 from runtime.cli.output import print_json, print_table, print_text, report_line

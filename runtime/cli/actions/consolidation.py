@@ -53,7 +53,7 @@ def consolidate(
 def list_consolidations(session: CliSession, project_id: str, *, as_json: bool) -> None:
     """Show the consolidated memories in story order."""
     with opened_project(session, project_id) as stores, stores.database(project_id).read() as unit:
-        found = unit.consolidations.list_all(project_id)
+        found = unit.consolidations.list_all()
     if as_json:
         print_json(found)
         return

@@ -51,7 +51,7 @@ def show_entity(
         with stores.database(project_id).read() as unit:
             entities = known_entities(unit, project_id, as_of)
             entity = resolved_entity(name, entities)
-            states = unit.states.snapshots(project_id, [entity.entity_id], as_of=as_of or END_OF_STORY)
+            states = unit.states.snapshots([entity.entity_id], as_of=as_of or END_OF_STORY)
         language = story_language(stores, project_id)
     if as_json:
         print_json({"entity": entity, "state": states[0] if states else None})
@@ -74,8 +74,8 @@ def show_entity(
 def known_entities(unit: UnitOfWork, project_id: str, as_of: StoryPosition | None) -> list[Entity]:
     """Return the entities as the story has shown them before a position; None means all, whole."""
     if as_of is not None:
-        return unit.entities.list_as_of(project_id, as_of=as_of)
-    return [stored.entity for stored in unit.entities.list_all(project_id)]
+        return unit.entities.list_as_of(as_of=as_of)
+    return [stored.entity for stored in unit.entities.list_all()]
 
 
 def resolved_entity(name: str, entities: list[Entity]) -> Entity:

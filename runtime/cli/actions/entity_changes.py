@@ -24,7 +24,7 @@ def merge_entities(session: CliSession, project_id: str, keep: str, gone: str) -
         with stores.database(project_id).write() as unit:
             entities = known_entities(unit, project_id, None)
             kept, merged = (resolved_entity(name, entities) for name in (keep, gone))
-            change = unit.merges.merge(project_id, kept.entity_id, merged.entity_id)
+            change = unit.merges.merge(kept.entity_id, merged.entity_id)
         follow_index(stores, project_id)
     print_text(f"{merged.entity_id} ({merged.name}) is now part of {kept.entity_id} ({kept.name})")
     print_text(f"undo: novelgen entity undo {project_id} {change.change_id}")
@@ -51,9 +51,7 @@ def split_entity(
     with opened_project(session, project_id) as stores:
         with stores.database(project_id).write() as unit:
             entity = resolved_entity(name, known_entities(unit, project_id, None))
-            change = unit.merges.split(
-                project_id, entity.entity_id, name=new_name, aliases=aliases, scenes=places
-            )
+            change = unit.merges.split(entity.entity_id, name=new_name, aliases=aliases, scenes=places)
         follow_index(stores, project_id)
     print_text(f"{change.other_id} ({new_name}) came out of {entity.entity_id} ({entity.name})")
     print_text(f"undo: novelgen entity undo {project_id} {change.change_id}")
@@ -67,7 +65,7 @@ def undo_entity_change(session: CliSession, project_id: str, change_id: int) -> 
     """
     with opened_project(session, project_id) as stores:
         with stores.database(project_id).write() as unit:
-            change = unit.merges.undo(project_id, change_id)
+            change = unit.merges.undo(change_id)
         follow_index(stores, project_id)
     print_text(f"undone: {change.kind} of {change.entity_id} and {change.other_id}")
 
@@ -75,7 +73,7 @@ def undo_entity_change(session: CliSession, project_id: str, change_id: int) -> 
 def list_entity_changes(session: CliSession, project_id: str, *, as_json: bool) -> None:
     """Show all merges and splits, the oldest first."""
     with opened_project(session, project_id) as stores, stores.database(project_id).read() as unit:
-        changes = unit.merges.list_all(project_id)
+        changes = unit.merges.list_all()
     if as_json:
         print_json(changes)
         return

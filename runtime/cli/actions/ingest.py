@@ -11,7 +11,7 @@ import click
 
 from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputError
 from novelgen.models.context import ReportIssue
-from novelgen.models.story_settings import Settings
+from novelgen.models.user_file import Settings
 from runtime.cli.exit_codes import ExitCode
 from runtime.cli.index_following import index_state
 from runtime.cli.ingest_sources import IngestSources
@@ -126,13 +126,13 @@ def _ensure_stored(stores: MemoryStores, project_id: str, given: Settings | None
         stores.create_project(project_id, name=settings.project_name, language=settings.language)
         database = stores.database(project_id)
     with database.write() as unit:
-        stored = unit.projects.require(project_id)
+        stored = unit.projects.require()
         name, language = settings.project_name or stored.name, settings.language or stored.language
         kept = {"parts": [], **stored.settings}
         parts = [part.model_dump(exclude={"extra"}) for part in settings.parts]
         told = kept if given is None else {**kept, "parts": parts}
         if (name, language, told) != (stored.name, stored.language, kept):
-            unit.projects.update(project_id, name=name, language=language, settings=told)
+            unit.projects.update(name=name, language=language, settings=told)
 
 
 def _take_in(
@@ -175,7 +175,7 @@ def _print_summary(stores: MemoryStores, project_id: str, tally: _Tally, indexin
         )
     outcomes = [scene.outcome for scene in tally.scenes]
     with stores.database(project_id).read() as unit:
-        memories, entities = unit.memories.count(project_id), len(unit.entities.list_all(project_id))
+        memories, entities = unit.memories.count(), len(unit.entities.list_all())
     print_pairs(
         {
             "project": project_id,

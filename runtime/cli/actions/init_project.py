@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from novelgen.models.characters import CharactersConfig
-from novelgen.models.story_settings import Settings
+from novelgen.models.user_file import CharactersConfig, Settings
 from runtime.cli.config_template import config_template
 from runtime.cli.output import print_text
 from runtime.cli.session import CliSession

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from novelgen.errors import UserInputError
-from novelgen.models.loop import LoopStatus, OpenLoop
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedLoopAdvance
+from novelgen.models.state import LoopStatus, OpenLoop
 from runtime.cli.opening import opened_project
 from runtime.cli.output import print_json, print_pairs, print_table, print_text
 from runtime.cli.session import CliSession
@@ -32,9 +32,9 @@ def list_loops(
     with opened_project(session, project_id) as stores, stores.database(project_id).read() as unit:
         cut = as_of or END_OF_STORY
         found = (
-            unit.loops.list_as_of(project_id, as_of=cut, statuses=wanted)
+            unit.loops.list_as_of(as_of=cut, statuses=wanted)
             if due is None
-            else unit.loops.due(project_id, as_of=cut, limit=due)
+            else unit.loops.due(as_of=cut, limit=due)
         )
     if as_json:
         print_json(found)
@@ -55,7 +55,7 @@ def show_loop(
         UserInputError: When it is not planted by then.
     """
     with opened_project(session, project_id) as stores, stores.database(project_id).read() as unit:
-        loop = _required(unit.loops.get(project_id, loop_id, as_of=as_of or END_OF_STORY), loop_id)
+        loop = _required(unit.loops.get(loop_id, as_of=as_of or END_OF_STORY), loop_id)
     if as_json:
         print_json(loop)
         return
@@ -110,9 +110,9 @@ def edit_loop(
 
 def _advance(scope: StoryScope, loop_id: str, note: str) -> None:
     with scope.database.write() as unit:
-        _required(unit.loops.get(scope.project_id, loop_id, as_of=scope.as_of), loop_id)
+        _required(unit.loops.get(loop_id, as_of=scope.as_of), loop_id)
         at = scope.writing_position(unit)
-        unit.loops.append(scope.project_id, RecordedLoopAdvance(id=loop_id, note=note), at=at)
+        unit.loops.append(RecordedLoopAdvance(id=loop_id, note=note), at=at)
 
 
 def _required(loop: OpenLoop | None, loop_id: str) -> OpenLoop:

@@ -42,8 +42,8 @@ def list_memories(
                 content_types=_content_types(content_types),
                 statuses=[cast(MemoryStatus, status)],
             )
-            found = unit.memories.list_matching(project_id, wanted, limit=limit)
-            total = unit.memories.count(project_id, wanted)
+            found = unit.memories.list_matching(wanted, limit=limit)
+            total = unit.memories.count(wanted)
         labels = view_labels_for(story_language(stores, project_id))
     if as_json:
         print_json(found)
@@ -62,7 +62,7 @@ def show_memory(session: CliSession, project_id: str, memory_id: str, *, as_json
     with opened_project(session, project_id) as stores:
         with stores.database(project_id).read() as unit:
             memory = found_memory(unit, project_id, memory_id)
-            attachments = unit.attachments.attachments_of(project_id, memory.chunk.chunk_id)
+            attachments = unit.attachments.attachments_of(memory.chunk.chunk_id)
         labels = view_labels_for(story_language(stores, project_id))
     if as_json:
         print_json({**memory.model_dump(mode="json"), "attachments": attachments})
@@ -101,7 +101,7 @@ def edit_memory(session: CliSession, project_id: str, memory_id: str, **changes:
     with opened_project(session, project_id) as stores:
         with stores.database(project_id).write() as unit:
             chunk_id = found_memory(unit, project_id, memory_id).chunk.chunk_id
-            unit.memories.edit(project_id, chunk_id, MemoryEdit(**given))
+            unit.memories.edit(chunk_id, MemoryEdit(**given))
         follow_index(stores, project_id)
     print_text(f"edited {memory_id}; no ingest touches it from now on")
 
@@ -152,7 +152,7 @@ def add_note(
     with opened_project(session, project_id) as stores:
         with stores.database(project_id).write() as unit:
             ids = _entity_ids(unit, project_id, entities, None)
-            note = unit.memories.add_note(project_id, text.strip(), at=place_before(start), entities=ids)
+            note = unit.memories.add_note(text.strip(), at=place_before(start), entities=ids)
         follow_index(stores, project_id)
     print_text(f"noted as {note.chunk_id}, read {f'from {start} on' if start else 'everywhere'}")
 
@@ -175,10 +175,10 @@ def found_memory(unit: UnitOfWork, project_id: str, memory_id: str) -> StoredMem
     Raises:
         UnknownMemoryError: When there is none of that id.
     """
-    memory = unit.memories.get(project_id, memory_id)
+    memory = unit.memories.get(memory_id)
     if memory is not None:
         return memory
-    every = unit.memories.list_matching(project_id, MemoryFilter(statuses=_ALL_STATUSES, unconsolidated=True))
+    every = unit.memories.list_matching(MemoryFilter(statuses=_ALL_STATUSES, unconsolidated=True))
     for each in every:
         if each.chunk.source_id == memory_id:
             return each

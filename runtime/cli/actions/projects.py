@@ -65,14 +65,14 @@ def _is_project_folder(session: CliSession, name: str) -> bool:
 def _overview(session: CliSession, project_id: str) -> ProjectOverview:
     try:
         with opened_stores(session, project_id) as stores, stores.database(project_id).read() as unit:
-            project = unit.projects.require(project_id)
+            project = unit.projects.require()
             return ProjectOverview(
                 project_id=project_id,
                 name=project.name,
                 language=project.language,
-                scenes=len(unit.scenes.list_as_of(project_id)),
-                memories=unit.memories.count(project_id),
-                entities=len(unit.entities.list_all(project_id)),
+                scenes=len(unit.scenes.list_as_of()),
+                memories=unit.memories.count(),
+                entities=len(unit.entities.list_all()),
             )
     except UnknownProjectError:
         return ProjectOverview(project_id=project_id, problem="nothing stored yet: run `novelgen ingest`")

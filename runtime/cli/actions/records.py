@@ -72,13 +72,13 @@ def edit_record(
 
 def _stored_scene(stores: MemoryStores, project_id: str, place: StoryPosition) -> StoredScene:
     with stores.database(project_id).read() as unit:
-        return unit.scenes.require(project_id, place)
+        return unit.scenes.require(place)
 
 
 def _unverified_facts(stores: MemoryStores, scene: StoredScene) -> list[str]:
     with stores.database(scene.project_id).read() as unit:
-        memories = unit.memories.list_matching(scene.project_id, MemoryFilter(unverified_only=True))
-        changes = unit.states.unverified(scene.project_id, scene_id=scene.scene_id)
+        memories = unit.memories.list_matching(MemoryFilter(unverified_only=True))
+        changes = unit.states.unverified(scene_id=scene.scene_id)
     facts = [
         f"memory {stored.chunk.source_id}: {stored.chunk.content}"
         for stored in memories

@@ -7,7 +7,7 @@ from typing import Any
 
 from novelgen.errors import UserInputError
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.relationship import RelationshipDimension
+from novelgen.models.state import RelationshipDimension
 from runtime.cli.actions.entities import known_entities, resolved_entity
 from runtime.cli.opening import opened_project
 from runtime.cli.output import print_heading, print_json, print_pairs, print_table, print_text
@@ -33,9 +33,7 @@ def list_relationships(
     with opened_project(session, project_id) as stores, stores.database(project_id).read() as unit:
         known = known_entities(unit, project_id, as_of)
         own_id = resolved_entity(character, known).entity_id if character else None
-        found = unit.relationships.list_as_of(
-            project_id, as_of=as_of or END_OF_STORY, character_id=own_id, status=status
-        )
+        found = unit.relationships.list_as_of(as_of=as_of or END_OF_STORY, character_id=own_id, status=status)
     if as_json:
         print_json([each.seen_by(own_id) for each in found] if own_id else found)
         return
@@ -76,7 +74,7 @@ def show_relationship(
     with opened_project(session, project_id) as stores, stores.database(project_id).read() as unit:
         known = known_entities(unit, project_id, as_of)
         ids = [resolved_entity(name, known).entity_id for name in (first, second)]
-        relation = unit.relationships.between(project_id, ids[0], ids[1], as_of=as_of or END_OF_STORY)
+        relation = unit.relationships.between(ids[0], ids[1], as_of=as_of or END_OF_STORY)
     if relation is None:
         raise UserInputError(f"nothing is known of {ids[0]} and {ids[1]} together by then; add it first")
     if as_json:

@@ -22,7 +22,7 @@ def list_scenes(session: CliSession, project_id: str, *, as_json: bool) -> None:
     """Show the stored scenes in story order."""
     with opened_project(session, project_id) as stores:
         with stores.database(project_id).read() as unit:
-            scenes = unit.scenes.list_as_of(project_id)
+            scenes = unit.scenes.list_as_of()
             names = {each.entity_id: each.name for each in known_entities(unit, project_id, None)}
         labels = view_labels_for(story_language(stores, project_id))
     if as_json:
@@ -48,7 +48,7 @@ def show_scene(session: CliSession, project_id: str, place: StoryPosition, *, as
     """
     with opened_project(session, project_id) as stores:
         with stores.database(project_id).read() as unit:
-            scene = unit.scenes.require(project_id, place)
+            scene = unit.scenes.require(place)
             names = {each.entity_id: each.name for each in known_entities(unit, project_id, None)}
         labels = view_labels_for(story_language(stores, project_id))
     if as_json:
@@ -81,7 +81,7 @@ def insert_scene(
         raise UserInputError(f"{str(text_file)!r} holds no text; nothing was moved")
     with opened_project(session, project_id) as stores:
         with stores.database(project_id).write() as unit:
-            moved = unit.scenes.insert_gap(project_id, place)
+            moved = unit.scenes.insert_gap(place)
         if text is None:
             follow_index(stores, project_id)
             print_text(f"room at {place}; {moved} scenes moved")
@@ -106,11 +106,9 @@ def move_scene(session: CliSession, project_id: str, source: StoryPosition, targ
     with opened_project(session, project_id) as stores:
         with stores.database(project_id).write() as unit:
             if source.scene_index is None:
-                moved = unit.scenes.move_chapter(
-                    project_id, source.chapter_index or 0, target.chapter_index or 0
-                )
+                moved = unit.scenes.move_chapter(source.chapter_index or 0, target.chapter_index or 0)
             else:
-                moved = unit.scenes.move_scene(project_id, source, target)
+                moved = unit.scenes.move_scene(source, target)
         follow_index(stores, project_id)
     print_text(f"{source} is now {target}; {moved} scenes have another place than before")
     _remind_of_files(moved)

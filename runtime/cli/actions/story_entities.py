@@ -10,7 +10,7 @@ from novelgen.errors import UserInputError
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.rendering.labels import labels_for
-from novelgen.rendering.states import render_value
+from novelgen.rendering.lines import render_value
 from runtime.cli.actions.entities import known_entities, resolved_entity
 from runtime.cli.labels import place_text, view_labels_for
 from runtime.cli.opening import opened_project, story_language
@@ -69,7 +69,7 @@ def show_of_type(
         with stores.database(project_id).read() as unit:
             entities = known_entities(unit, project_id, as_of)
             entity = _resolved(name, entities, entity_type)
-            states = unit.states.snapshots(project_id, [entity.entity_id], as_of=as_of or END_OF_STORY)
+            states = unit.states.snapshots([entity.entity_id], as_of=as_of or END_OF_STORY)
         language = story_language(stores, project_id)
     if as_json:
         print_json({"entity": entity, "state": states[0] if states else None})

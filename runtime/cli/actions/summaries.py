@@ -13,7 +13,7 @@ from runtime.cli.progress import progress_bars
 from runtime.cli.session import CliSession
 from runtime.extraction_model import build_extraction_model, with_extraction_model
 from runtime.projects.file_reading import read_text_file
-from runtime.storage.summaries import SummaryLevel
+from runtime.storage.story.summaries import SummaryLevel
 from runtime.story_summaries import (
     ListedSummary,
     find_summary,

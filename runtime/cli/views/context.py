@@ -6,7 +6,7 @@ from pathlib import Path
 
 from novelgen.models.context import ContextItem, ContextReport, ReportIssue, SceneMemoryContext
 from novelgen.rendering.labels import labels_for
-from novelgen.rendering.timeline import SECTION_ORDER, render_timeline_entry
+from novelgen.rendering.lines import SECTION_ORDER, render_timeline_entry
 from runtime.cli.labels import ViewLabels, place_text, view_labels_for
 from runtime.cli.output import print_heading, print_pairs, print_table, print_text
 from runtime.cli.views.states import print_states

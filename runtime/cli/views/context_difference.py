@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from novelgen.models.context_difference import (
+from novelgen.models.context import (
     ContextDifference,
     MemoryDifference,
     StateDifference,
     TimelineDifference,
 )
 from novelgen.rendering.labels import labels_for
-from novelgen.rendering.timeline import render_timeline_entry
+from novelgen.rendering.lines import render_timeline_entry
 from runtime.cli.labels import ViewLabels, place_text, view_labels_for
 from runtime.cli.output import print_heading, print_pairs, print_table, print_text
 from runtime.cli.views.context import print_issues

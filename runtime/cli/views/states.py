@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot
 from novelgen.rendering.labels import labels_for
-from novelgen.rendering.states import render_value
+from novelgen.rendering.lines import render_value
 from runtime.cli.labels import place_text, view_labels_for
 from runtime.cli.output import print_table
 

@@ -17,7 +17,7 @@ from novelgen.models.context import (
     SceneMemoryContext,
 )
 from novelgen.models.state import EntityStateSnapshot
-from novelgen.rendering.timeline import SECTION_ORDER
+from novelgen.rendering.lines import SECTION_ORDER
 from tests.support.stories import NOW, PROJECT, lighthouse_memory, lighthouse_request, memory
 
 KEY = memory("M1", "Ada hid the brass key under the third stair.", 1, 1, "C0", "I0")

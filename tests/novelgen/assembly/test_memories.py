@@ -7,7 +7,7 @@ from novelgen.memory.outline import OutlineScene, StoryOutline
 from novelgen.memory.search import Candidate, SearchResult
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.planning.retrieval_plan import RetrievalPlan
-from novelgen.selection.candidates import SceneFacts
+from novelgen.selection.candidates import SceneCast
 
 
 def test_scenes_of_candidates_keep_their_place_among_all_that_are_stored() -> None:
@@ -24,4 +24,4 @@ def test_scenes_of_candidates_keep_their_place_among_all_that_are_stored() -> No
     planned = selection_scene(story, RetrievalPlan(), search)
 
     assert planned.ordinal == 5
-    assert planned.scenes == (SceneFacts(1, 4, 3, frozenset({"C0"})),)
+    assert planned.scenes == (SceneCast(1, 4, 3, frozenset({"C0"})),)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from novelgen.assembly.states import AssembledStates, assemble_states
+from novelgen.assembly.scene_context import AssembledStates, assemble_states
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.rendering.labels import ENGLISH
-from novelgen.text.tokens import estimate_tokens
+from novelgen.text.language import estimate_tokens
 from tests.support.stories import NOW, PROJECT, lighthouse_memory
 
 STATES = lighthouse_memory().get_entity_states(PROJECT, ["C0", "C1", "I0"], as_of=END_OF_STORY)

@@ -8,11 +8,11 @@ import pytest
 
 from novelgen.assembly.timeline import AssembledTimeline, assemble_timeline, rank_loops
 from novelgen.memory.outline import ChapterSummary, PartSummary, StoryOutline
-from novelgen.models.loop import OpenLoop
 from novelgen.models.position import StoryPosition
+from novelgen.models.state import OpenLoop
 from novelgen.rendering.labels import ENGLISH
-from novelgen.rendering.timeline import render_timeline_entry
-from novelgen.text.tokens import estimate_tokens
+from novelgen.rendering.lines import render_timeline_entry
+from novelgen.text.language import estimate_tokens
 from tests.support.stories import PROJECT, lighthouse_memory
 
 OUTLINE = lighthouse_memory().outline(PROJECT, as_of=StoryPosition(2, 2))

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from novelgen.assembly.timeline_filling import FilledTimeline, TimelineLine, fill_timeline
-from novelgen.selection.quotas import NeedQuotas
+from novelgen.assembly.timeline import FilledTimeline, TimelineLine, fill_timeline
+from novelgen.selection.weights import NeedQuotas
 
 
 def lines(section: str, *tokens: int, **entry: Any) -> list[TimelineLine]:

@@ -17,7 +17,7 @@ from novelgen.chains.consolidation_chain import (
     ConsolidationRequest,
 )
 from novelgen.prompting import load_chat_prompt
-from novelgen.text.cjk import StoryLanguage, story_language
+from novelgen.text.language import StoryLanguage, story_language
 from tests.novelgen.consolidation.live_stories import chunk
 from tests.support.scripted_chat_model import ScriptedChatModel, answering, finished
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from novelgen.settings import ContextSettings
 from pydantic import ValidationError
 
-from novelgen.chains.context_settings import ContextSettings
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.errors import ContextWriteError, DatabaseError, InvalidProjectIdError, VectorIndexError
 from novelgen.memory.in_memory import InMemoryStoryMemory
@@ -25,7 +25,7 @@ from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ChapterPlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import EntityStateSnapshot
-from novelgen.models.story_settings import Settings
+from novelgen.models.user_file import Settings
 from tests.support.stories import NOW, PROJECT, lighthouse_memory, lighthouse_request
 
 SHORT_DEADLINES = ContextSettings(tool_timeout_s=0.2, chain_timeout_s=1.0)

@@ -19,7 +19,7 @@ from novelgen.chains.summary_chain import (
     SummaryResult,
 )
 from novelgen.prompting import load_chat_prompt
-from novelgen.text.cjk import StoryLanguage, story_language
+from novelgen.text.language import StoryLanguage, story_language
 from tests.support.scripted_chat_model import ScriptedChatModel, answering, finished
 
 EVENTS = ["Ada hides the brass key under the third stair.", "Ben promises Ada to keep the lamp burning."]

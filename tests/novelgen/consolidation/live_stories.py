@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from novelgen.consolidation.live_memory import LiveMemory
+from novelgen.consolidation.rules import LiveMemory
 from novelgen.models.memory import StoryMemoryChunk
 
 

@@ -16,7 +16,7 @@ from novelgen.consolidation.consolidated import (
 )
 from novelgen.consolidation.rules import ConsolidationRules
 from novelgen.models.memory import CONSOLIDATED
-from novelgen.text.tokens import estimate_tokens
+from novelgen.text.language import estimate_tokens
 from tests.novelgen.consolidation.live_stories import chunk
 
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from novelgen.consolidation.groups import choose_groups, counts_after, entity_counts
+from novelgen.consolidation.groups import MIN_FOR_A_MEAN, choose_groups, counts_after, entity_counts
 from novelgen.consolidation.rules import ConsolidationRules, protection
-from novelgen.consolidation.topics import FEWEST_FOR_A_MEAN
 from tests.novelgen.consolidation.live_stories import live
 
 RULES = ConsolidationRules(max_sources=4, span_scenes=5)
@@ -97,7 +96,7 @@ def test_what_one_scene_tells_is_one_topic() -> None:
 
 def test_topics_are_told_by_embeddings_where_there_are_any() -> None:
     """Vectors that point one way, seen from the mean of all, are one topic, whatever the tags say."""
-    names = [f"{'LR'[number % 2]}{number:02}" for number in range(FEWEST_FOR_A_MEAN)]
+    names = [f"{'LR'[number % 2]}{number:02}" for number in range(MIN_FOR_A_MEAN)]
     vectors = {name: np.array([5, 1 if name[0] == "L" else -1], np.float32) for name in names}
     memories = [live(name, 1, number) for number, name in enumerate(names)]
     groups = chosen(memories, vectors=vectors)

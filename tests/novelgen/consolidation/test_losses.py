@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from novelgen.consolidation.losses import Losses
+from novelgen.consolidation.groups import Losses, Topics
 from novelgen.consolidation.rules import ConsolidationRules
-from novelgen.consolidation.topics import Topics
 from novelgen.models.memory import StoryMemoryChunk
 from tests.novelgen.consolidation.live_stories import chunk
 

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from novelgen.consolidation.live_memory import LiveMemory
-from novelgen.consolidation.rules import DEFAULT_RULES, protection, score
-from novelgen.models.loop import OpenLoop
+from novelgen.consolidation.rules import DEFAULT_RULES, LiveMemory, protection, score
 from novelgen.models.memory import CONSOLIDATED
+from novelgen.models.state import OpenLoop
 from tests.novelgen.consolidation.live_stories import chunk, live
 
 LOOP = OpenLoop(

@@ -8,9 +8,7 @@ from typing import Any
 
 from novelgen.extraction.request import SceneRecordRequest
 from novelgen.models.entity import Entity, EntityAlias
-from novelgen.models.loop import OpenLoop
-from novelgen.models.relationship import Relationship
-from novelgen.models.state import EntityStateSnapshot
+from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship
 from tests.support.stories import NOW, PROJECT
 
 TEXT = (

@@ -10,9 +10,9 @@ from pydantic import ValidationError
 
 from novelgen.extraction.model_record import MAX_MEMORIES, MAX_PRESENT, MAX_TEXT_CHARACTERS, ModelSceneRecord
 from novelgen.extraction.window_reader import PROMPT_VARIABLES, REPAIR_VARIABLES
-from novelgen.model_calls.response_formats import strict_schema
+from novelgen.model_calls.json_model import strict_schema
 from novelgen.prompting import load_chat_prompt, read_prompt_file
-from novelgen.text.cjk import StoryLanguage, story_language
+from novelgen.text.language import StoryLanguage, story_language
 from tests.novelgen.extraction.keeper_scene import ANSWER
 
 LANGUAGES: tuple[StoryLanguage, ...] = ("en", "zh")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from novelgen.chains.scene_record_chain import SceneRecordChain
-from novelgen.extraction.proposals import AllocatedKind, with_given_ids
+from novelgen.extraction.conclusion import AllocatedKind, with_given_ids
 from novelgen.extraction.request import SceneRecordResult
 from tests.novelgen.extraction.keeper_scene import ANSWER, answer, request
 from tests.support.scripted_chat_model import answering

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from novelgen.extraction.known_story import References
 from novelgen.extraction.model_record import ModelNewEntity
-from novelgen.extraction.references import References
 from novelgen.models.entity import Entity, EntityAlias
 from tests.novelgen.extraction.keeper_scene import ENTITIES, TEXT
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from novelgen.errors import InvalidProjectIdError
-from novelgen.memory.partial import PartialStoryMemory, as_story_memory
-from novelgen.memory.protocol import MemoryTools, StoryMemory
+from novelgen.memory.protocol import MemoryTools, PartialStoryMemory, StoryMemory, as_story_memory
 from novelgen.memory.search import SearchQuery, SearchRequest
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from tests.support.stories import PROJECT, lighthouse_memory

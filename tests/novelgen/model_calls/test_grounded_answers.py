@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from novelgen.model_calls.grounded_answers import require_grounded, whole_sentences
-from novelgen.model_calls.parsing import UnusableAnswerError
+from novelgen.model_calls.answers import UnusableAnswerError, require_grounded, whole_sentences
 
 
 @pytest.mark.parametrize(

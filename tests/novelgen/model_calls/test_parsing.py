@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from novelgen.model_calls.parsing import MAX_ANSWER_CHARACTERS, UnusableAnswerError, parse_json_object
+from novelgen.model_calls.answers import MAX_ANSWER_CHARACTERS, UnusableAnswerError, parse_json_object
 from tests.faults.matrix import covers
 
 PLAN = {"entities": ["C1"], "queries": []}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from novelgen.errors import InvalidProjectIdError
-from novelgen.models.project_id import require_project_id
+from novelgen.models.position import require_project_id
 
 
 @pytest.mark.parametrize("name", ["demo", "my-novel_2", "西游记", "A tale v1.2", "émigré"])

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from novelgen.models.record import RecordedRelationshipChange
-from novelgen.models.relationship import Relationship
+from novelgen.models.state import Relationship
 
 
 def test_each_side_has_its_own_view() -> None:

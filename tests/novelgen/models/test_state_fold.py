@@ -7,9 +7,10 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from novelgen.models.folds import fold_state_changes, snapshot_of
 
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.state import EntityStateSnapshot, StateChange, fold_state_changes, snapshot_of
+from novelgen.models.state import EntityStateSnapshot, StateChange
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

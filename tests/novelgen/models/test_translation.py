@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from novelgen.models.entity import Entity, EntityAlias
-from novelgen.models.translation import profile_with_names, translation_of
+from novelgen.models.entity import Entity, EntityAlias, profile_with_names, translation_of
 
 
 def entity(**profile: Any) -> Entity:

@@ -7,9 +7,9 @@ import logging
 import pytest
 from pydantic import ValidationError
 
-from novelgen.models.characters import CharactersConfig
 from novelgen.models.plan import ChapterPlan, ScenePlan
 from novelgen.models.record import SceneRecord
+from novelgen.models.user_file import CharactersConfig
 
 
 def test_unknown_fields_are_kept_and_named_in_one_warning(caplog: pytest.LogCaptureFixture) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity, EntityAlias, EntityType
 from novelgen.models.plan import ScenePlan
-from novelgen.models.request import MemoryContextRequest
 from novelgen.names.resolver import NameResolver
-from novelgen.text.cjk import StoryLanguage
+from novelgen.text.language import StoryLanguage
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from novelgen.model_calls.parsing import AnswerFault
+from novelgen.model_calls.answers import AnswerFault
 from novelgen.planning.model_planner import ModelPlanner
 from novelgen.planning.retrieval_plan import RetrievalPlan
 from tests.novelgen.planning.sample_scenes import SCENES

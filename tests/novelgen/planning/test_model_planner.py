@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage
 
+from novelgen.models.context import MemoryContextRequest
 from novelgen.models.plan import ScenePlan
-from novelgen.models.request import MemoryContextRequest
 from novelgen.names.resolver import NameResolver
 from novelgen.planning.model_planner import ModelPlanner
 from novelgen.planning.retrieval_plan import MAX_QUERIES, RetrievalPlan

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from novelgen.model_calls.prompt_data import as_data, known_entities_text
+from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity
 from novelgen.models.plan import ChapterPlan, ScenePlan
-from novelgen.models.request import MemoryContextRequest
-from novelgen.models.story_settings import Settings
-from novelgen.planning.planner_prompt import MAX_PLAN_CHARACTERS, background_text, scene_plan_text
-from novelgen.text.tokens import estimate_tokens
+from novelgen.models.user_file import Settings
+from novelgen.planning.model_planner import MAX_PLAN_CHARACTERS, background_text, scene_plan_text
+from novelgen.text.language import estimate_tokens
 from tests.novelgen.planning.sample_scenes import FERRY, SALT_GATE, known
 
 

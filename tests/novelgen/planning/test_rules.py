@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from novelgen.models.characters import Character, CharactersConfig
 from novelgen.models.plan import ScenePlan
+from novelgen.models.user_file import Character, CharactersConfig
 from novelgen.names.resolver import NameResolver
 from novelgen.planning.retrieval_plan import RetrievalPlan
-from novelgen.planning.rules import MAX_ACTION_QUERIES, MAX_RULE_QUERIES, plan_by_rules
+from novelgen.planning.scene_planning import MAX_ACTION_QUERIES, MAX_RULE_QUERIES, plan_by_rules
 from tests.novelgen.planning.sample_scenes import FERRY, SALT_GATE, SampleScene, known
 
 

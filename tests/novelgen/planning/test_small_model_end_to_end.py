@@ -9,7 +9,7 @@ from langchain_openai import ChatOpenAI
 
 from novelgen.planning.model_planner import ModelPlanner
 from novelgen.planning.retrieval_plan import MAX_QUERIES, merge_plans
-from novelgen.planning.rules import plan_by_rules
+from novelgen.planning.scene_planning import plan_by_rules
 from tests.novelgen.planning.sample_scenes import FERRY, SALT_GATE, SampleScene
 from tests.support.scripted_chat_model import ScriptedChatModel
 from tests.support.small_model_server import MISSING, is_installed, small_model_server

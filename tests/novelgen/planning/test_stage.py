@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from novelgen.memory.outline import OutlineScene, StoryOutline
 from novelgen.planning.retrieval_plan import RetrievalPlan
-from novelgen.planning.stage import entities_for_states, recently_on_stage, state_candidates
+from novelgen.planning.scene_planning import entities_for_states, recently_on_stage, state_candidates
 
 
 def outline(

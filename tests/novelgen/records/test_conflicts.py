@@ -6,11 +6,14 @@ import pytest
 
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.state import StateChange
-from novelgen.records.conflict import Conflict, SceneFacts
-from novelgen.records.conflicts import find_conflicts
-from novelgen.records.dead_acts import dead_who_act
-from novelgen.records.slot_conflicts import slot_conflicts
-from novelgen.records.two_holders import things_held_twice
+from novelgen.records.conflicts import (
+    Conflict,
+    SceneFacts,
+    dead_who_act,
+    find_conflicts,
+    slot_conflicts,
+    things_held_twice,
+)
 from tests.novelgen.records.record_parts import scene, stated, stored
 
 KEY = Entity(entity_id="I0", entity_type="item", name="the brass key", aliases=[EntityAlias(alias="铜钥匙")])

@@ -6,9 +6,9 @@ from typing import get_args
 
 import pytest
 
-from novelgen.models.event_types import EVENT_TYPES
+from novelgen.models.memory import EVENT_TYPES
 from novelgen.models.record import RecordedRelationshipChange
-from novelgen.models.relationship import Relationship
+from novelgen.models.state import Relationship
 from novelgen.records.importance import (
     EVENT_SIGNALS,
     SIGNAL_WEIGHTS,

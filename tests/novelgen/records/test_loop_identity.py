@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from novelgen.models.record import RecordedLoop
-from novelgen.records.loop_identity import known_loop_ids
+from novelgen.records.merge import known_loop_ids
 
 
 def loops(**descriptions: str) -> list[RecordedLoop]:

@@ -9,11 +9,15 @@ from pydantic import ValidationError
 
 from novelgen.memory.outline import OutlineScene
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.story_part import StoryPart
-from novelgen.models.story_settings import Settings
-from novelgen.records.parts import finished_parts, story_parts
-from novelgen.records.summaries import PART_TOKENS, WrittenSummary, part_summaries
-from novelgen.text.tokens import estimate_tokens
+from novelgen.models.user_file import Settings, StoryPart
+from novelgen.records.summaries import (
+    PART_TOKENS,
+    WrittenSummary,
+    finished_parts,
+    part_summaries,
+    story_parts,
+)
+from novelgen.text.language import estimate_tokens
 
 
 def bounds(stated: list[StoryPart], last_chapter: int, length: int = 10) -> list[tuple[int, int, int]]:

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novelgen.models.relationship import RelationshipDimension
-from novelgen.records.relationship_bounds import (
+from novelgen.extraction.answer_reading import (
     DELTA_BOUNDS,
     DIMENSION_RANGES,
     clamp_deltas,
     dimensions_after,
 )
+from novelgen.models.state import RelationshipDimension
 
 DIMENSIONS: tuple[RelationshipDimension, ...] = get_args(RelationshipDimension)
 

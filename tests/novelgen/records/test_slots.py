@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from novelgen.records.slots import SlotHolder, closed_by, slot_of, split_slot
+from novelgen.records.supersession import SlotHolder, closed_by, slot_of, split_slot
 
 HOLDERS = [
     SlotHolder((1, 2), "M1"),

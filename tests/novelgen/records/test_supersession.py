@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from novelgen.models.event_types import EVENT_TYPES
+from novelgen.models.memory import EVENT_TYPES
 from novelgen.records.supersession import SUPERSESSION_CHAINS, with_supersessions
 from tests.novelgen.records.record_parts import memory, record, stored
 

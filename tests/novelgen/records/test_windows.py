@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from novelgen.errors import UserInputError
-from novelgen.records.windows import reading_windows
+from novelgen.records.merge import reading_windows
 
 LONG = " ".join(f"Sentence number {number} tells of the sea." for number in range(200))
 LONG_ZH = "".join(f"第{number}句说的是海上的风浪。" for number in range(200))

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from novelgen.models.context import ContextItem, ContextReport, SceneMemoryContext
 from novelgen.models.state import EntityStateSnapshot
-from novelgen.rendering.fence import fence_mark, fenced
-from novelgen.rendering.prompt_block import prompt_order, render_context
+from novelgen.rendering.prompt_block import fence_mark, fenced, prompt_order, render_context
 from tests.faults.matrix import covers
 from tests.support.stories import MEMORIES, NOW, PROJECT
 

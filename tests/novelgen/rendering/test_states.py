@@ -8,8 +8,8 @@ import pytest
 
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.rendering.labels import CHINESE, ENGLISH, Labels
-from novelgen.rendering.states import render_states, render_value
-from novelgen.text.tokens import estimate_tokens
+from novelgen.rendering.lines import render_states, render_value
+from novelgen.text.language import estimate_tokens
 from tests.support.stories import NOW, PROJECT
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from novelgen.memory.search import Candidate
 from novelgen.models.memory import StoryMemoryChunk
-from novelgen.selection.candidates import ArmHit, Candidate, SceneFacts, SceneQuery, SelectionScene
+from novelgen.selection.candidates import RetrieverHit, SceneCast, SceneQuery, SelectionScene
 
 AXES = np.eye(8, dtype=np.float32)
 
@@ -27,7 +28,7 @@ def candidate(chunk_id: str, scene_index: int = 1, axis: int | None = None, hits
 def plan_scene(ordinal: int = 100, axis: int | None = None, scenes: int = 40, **fields) -> SelectionScene:
     """A planned scene with one query; stored scene s of chapter 1 has the ordinal s."""
     query = SceneQuery("the plan", "plan", None if axis is None else AXES[axis])
-    facts = tuple(SceneFacts(1, index, index) for index in range(1, scenes + 1))
+    facts = tuple(SceneCast(1, index, index) for index in range(1, scenes + 1))
     return SelectionScene(**({"ordinal": ordinal, "queries": (query,), "scenes": facts} | fields))
 
 
@@ -36,11 +37,11 @@ def crowd(count: int = 20, **fields) -> list[Candidate]:
     return [candidate(f"c{index:02d}", index, **fields) for index in range(1, count + 1)]
 
 
-def lexical(rank: int, score: float | None = None) -> ArmHit:
-    """A hit of the lexical arm for the only query."""
-    return ArmHit("lexical", rank, 0, score)
+def lexical(rank: int, score: float | None = None) -> RetrieverHit:
+    """A hit of the lexical retriever for the only query."""
+    return RetrieverHit("lexical", rank, 0, score)
 
 
-def semantic(rank: int, score: float | None = None) -> ArmHit:
-    """A hit of the semantic arm for the only query."""
-    return ArmHit("semantic", rank, 0, score)
+def semantic(rank: int, score: float | None = None) -> RetrieverHit:
+    """A hit of the semantic retriever for the only query."""
+    return RetrieverHit("semantic", rank, 0, score)

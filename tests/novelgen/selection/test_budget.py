@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from novelgen.selection.budget import Priced, fill
-from novelgen.selection.quotas import NeedQuotas
 from novelgen.selection.select import select_memories
-from novelgen.selection.weights import SelectionWeights
+from novelgen.selection.weights import NeedQuotas, SelectionWeights
 from tests.novelgen.selection.build import candidate, crowd, plan_scene
 
 PRICED = [

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from novelgen.selection.forms import calibrated_relevance, choose_form, is_cut, short_form_defect
+from novelgen.selection.budget import calibrated_relevance, choose_form, is_cut, short_form_defect
 from novelgen.selection.select import select_memories
 from novelgen.selection.weights import SelectionWeights
-from novelgen.text.tokens import estimate_tokens
+from novelgen.text.language import estimate_tokens
 from tests.novelgen.selection.build import candidate, chunk, crowd, plan_scene
 
 WEIGHTS = SelectionWeights()

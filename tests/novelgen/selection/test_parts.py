@@ -5,17 +5,28 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from novelgen.selection.budget import Priced, fill, gain_per_token
-from novelgen.selection.candidates import Candidate
+from novelgen.memory.search import Candidate
+from novelgen.selection.budget import ChosenForm, Priced, fill, gain_per_token
 from novelgen.selection.duplicates import content_words
-from novelgen.selection.embedding_space import damped_space
-from novelgen.selection.forms import ChosenForm
-from novelgen.selection.fusion import CLIP, RANK_CONSTANT, arm_scores, pool_best, semantic_scores, standardise
-from novelgen.selection.neighbours import SceneTies, similar_scenes, spread_evidence, surroundings
-from novelgen.selection.scoring import MOST_SCENES, score_candidates
+from novelgen.selection.neighbours import (
+    SceneTies,
+    scenes_of_one_thread,
+    similar_scenes,
+    spread_evidence,
+    surroundings,
+)
+from novelgen.selection.query_scores import (
+    CLIP,
+    RANK_CONSTANT,
+    damped_space,
+    pool_best,
+    retriever_scores,
+    semantic_scores,
+    standardise,
+)
+from novelgen.selection.scoring import MAX_SCENES, score_candidates
 from novelgen.selection.table import CandidateTable, lay_out
 from novelgen.selection.weights import SelectionWeights
-from novelgen.selection.word_ties import scenes_of_one_thread
 from tests.novelgen.selection.build import AXES, candidate, chunk, crowd, lexical, plan_scene, semantic
 
 ALL = np.ones(4, dtype=bool)
@@ -54,13 +65,13 @@ def test_truncated_answers_bound_what_they_leave_out():
     ]
     queries = [(0, plan_scene().queries[0])]
     missing = candidate("c")
-    assert arm_scores("semantic", queries, [*rows, missing]).tolist() == [[0.9, 0.7, 0.7]]
-    assert arm_scores("lexical", queries, [*rows, missing]).tolist() == [[4.0, 0.0, 0.0]]
+    assert retriever_scores("semantic", queries, [*rows, missing]).tolist() == [[0.9, 0.7, 0.7]]
+    assert retriever_scores("lexical", queries, [*rows, missing]).tolist() == [[4.0, 0.0, 0.0]]
 
 
 def test_rank_stands_for_an_unknown_score():
     """A hit without a score counts by its reciprocal rank."""
-    scores = arm_scores("lexical", [(0, plan_scene().queries[0])], [candidate("a", hits=(lexical(3),))])
+    scores = retriever_scores("lexical", [(0, plan_scene().queries[0])], [candidate("a", hits=(lexical(3),))])
     assert scores.tolist() == [[1 / (RANK_CONSTANT + 3)]]
 
 
@@ -226,7 +237,7 @@ def test_content_words_of_both_languages():
 
 def test_of_very_many_scenes_those_with_most_evidence_lend_it():
     """Beyond the bound a scene gives nothing and gets what the least of the others gets; within it, all count."""
-    count = MOST_SCENES + 5
+    count = MAX_SCENES + 5
     rows = [
         candidate("near", 1, axis=0),
         *(candidate(f"c{at:04d}", at, axis=1) for at in range(2, count + 1)),

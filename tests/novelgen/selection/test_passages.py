@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from novelgen.selection.candidates import SceneQuery
-from novelgen.selection.passages import beside_in_text, novelty, shared_words
+from novelgen.selection.passages import beside_in_text, novelty, shared_words, word_scores
 from novelgen.selection.select import select_memories
 from novelgen.selection.table import lay_out
 from novelgen.selection.weights import SelectionWeights
-from novelgen.selection.word_scores import word_scores
 from tests.novelgen.selection.build import candidate, crowd, plan_scene
 
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novelgen.errors import UserInputError
-from novelgen.text.chunks import chunk_text
-from novelgen.text.sentences import split_sentences
+from novelgen.text.sentences import chunk_text, split_sentences
 
 PROSE = st.lists(
     st.sampled_from(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from novelgen.text.cjk import count_cjk, has_cjk, is_cjk, story_language
+from novelgen.text.language import count_cjk, has_cjk, is_cjk, story_language
 
 
 @pytest.mark.parametrize("character", ["\u3400", "行", "\u9fff", "\uf900", "\ufaff"])

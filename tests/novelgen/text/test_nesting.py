@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from novelgen.text.nesting import is_deeper
+from novelgen.text.scrub import is_deeper
 
 
 @pytest.mark.parametrize(

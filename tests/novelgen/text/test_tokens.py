@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novelgen.text.tokens import estimate_tokens
+from novelgen.text.language import estimate_tokens
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def stores(tmp_path: Path, book: BenchBook) -> Iterator[MemoryStores]:
 def count(stores: MemoryStores) -> int:
     """Return how many memories the project holds."""
     with stores.database(PROJECT).read() as unit:
-        return unit.memories.count(PROJECT)
+        return unit.memories.count()
 
 
 def test_a_project_is_filled_to_its_size_once(stores: MemoryStores, book: BenchBook) -> None:
@@ -48,7 +48,7 @@ def test_fillers_are_indexed_and_lie_before_the_chapter_after(stores: MemoryStor
     assert (verified.missing_ids, verified.unexpected_ids) == ((), ())
     after = StoryPosition(chapter_after(book, memories=60), 1)
     with stores.database(PROJECT).read() as unit:
-        assert len(unit.memories.by_ids(PROJECT, unit.memories.filtered_ids(PROJECT), as_of=after)) == 60
+        assert len(unit.memories.by_ids(unit.memories.filtered_ids(), as_of=after)) == 60
 
 
 def test_fillers_are_the_same_each_time(book: BenchBook) -> None:

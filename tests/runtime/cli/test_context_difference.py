@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from novelgen.models.context import PlannerReport, ReportIssue
-from novelgen.models.context_difference import (
+from novelgen.models.context import (
     AttributeChange,
     ContextDifference,
     MemoryDifference,
     MemoryWording,
+    PlannerReport,
+    ReportIssue,
     StateDifference,
     TimelineDifference,
 )

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from novelgen.consolidation.consolidated import ConsolidatedText, consolidated_memory
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.position import StoryPosition
+from novelgen.models.position import StoryPosition, utc_now
 from novelgen.models.record import (
     RecordedLoop,
     RecordedLoopResolution,
@@ -17,7 +17,6 @@ from novelgen.models.record import (
     SceneRecord,
 )
 from novelgen.models.state import StateChange
-from novelgen.models.timestamps import utc_now
 from runtime.storage.records import SceneWrite
 from runtime.storage.unit import UnitOfWork
 
@@ -115,47 +114,45 @@ def tell(unit: UnitOfWork, project_id: str, story: dict[str, Any]) -> None:
             name=f"Person {entity_id}",
             **{name: value for name, value in given.items() if name != "origin"},
         )
-        unit.entities.upsert(project_id, entity, origin=given["origin"])
+        unit.entities.upsert(entity, origin=given["origin"])
         late = entity.model_copy(update={"aliases": [EntityAlias(alias="late")]})
-        unit.entities.upsert(project_id, late, origin="extracted")
+        unit.entities.upsert(late, origin="extracted")
     for place, told in zip(PLACES, story["scenes"], strict=False):
         _tell_scene(unit, project_id, place, told)
     for state, (chapter, number) in story["states"]:
-        unit.states.append(project_id, [_change(state, chapter, number)])
+        unit.states.append([_change(state, chapter, number)])
     for relation, place in story["relations"]:
         change = RecordedRelationshipChange.model_validate(relation)
-        unit.relationships.append(project_id, change, at=StoryPosition(*place))
+        unit.relationships.append(change, at=StoryPosition(*place))
     for description, place, is_dropped in story["loops"]:
-        loop = RecordedLoop(id=unit.loops.next_id(project_id), description=description)
-        unit.loops.append(project_id, loop, at=StoryPosition(*place))
+        loop = RecordedLoop(id=unit.loops.next_id(), description=description)
+        unit.loops.append(loop, at=StoryPosition(*place))
         if is_dropped:
             dropped = RecordedLoopResolution(id=loop.id, resolution_summary="no", abandoned=True)
-            unit.loops.append(project_id, dropped, at=StoryPosition(*place))
+            unit.loops.append(dropped, at=StoryPosition(*place))
     if story["is_consolidated"]:
         _consolidate(unit, project_id)
     for content, place in story["notes"]:
-        unit.memories.add_note(project_id, content, at=StoryPosition(*place), entities=["C0"], tags=["map"])
-    unit.projects.update(project_id, settings={"parts": story["parts"]})
+        unit.memories.add_note(content, at=StoryPosition(*place), entities=["C0"], tags=["map"])
+    unit.projects.update(settings={"parts": story["parts"]})
     for level, number, text, origin in story["summaries"]:
-        unit.summaries.write(project_id, level, number, text, chapters=(number, number), origin=origin)
+        unit.summaries.write(level, number, text, chapters=(number, number), origin=origin)
     if story["moves"] and len(story["scenes"]) == len(PLACES):
-        unit.scenes.move_scene(project_id, StoryPosition(1, 2), StoryPosition(2, 1))
+        unit.scenes.move_scene(StoryPosition(1, 2), StoryPosition(2, 1))
 
 
 def _consolidate(unit: UnitOfWork, project_id: str) -> None:
     """Let one memory stand for all that no author touched."""
-    live = unit.memories.list_matching(project_id)
+    live = unit.memories.list_matching()
     untouched = [each.chunk for each in live if each.from_scene and not each.pinned]
     free = [
         chunk
         for chunk in untouched
-        if not any(
-            link.origin == "manual" for link in unit.attachments.attachments_of(project_id, chunk.chunk_id)
-        )
+        if not any(link.origin == "manual" for link in unit.attachments.attachments_of(chunk.chunk_id))
     ]
     if free:
         text = ConsolidatedText(content="All of it. 全部。")
-        unit.consolidations.add(project_id, consolidated_memory(text, free, created_at=utc_now()), free)
+        unit.consolidations.add(consolidated_memory(text, free, created_at=utc_now()), free)
 
 
 def _tell_scene(unit: UnitOfWork, project_id: str, place: tuple[int, int], told: dict[str, Any]) -> None:

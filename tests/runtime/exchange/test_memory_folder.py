@@ -14,8 +14,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputError
 from novelgen.models.entity import Entity
-from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.timestamps import utc_now
+from novelgen.models.position import END_OF_STORY, StoryPosition, utc_now
 from runtime.exchange.contents_import import ImportResult, import_story
 from runtime.exchange.memory_folder import export_project, file_name
 from runtime.exchange.memory_folder_reading import read_memory_folder
@@ -23,7 +22,7 @@ from runtime.ingest.entity_writes import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.settings import load_settings
-from runtime.storage.exchange_records import ProjectContents
+from runtime.storage.transfer.records import ProjectContents
 from runtime.stores import MemoryStores
 from tests.runtime.exchange.exchanged_story import STORIES, tell
 from tests.runtime.ingest.made_up_story import ENTITIES, recorded_scenes, scene
@@ -54,7 +53,7 @@ def there(
 
 def _contents(stores: MemoryStores, project_id: str) -> ProjectContents:
     with stores.database(project_id).read() as unit:
-        return unit.exchange.contents(project_id)
+        return unit.exchange.contents()
 
 
 def _import(stores: MemoryStores, project_id: str, folder: Path, **options: Any) -> ImportResult:
@@ -164,15 +163,15 @@ def test_an_import_changes_nothing_that_is_there(
     there.create_project(project_id)
     with there.database(project_id).write() as unit:
         other = Entity(entity_id="C0", entity_type="character", name="Mary Grey", description="mine")
-        unit.entities.upsert(project_id, other)
+        unit.entities.upsert(other)
     ingest_scenes(there, project_id, [scene(1, 2, text="Another text.")], index=False)
     preview = _import(there, project_id, tmp_path).preview
     assert (preview.kept_entities, preview.kept_scenes) == (["C0"], ["1:2"])
     assert preview.new_scenes == ["1:1", "2:1"]
     with there.database(project_id).read() as unit:
-        stored = unit.entities.get(project_id, "C0")
-        kept = unit.scenes.require(project_id, StoryPosition(1, 2))
-        added = unit.scenes.require(project_id, StoryPosition(1, 1))
+        stored = unit.entities.get("C0")
+        kept = unit.scenes.require(StoryPosition(1, 2))
+        added = unit.scenes.require(StoryPosition(1, 1))
     assert stored is not None
     assert stored.entity.description == "mine"
     assert (kept.text, added.label) == ("Another text.", "S002")
@@ -186,7 +185,7 @@ def test_ids_that_mean_somebody_else_are_refused(
     export_project(here, project_id, tmp_path)
     there.create_project(project_id)
     with there.database(project_id).write() as unit:
-        unit.entities.upsert(project_id, Entity(entity_id="C1", entity_type="character", name="Ahab"))
+        unit.entities.upsert(Entity(entity_id="C1", entity_type="character", name="Ahab"))
     with pytest.raises(UserInputError, match=r"mean somebody else in project .*\['C1'\]"):
         _import(there, project_id, tmp_path)
     assert _contents(there, project_id).scenes == []
@@ -225,10 +224,10 @@ def test_what_a_person_edits_in_the_files_is_taken_over(
     file.write_text(json.dumps(data), "utf-8")
     _import(there, project_id, tmp_path)
     with there.database(project_id).read() as unit:
-        before = unit.states.snapshots(project_id, ["C0"], as_of=StoryPosition(2, 1))[0]
-        after = unit.states.snapshots(project_id, ["C0"])[0]
-        relation = unit.relationships.between(project_id, "C0", "C1")
-        stored = unit.entities.get(project_id, "C0")
+        before = unit.states.snapshots(["C0"], as_of=StoryPosition(2, 1))[0]
+        after = unit.states.snapshots(["C0"])[0]
+        relation = unit.relationships.between("C0", "C1")
+        stored = unit.entities.get("C0")
     assert (before.state_data["mood"], after.state_data["mood"]) == ("mood 12", "serene")
     assert relation is not None
     assert relation.status == "married"
@@ -289,12 +288,12 @@ def test_a_folder_of_another_program_is_read(there: MemoryStores, tmp_path: Path
     project_id = f"foreign-{next(_numbers)}"
     assert _import(there, project_id, tmp_path).issues == []
     with there.database(project_id).read() as unit:
-        scenes = unit.scenes.list_as_of(project_id, with_text=True)
-        early = unit.states.snapshots(project_id, ["C0"], as_of=StoryPosition(1, 2))[0]
-        late = unit.states.snapshots(project_id, ["C0"])[0]
-        loop_then = unit.loops.get(project_id, "OL0", as_of=StoryPosition(1, 2))
-        (relationship,) = unit.relationships.list_as_of(project_id)
-        stored = unit.entities.get(project_id, "C0")
+        scenes = unit.scenes.list_as_of(with_text=True)
+        early = unit.states.snapshots(["C0"], as_of=StoryPosition(1, 2))[0]
+        late = unit.states.snapshots(["C0"])[0]
+        loop_then = unit.loops.get("OL0", as_of=StoryPosition(1, 2))
+        (relationship,) = unit.relationships.list_as_of()
+        stored = unit.entities.get("C0")
     assert [(one.chapter_index, one.scene_index, one.text) for one in scenes] == [
         (1, 1, "Elena Thorne found a map."),
         (1, 2, "Marcus caught her."),
@@ -313,7 +312,7 @@ def test_a_folder_of_another_program_is_read(there: MemoryStores, tmp_path: Path
         "metadata": {"pov_count": 3},
     }
     with there.database(project_id).write() as unit:
-        assert unit.entities.next_id(project_id, "character") == "C5"
+        assert unit.entities.next_id("character") == "C5"
 
 
 @pytest.mark.parametrize(
@@ -384,16 +383,16 @@ def test_an_import_keeps_the_summaries_and_parts_that_are_there(
     """What somebody wrote of a chapter here is not replaced, and what is missing is added."""
     project_id = _told_project(here)
     with here.database(project_id).write() as unit:
-        unit.summaries.write(project_id, "chapter", 1, "Theirs.", chapters=(1, 1), origin="author")
-        unit.summaries.write(project_id, "chapter", 2, "Theirs, too.", chapters=(2, 2), origin="model")
+        unit.summaries.write("chapter", 1, "Theirs.", chapters=(1, 1), origin="author")
+        unit.summaries.write("chapter", 2, "Theirs, too.", chapters=(2, 2), origin="model")
         parts = [{"title": "", "first_chapter": 1, "last_chapter": 9}]
-        unit.projects.update(project_id, settings={"parts": parts})
+        unit.projects.update(settings={"parts": parts})
     export_project(here, project_id, tmp_path)
     there.create_project(project_id)
     mine = [{"title": "mine", "first_chapter": 1, "last_chapter": 1}]
     with there.database(project_id).write() as unit:
-        unit.summaries.write(project_id, "chapter", 1, "Mine.", chapters=(1, 1), origin="author")
-        unit.projects.update(project_id, settings={"parts": mine})
+        unit.summaries.write("chapter", 1, "Mine.", chapters=(1, 1), origin="author")
+        unit.projects.update(settings={"parts": mine})
     assert _import(there, project_id, tmp_path).preview.new_summaries == 1
     contents = _contents(there, project_id)
     assert [each.text for each in contents.summaries] == ["Mine.", "Theirs, too."]
@@ -408,7 +407,7 @@ def test_a_summary_of_scenes_that_are_others_here_is_not_told(
     with here.database(project_id).write() as unit:
         for chapter in (1, 2):
             unit.summaries.write(
-                project_id, "chapter", chapter, f"Of {chapter}.", chapters=(chapter, chapter), origin="author"
+                "chapter", chapter, f"Of {chapter}.", chapters=(chapter, chapter), origin="author"
             )
     export_project(here, project_id, tmp_path)
     there.create_project(project_id)

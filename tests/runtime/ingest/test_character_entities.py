@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from novelgen.models.characters import Character, CharactersConfig
 from novelgen.models.entity import Entity, EntityAlias
+from novelgen.models.user_file import Character, CharactersConfig
 from runtime.ingest.entity_writes import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput

@@ -81,7 +81,7 @@ def test_a_failing_rebuild_is_said_and_harms_nothing(tmp_path: Path, monkeypatch
     with MemoryStores(settings_for(tmp_path)) as stores:
         _edited(stores, 2)
         monkeypatch.setattr(compaction, "SPARE_VECTORS", 0)
-        monkeypatch.setattr(compaction, "MOST_KEPT_PER_MEMORY", 0)
+        monkeypatch.setattr(compaction, "MAX_KEPT_PER_MEMORY", 0)
         monkeypatch.setattr(VectorStoreManager, "rebuild", failing)
         result = ingest_scene(stores, PROJECT, _scene(99, 1))
         assert [

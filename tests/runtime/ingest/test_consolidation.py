@@ -70,7 +70,7 @@ def road(stores: MemoryStores, project: str) -> str:
 
 
 def read(stores: MemoryStores, project_id: str, as_of: StoryPosition) -> str:
-    """Return all that a search over every arm gives at a position, as one text."""
+    """Return all that a search over every retriever gives at a position, as one text."""
     request = SearchRequest(
         project_id=project_id,
         queries=[SearchQuery(text=f"lantern road 灯笼 {MARK}")],
@@ -213,7 +213,7 @@ def test_kept_sources_do_not_count_as_dead_vectors(
         held = len(unit.memories.index_ids(road))
     rebuilds: list[str] = []
     monkeypatch.setattr(compaction, "SPARE_VECTORS", 0)
-    monkeypatch.setattr(compaction, "MOST_KEPT_PER_MEMORY", 1)
+    monkeypatch.setattr(compaction, "MAX_KEPT_PER_MEMORY", 1)
     monkeypatch.setattr(compaction, "kept_vectors", lambda *_: held)
     monkeypatch.setattr(compaction, "reindex", lambda _, project_id: rebuilds.append(project_id))
     compaction.compacted(stores, road, IndexingResult(indexed=1))

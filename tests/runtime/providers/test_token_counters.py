@@ -13,7 +13,7 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
 from novelgen.errors import ConfigurationError
-from novelgen.text.tokens import estimate_tokens
+from novelgen.text.language import estimate_tokens
 from runtime.providers import token_counters
 from runtime.providers.token_counters import build_token_counter
 from runtime.settings import load_settings

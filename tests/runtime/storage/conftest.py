@@ -20,8 +20,8 @@ def create_demo_projects(url_or_path: str | Path) -> None:
     """Migrate a database and create the projects "demo" and, to be left alone, "demo2"."""
     opened = DatabaseManager.open(url_or_path)
     with opened.write() as unit:
-        unit.projects.create("demo", name="Demo", language="en")
-        unit.projects.create("demo2")
+        unit.projects.create(name="Demo", language="en")
+        unit.projects.create()
     opened.close()
 
 
@@ -71,7 +71,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databas
 def sqlite_database(tmp_path: Path) -> Iterator[DatabaseManager]:
     """An open SQLite database with the project "demo"."""
     opened = DatabaseManager.open(tmp_path / "novel.db", busy_timeout_s=2.0)
-    with opened.write() as unit:
-        unit.projects.create("demo")
+    with opened.project("demo").write() as unit:
+        unit.projects.create()
     yield opened
     opened.close()

@@ -10,8 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, MetaData, Table, insert, select, text
 
-from runtime.storage.lexical_index import scope_token
-from runtime.storage.lexical_terms import index_tokens
+from runtime.storage.memory.lexical import index_tokens, scope_token
 
 MOMENT = datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)
 

@@ -55,21 +55,19 @@ def store(database: DatabaseManager, *writes: SceneWrite) -> list[SceneWriteResu
 
 def everything(database: DatabaseManager, project_id: str = "demo") -> dict[str, Any]:
     """All that a project holds, as plain data without moments of writing."""
-    with database.read() as unit:
-        memories = unit.memories.list_matching(project_id)
+    with database.project(project_id).read() as unit:
+        memories = unit.memories.list_matching()
         return {
             "scenes": [
                 one.model_dump(exclude={"updated_at", "created_at"})
-                for one in unit.scenes.list_as_of(project_id, with_text=True)
+                for one in unit.scenes.list_as_of(with_text=True)
             ],
             "memories": [one.model_dump(exclude={"chunk": {"created_at"}}) for one in memories],
-            "states": [one.model_dump() for one in unit.states.changes_of(project_id)],
+            "states": [one.model_dump() for one in unit.states.changes_of()],
             "loops": [
                 one.model_dump()
-                for one in unit.loops.list_as_of(
-                    project_id, statuses=("open", "advanced", "resolved", "abandoned")
-                )
+                for one in unit.loops.list_as_of(statuses=("open", "advanced", "resolved", "abandoned"))
             ],
-            "relationships": [one.model_dump() for one in unit.relationships.list_as_of(project_id)],
-            "mentions": unit.entities.first_mentions(project_id),
+            "relationships": [one.model_dump() for one in unit.relationships.list_as_of()],
+            "mentions": unit.entities.first_mentions(),
         }

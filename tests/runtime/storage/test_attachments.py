@@ -8,9 +8,8 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from novelgen.errors import UnknownEntityError, UnknownMemoryError, UnknownSceneError
-from novelgen.models.attachment import Attachment
 from novelgen.models.entity import Entity, EntityAlias
-from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.memory import Attachment, StoryMemoryChunk
 from runtime.storage.connection import database_url as url_of
 from runtime.storage.database import DatabaseManager
 from runtime.storage.migrations.runner import migrate_to_head
@@ -32,41 +31,41 @@ THIRD = memory("M3", "通灵宝玉不见了。", origin="text", content_type="sc
 @pytest.fixture
 def story(database: DatabaseManager) -> DatabaseManager:
     """Two scenes with three memories, one of them linked to nothing."""
-    with database.write() as unit:
+    with database.project("demo").write() as unit:
         for entity in ENTITIES:
-            unit.entities.upsert("demo", entity, origin="supplied")
+            unit.entities.upsert(entity, origin="supplied")
     store(database, scene(1, 1, FIRST, SECOND), scene(2, 1, THIRD))
     return database
 
 
 def attach(database: DatabaseManager, memory_id: str, *targets: str) -> list[str]:
     """Attach one memory and return what changed."""
-    with database.write() as unit:
-        return unit.attachments.attach("demo", [memory_id], targets)
+    with database.project("demo").write() as unit:
+        return unit.attachments.attach([memory_id], targets)
 
 
 def detach(database: DatabaseManager, memory_id: str, *targets: str) -> list[str]:
     """Take one memory off targets and return what changed."""
-    with database.write() as unit:
-        return unit.attachments.detach("demo", [memory_id], targets)
+    with database.project("demo").write() as unit:
+        return unit.attachments.detach([memory_id], targets)
 
 
 def origins(database: DatabaseManager, memory_id: str) -> dict[str, str]:
     """Return what a memory is attached to, and by what."""
-    with database.read() as unit:
-        return {each.target: each.origin for each in unit.attachments.attachments_of("demo", memory_id)}
+    with database.project("demo").read() as unit:
+        return {each.target: each.origin for each in unit.attachments.attachments_of(memory_id)}
 
 
 def attached_to(database: DatabaseManager, *targets: str) -> list[str]:
     """Return the ids of the memories attached to any target."""
-    with database.read() as unit:
-        return [each.chunk_id for each in unit.attachments.memories_attached_to("demo", targets)]
+    with database.project("demo").read() as unit:
+        return [each.chunk_id for each in unit.attachments.memories_attached_to(targets)]
 
 
 def read(database: DatabaseManager, chunk_id: str) -> StoryMemoryChunk:
     """Return a memory as it is read."""
-    with database.read() as unit:
-        (chunk,) = unit.memories.by_ids("demo", [chunk_id])
+    with database.project("demo").read() as unit:
+        (chunk,) = unit.memories.by_ids([chunk_id])
     return chunk
 
 
@@ -75,8 +74,8 @@ def test_links_are_derived_and_the_book_is_the_default(story: DatabaseManager) -
     assert origins(story, "M1") == {"C0": "record", "L0": "record", "chapter:1": "position"}
     assert origins(story, "M2") == {"chapter:1": "position", "book": "default"}
     assert origins(story, "M3") == {"T0": "mention", "chapter:2": "position"}
-    with story.read() as unit:
-        assert unit.attachments.attachments_of("demo", "M1")[1] == Attachment(
+    with story.project("demo").read() as unit:
+        assert unit.attachments.attachments_of("M1")[1] == Attachment(
             kind="location", target="L0", name="潇湘馆", origin="record"
         )
 
@@ -88,9 +87,9 @@ def test_a_memory_is_attached_by_id_name_or_alias(story: DatabaseManager, name: 
     assert origins(story, "M2") == {"C0": "manual", "chapter:1": "position"}
     assert read(story, "M2").entities_mentioned == ["C0"]
     assert attached_to(story, "黛玉") == ["M1", "M2"]
-    with story.read() as unit:
-        assert unit.memories.count("demo", MemoryFilter(entities=["C0"])) == 2
-        found = unit.memories.by_entities("demo", ["C0"])
+    with story.project("demo").read() as unit:
+        assert unit.memories.count(MemoryFilter(entities=["C0"])) == 2
+        found = unit.memories.by_entities(["C0"])
     assert {each.chunk_id for each in found} == {"M1", "M2"}
 
 
@@ -156,10 +155,10 @@ def test_an_unchanged_scene_stays_unchanged(story: DatabaseManager) -> None:
 def test_attachments_outlive_an_edit_a_pin_and_a_ban(story: DatabaseManager) -> None:
     """What else an author decides about a memory leaves its attachments alone."""
     attach(story, "M1", "C1", "chapter:2")
-    with story.write() as unit:
-        unit.memories.pin("demo", "M1")
-        unit.memories.ban("demo", "M1")
-        unit.memories.unban("demo", "M1")
+    with story.project("demo").write() as unit:
+        unit.memories.pin("M1")
+        unit.memories.ban("M1")
+        unit.memories.unban("M1")
     assert origins(story, "M1") == {
         "C0": "record",
         "C1": "manual",
@@ -172,11 +171,11 @@ def test_attachments_outlive_an_edit_a_pin_and_a_ban(story: DatabaseManager) -> 
 def test_attachments_follow_a_merged_entity_and_come_back_with_undo(story: DatabaseManager) -> None:
     """What was attached to somebody who turned out to be another is attached to the other."""
     attach(story, "M2", "C2")
-    with story.write() as unit:
-        change = unit.merges.merge("demo", "C0", "C2")
+    with story.project("demo").write() as unit:
+        change = unit.merges.merge("C0", "C2")
     assert origins(story, "M2") == {"C0": "manual", "chapter:1": "position"}
-    with story.write() as unit:
-        unit.merges.undo("demo", change.change_id)
+    with story.project("demo").write() as unit:
+        unit.merges.undo(change.change_id)
     assert origins(story, "M2") == {"C2": "manual", "chapter:1": "position"}
 
 
@@ -184,8 +183,8 @@ def test_attachments_change_the_mark_of_what_is_stored(story: DatabaseManager) -
     """A context built before and after can be told apart; positions before the memory stay as they were."""
 
     def marks() -> tuple[str, str]:
-        with story.read() as unit:
-            return unit.story_version("demo", at(1, 1)), unit.story_version("demo", at(2, 1))
+        with story.project("demo").read() as unit:
+            return unit.story_version(at(1, 1)), unit.story_version(at(2, 1))
 
     before = marks()
     attach(story, "M1", "C1")
@@ -221,26 +220,26 @@ def test_an_unknown_chapter_is_refused_with_those_near(story: DatabaseManager) -
 
 def test_an_unknown_memory_is_refused(story: DatabaseManager) -> None:
     """One wrong id leaves the others as they are."""
-    with story.write() as unit, pytest.raises(UnknownMemoryError, match="'M9'"):
-        unit.attachments.attach("demo", ["M2", "M9"], ["C0"])
+    with story.project("demo").write() as unit, pytest.raises(UnknownMemoryError, match="'M9'"):
+        unit.attachments.attach(["M2", "M9"], ["C0"])
     assert origins(story, "M2") == {"chapter:1": "position", "book": "default"}
 
 
 def test_memories_that_name_an_entity_are_previewed(story: DatabaseManager) -> None:
     """Aliases count, what is attached already or was taken off does not, nor a longer name that holds it."""
-    with story.read() as unit:
-        assert [each.chunk_id for each in unit.attachments.mentioning("demo", "黛玉")] == ["M2"]
-        assert unit.attachments.mentioning("demo", "宝玉") == []
+    with story.project("demo").read() as unit:
+        assert [each.chunk_id for each in unit.attachments.mentioning("黛玉")] == ["M2"]
+        assert unit.attachments.mentioning("宝玉") == []
     detach(story, "M1", "C0")
-    with story.read() as unit:
-        assert [each.chunk_id for each in unit.attachments.mentioning("demo", "C0")] == ["M2"]
+    with story.project("demo").read() as unit:
+        assert [each.chunk_id for each in unit.attachments.mentioning("C0")] == ["M2"]
 
 
 def test_memories_of_a_target_are_cut_by_position(story: DatabaseManager) -> None:
     """Entering chapter 2, what chapter 2 established is not there."""
     attach(story, "M3", "C0")
-    with story.read() as unit:
-        found = unit.attachments.memories_attached_to("demo", ["C0"], as_of=at(2))
+    with story.project("demo").read() as unit:
+        found = unit.attachments.memories_attached_to(["C0"], as_of=at(2))
     assert [each.chunk_id for each in found] == ["M1"]
 
 

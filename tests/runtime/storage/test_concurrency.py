@@ -46,8 +46,8 @@ def _all_at_once(workers: list[Callable[[], None]]) -> list[BaseException]:
 def test_threads_and_a_second_process_lose_nothing(database_url: str) -> None:
     """All scenes, memories and outbox rows are there, and no id was given twice."""
     database = DatabaseManager.open(database_url, busy_timeout_s=60)
-    with database.write() as unit:
-        unit.projects.create("demo")
+    with database.project("demo").write() as unit:
+        unit.projects.create()
     taken: list[str] = []
     process = subprocess.Popen(
         [sys.executable, "-c", OTHER_PROCESS, database_url, str(SCENES_PER_WRITER)],
@@ -58,20 +58,20 @@ def test_threads_and_a_second_process_lose_nothing(database_url: str) -> None:
     def writer(number: int) -> Callable[[], None]:
         def write() -> None:
             for index in range(SCENES_PER_WRITER):
-                with database.write() as unit:
+                with database.project("demo").write() as unit:
                     unit.scenes.replace_scene(scene(number, index, memory(f"T{number}-{index}")))
-                    taken.append(unit.entities.next_id("demo", "character"))
-                with database.read() as unit:
-                    assert unit.memories.count("demo") > 0
+                    taken.append(unit.entities.next_id("character"))
+                with database.project("demo").read() as unit:
+                    assert unit.memories.count() > 0
 
         return write
 
     failures = _all_at_once([writer(number) for number in range(4)])
     output, _ = process.communicate(timeout=120)
     total = 5 * SCENES_PER_WRITER
-    with database.read() as unit:
-        scenes, chunks = unit.scenes.list_as_of("demo"), unit.memories.index_ids("demo")
-        pending = unit.outbox.counts("demo")["pending"]
+    with database.project("demo").read() as unit:
+        scenes, chunks = unit.scenes.list_as_of(), unit.memories.index_ids()
+        pending = unit.outbox.counts()["pending"]
     database.close()
 
     assert (failures, process.returncode) == ([], 0)
@@ -94,9 +94,9 @@ def test_writers_of_one_scene_leave_one_whole_scene(database: DatabaseManager) -
         return write
 
     failures = _all_at_once([writer(name) for name in versions])
-    with database.read() as unit:
-        (stored,) = unit.scenes.list_as_of("demo", with_text=True)
-        ids = unit.memories.index_ids("demo")
+    with database.project("demo").read() as unit:
+        (stored,) = unit.scenes.list_as_of(with_text=True)
+        ids = unit.memories.index_ids()
 
     assert failures == []
     assert stored.text is not None

@@ -32,12 +32,12 @@ def test_an_unknown_project_creates_nothing(tmp_path: Path) -> None:
 def test_a_file_is_opened_again_with_what_it_holds(database_url: str) -> None:
     """What was committed is there after closing and opening."""
     first = DatabaseManager.open(database_url)
-    with first.write() as unit:
-        unit.projects.create("demo", language="zh")
+    with first.project("demo").write() as unit:
+        unit.projects.create(language="zh")
     first.close()
     again = DatabaseManager.open(database_url, create=False)
-    with again.read() as unit:
-        assert unit.projects.require("demo").language == "zh"
+    with again.project("demo").read() as unit:
+        assert unit.projects.require().language == "zh"
     again.close()
 
 
@@ -77,26 +77,26 @@ def test_a_block_that_raises_stores_nothing(database: DatabaseManager) -> None:
 
 def test_a_reader_does_not_wait_for_a_writer_and_sees_one_state(database: DatabaseManager) -> None:
     """While a write is open, reads answer from before it; a read that began before the commit stays there."""
-    with database.read() as reading:
-        assert reading.memories.count("demo") == 0
+    with database.project("demo").read() as reading:
+        assert reading.memories.count() == 0
         with database.write() as unit:
             unit.scenes.replace_scene(scene(1, 1, memory("M1")))
-            with database.read() as other:
-                assert other.memories.count("demo") == 0
-        assert reading.memories.count("demo") == 0
-    with database.read() as unit:
-        assert unit.memories.count("demo") == 1
+            with database.project("demo").read() as other:
+                assert other.memories.count() == 0
+        assert reading.memories.count() == 0
+    with database.project("demo").read() as unit:
+        assert unit.memories.count() == 1
 
 
 def test_the_clock_is_an_argument(tmp_path: Path) -> None:
     """Moments in rows are those of the given clock."""
     moment = datetime(2020, 2, 29, 12, tzinfo=UTC)
     database = DatabaseManager.open(tmp_path / "x.db", clock=lambda: moment)
-    with database.write() as unit:
-        assert unit.projects.create("demo").created_at == moment
+    with database.project("demo").write() as unit:
+        assert unit.projects.create().created_at == moment
     store(database, scene(1, 1))
-    with database.read() as unit:
-        assert unit.scenes.list_as_of("demo")[0].updated_at == moment
+    with database.project("demo").read() as unit:
+        assert unit.scenes.list_as_of()[0].updated_at == moment
     database.close()
 
 
@@ -109,8 +109,8 @@ def test_another_process_that_keeps_writing_is_named(sqlite_database: DatabaseMa
 
     with pytest.raises(DatabaseBusyError, match="another process or thread is writing"), impatient.write():
         pass
-    with impatient.read() as unit:
-        assert unit.projects.get("demo") is not None
+    with impatient.project("demo").read() as unit:
+        assert unit.projects.get() is not None
     other.execute("ROLLBACK")
     other.close()
     with impatient.write() as unit:
@@ -167,14 +167,14 @@ def test_a_backup_holds_everything_and_can_be_opened(
     """Even while a writer is in the middle of something, which the copy does not hold."""
     store(sqlite_database, scene(1, 1, memory("M1", "林黛玉")))
     before = everything(sqlite_database)
-    with sqlite_database.write() as unit:
-        unit.memories.add_note("demo", "half done")
+    with sqlite_database.project("demo").write() as unit:
+        unit.memories.add_note("half done")
         sqlite_database.backup(tmp_path / "backups" / "copy.db")
     copy = DatabaseManager.open(tmp_path / "backups" / "copy.db", create=False)
 
     assert everything(copy) == before
-    with copy.read() as unit:
-        assert [hit.chunk_id for hit in unit.lexical.search("demo", "黛玉")] == ["M1"]
+    with copy.project("demo").read() as unit:
+        assert [hit.chunk_id for hit in unit.lexical.search("黛玉")] == ["M1"]
     assert [file.name for file in (tmp_path / "backups").glob("*.partial")] == []
     copy.close()
 

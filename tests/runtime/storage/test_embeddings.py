@@ -14,16 +14,16 @@ from tests.runtime.storage.stories import at, memory, scene, store
 def told(database: DatabaseManager) -> DatabaseManager:
     """Three memories in two chapters, two of them with vectors."""
     store(database, scene(1, 1, memory("M1"), memory("M2")), scene(2, 1, memory("M3")))
-    with database.write() as unit:
+    with database.project("demo").write() as unit:
         vectors = {"M1": [0.5, -1.0], "M3": np.array([3.0, 4.0]), "gone": [9.0, 9.0]}
-        assert unit.embeddings.put("demo", "m", vectors) == 2
+        assert unit.embeddings.put("m", vectors) == 2
     return database
 
 
 def test_vectors_come_back_as_they_went_in(told: DatabaseManager) -> None:
     """As float32, one row per id; unknown chunks are passed over."""
-    with told.read() as unit:
-        ids, matrix = unit.embeddings.matrix("demo", "m")
+    with told.project("demo").read() as unit:
+        ids, matrix = unit.embeddings.matrix("m")
 
     assert matrix.dtype == np.float32
     assert dict(zip(ids, matrix.tolist(), strict=True)) == {"M1": [0.5, -1.0], "M3": [3.0, 4.0]}
@@ -31,11 +31,11 @@ def test_vectors_come_back_as_they_went_in(told: DatabaseManager) -> None:
 
 def test_the_matrix_is_cut_by_position_model_ids_and_status(told: DatabaseManager) -> None:
     """Nothing left gives an empty matrix."""
-    with told.write() as unit:
+    with told.project("demo").write() as unit:
         matrix = unit.embeddings.matrix
         assert matrix("demo", "m", as_of=at(2))[0] == ["M1"]
         assert matrix("demo", "m", ids=["M3", "M2", "nope"])[0] == ["M3"]
-        unit.memories.ban("demo", "M1")
+        unit.memories.ban("M1")
         assert matrix("demo", "m")[0] == ["M3"]
         ids, empty = matrix("demo", "other")
         assert (ids, empty.shape) == ([], (0, 0))
@@ -44,19 +44,19 @@ def test_the_matrix_is_cut_by_position_model_ids_and_status(told: DatabaseManage
 
 def test_models_have_their_own_vectors(told: DatabaseManager) -> None:
     """Another model adds to, the same model replaces what is stored."""
-    with told.write() as unit:
-        unit.embeddings.put("demo", "n", {"M1": [1.0, 2.0, 3.0]})
-        unit.embeddings.put("demo", "m", {"M1": [7.0, 7.0]})
-        assert unit.embeddings.matrix("demo", "n")[1].shape == (1, 3)
-        assert unit.embeddings.matrix("demo", "m", ids=["M1"])[1].tolist() == [[7.0, 7.0]]
-        assert (unit.embeddings.count("demo", "m"), unit.embeddings.count("demo", "n")) == (2, 1)
+    with told.project("demo").write() as unit:
+        unit.embeddings.put("n", {"M1": [1.0, 2.0, 3.0]})
+        unit.embeddings.put("m", {"M1": [7.0, 7.0]})
+        assert unit.embeddings.matrix("n")[1].shape == (1, 3)
+        assert unit.embeddings.matrix("m", ids=["M1"])[1].tolist() == [[7.0, 7.0]]
+        assert (unit.embeddings.count("m"), unit.embeddings.count("n")) == (2, 1)
 
 
 def test_missing_vectors_are_listed_oldest_first(told: DatabaseManager) -> None:
     """With the text to embed, at most as many as asked."""
-    with told.read() as unit:
-        assert unit.embeddings.missing("demo", "m") == [("M2", "Memory M2.")]
-        assert [one[0] for one in unit.embeddings.missing("demo", "n", limit=2)] == ["M1", "M2"]
+    with told.project("demo").read() as unit:
+        assert unit.embeddings.missing("m") == [("M2", "Memory M2.")]
+        assert [one[0] for one in unit.embeddings.missing("n", limit=2)] == ["M1", "M2"]
 
 
 @pytest.mark.parametrize(
@@ -71,5 +71,5 @@ def test_missing_vectors_are_listed_oldest_first(told: DatabaseManager) -> None:
 )
 def test_broken_vectors_are_refused(told: DatabaseManager, vectors: dict, reason: str) -> None:
     """Nothing that a search would choke on is stored."""
-    with pytest.raises(EmbeddingError, match=reason), told.write() as unit:
-        unit.embeddings.put("demo", "m", vectors)
+    with pytest.raises(EmbeddingError, match=reason), told.project("demo").write() as unit:
+        unit.embeddings.put("m", vectors)

@@ -22,13 +22,13 @@ def _entity(entity_id: str = "C0", name: str = "Vader", *aliases: str, **fields:
 
 
 def _write(database: DatabaseManager, entity: Entity, origin: EntityOrigin = "supplied") -> None:
-    with database.write() as unit:
-        unit.entities.upsert("demo", entity, origin=origin)
+    with database.project("demo").write() as unit:
+        unit.entities.upsert(entity, origin=origin)
 
 
 def _shown(database: DatabaseManager, chapter: int, number: int | None = None) -> dict[str, list[str]]:
-    with database.read() as unit:
-        found = unit.entities.list_as_of("demo", as_of=at(chapter, number))
+    with database.project("demo").read() as unit:
+        found = unit.entities.list_as_of(as_of=at(chapter, number))
     return {entity.entity_id: entity.names() for entity in found}
 
 
@@ -108,8 +108,8 @@ def test_descriptions_are_shown_only_when_an_author_wrote_them(
 ) -> None:
     """A card that was drawn from the whole book tells its end."""
     _write(database, _entity(description="a father", role="a father", profile={"truth": "a father"}), origin)
-    with database.read() as unit:
-        (entity,) = unit.entities.list_as_of("demo", as_of=at(1))
+    with database.project("demo").read() as unit:
+        (entity,) = unit.entities.list_as_of(as_of=at(1))
 
     assert (entity.description, entity.role) == (text, text)
     assert bool(entity.profile) == bool(text)
@@ -119,14 +119,14 @@ def test_first_mentions_follow_moves_deletions_and_re_ingest(database: DatabaseM
     """No recomputation is needed: the first mention is the first of those that stand."""
     _write(database, _entity())
     store(database, scene(1, 1, mentions=[("C0", "Vader")]), scene(3, 1, mentions=[("C0", "Vader")]))
-    with database.write() as unit:
-        unit.scenes.insert_gap("demo", at(1))
+    with database.project("demo").write() as unit:
+        unit.scenes.insert_gap(at(1))
     assert _shown(database, 2, 1) == {}
     assert _shown(database, 2, 2) != {}
     store(database, scene(2, 1))
     assert _shown(database, 4, 1) == {}
-    with database.write() as unit:
-        unit.scenes.delete_scene("demo", at(4, 1))
+    with database.project("demo").write() as unit:
+        unit.scenes.delete_scene(at(4, 1))
     assert _shown(database, 1, 1) == {"C0": ["Vader"]}
 
 
@@ -138,9 +138,9 @@ def test_explicit_positions_move_with_their_scene(database: DatabaseManager) -> 
         _entity(first_chapter=2, first_scene=1, name_first_chapter=2, name_first_scene=1, aliases=[alias]),
     )
     store(database, scene(1, 1), scene(2, 1))
-    with database.write() as unit:
-        unit.scenes.move_chapter("demo", 2, 7)
-        stored = unit.entities.get("demo", "C0")
+    with database.project("demo").write() as unit:
+        unit.scenes.move_chapter(2, 7)
+        stored = unit.entities.get("C0")
 
     assert stored is not None
     entity = stored.entity
@@ -151,8 +151,8 @@ def test_an_authors_entity_is_only_added_to_by_others(database: DatabaseManager)
     """Fields stay, new aliases come, and the author's aliases survive."""
     _write(database, _entity("C0", "Vader", "Ani", description="mine"), "author")
     _write(database, _entity("C0", "Wrong", "Ani", "Lord", description="theirs"), "extracted")
-    with database.read() as unit:
-        stored = unit.entities.get("demo", "C0")
+    with database.project("demo").read() as unit:
+        stored = unit.entities.get("C0")
 
     assert stored is not None
     assert (stored.origin, stored.entity.name, stored.entity.description) == ("author", "Vader", "mine")
@@ -163,32 +163,32 @@ def test_an_upsert_replaces_what_is_not_the_authors(database: DatabaseManager) -
     """Name, fields and aliases are those of the last write; an author may take over."""
     _write(database, _entity("C0", "Old", "Older"))
     _write(database, _entity("C0", "New", "Newer"))
-    with database.read() as unit:
-        assert unit.entities.all_names("demo") == [("C0", "New"), ("C0", "Newer")]
+    with database.project("demo").read() as unit:
+        assert unit.entities.all_names() == [("C0", "New"), ("C0", "Newer")]
     _write(database, _entity("C0", "Mine", "My own"), "author")
-    with database.read() as unit:
-        assert unit.entities.all_names("demo") == [("C0", "Mine"), ("C0", "My own")]
+    with database.project("demo").read() as unit:
+        assert unit.entities.all_names() == [("C0", "Mine"), ("C0", "My own")]
 
 
 def test_ids_are_taken_over_and_counted_on(database: DatabaseManager) -> None:
     """Imported ids stay, new ones come after them, per kind and project."""
     with database.write() as unit:
-        assert unit.entities.next_id("demo", "character") == "C0"
-        unit.entities.upsert("demo", _entity("C41"), origin="supplied")
-        unit.entities.upsert("demo", _entity("hero"), origin="supplied")
-        unit.entities.upsert("demo", _entity("C7"), origin="supplied")
-        assert unit.entities.next_id("demo", "character") == "C42"
-        assert unit.entities.next_id("demo", "location") == "L0"
-        assert unit.entities.next_id("demo2", "character") == "C0"
-        assert [one.entity.entity_id for one in unit.entities.list_all("demo")] == ["C7", "C41", "hero"]
-        assert unit.entities.list_all("demo", entity_types=["item"]) == []
-        assert unit.entities.get("demo", "C8") is None
+        assert unit.entities.next_id("character") == "C0"
+        unit.entities.upsert(_entity("C41"), origin="supplied")
+        unit.entities.upsert(_entity("hero"), origin="supplied")
+        unit.entities.upsert(_entity("C7"), origin="supplied")
+        assert unit.entities.next_id("character") == "C42"
+        assert unit.entities.next_id("location") == "L0"
+        assert unit.entities.next_id("character") == "C0"
+        assert [one.entity.entity_id for one in unit.entities.list_all()] == ["C7", "C41", "hero"]
+        assert unit.entities.list_all(entity_types=["item"]) == []
+        assert unit.entities.get("C8") is None
 
 
 def test_entities_of_an_unknown_project_are_refused(database: DatabaseManager) -> None:
     """Nothing is written for a project that is not there."""
-    with pytest.raises(UnknownProjectError, match="'nobody'"), database.write() as unit:
-        unit.entities.upsert("nobody", _entity())
+    with pytest.raises(UnknownProjectError, match="'nobody'"), database.project("nobody").write() as unit:
+        unit.entities.upsert(_entity())
 
 
 def test_after_the_end_everything_is_told(database: DatabaseManager) -> None:
@@ -201,10 +201,10 @@ def test_after_the_end_everything_is_told(database: DatabaseManager) -> None:
         description="寄居贾府",
         profile={"age": 13, "translation": "Daiyu", "alias_translations": {"潇湘妃子": "the Bamboo Lady"}},
     )
-    with database.write() as unit:
-        unit.entities.upsert("demo", known, origin="supplied")
-    with database.read() as unit:
-        (told,) = unit.entities.list_as_of("demo", as_of=END_OF_STORY)
-        (before,) = unit.entities.list_as_of("demo", as_of=at(9))
+    with database.project("demo").write() as unit:
+        unit.entities.upsert(known, origin="supplied")
+    with database.project("demo").read() as unit:
+        (told,) = unit.entities.list_as_of(as_of=END_OF_STORY)
+        (before,) = unit.entities.list_as_of(as_of=at(9))
     assert (told.names(), told.description, told.profile) == (known.names(), "寄居贾府", known.profile)
     assert (before.names(), before.description, before.profile) == (["黛玉"], "", {"translation": "Daiyu"})

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import exc
 
 from novelgen.errors import DatabaseBusyError, DatabaseError, DatabaseFullError, SchemaVersionError
-from runtime.storage.errors import MAPPED_CLASSES, database_errors, is_lost_connection, translated
+from runtime.storage.connection import MAPPED_CLASSES, database_errors, is_lost_connection, translated
 
 
 def _subclasses(kind: type[exc.DBAPIError]) -> Iterator[type[exc.DBAPIError]]:

@@ -8,14 +8,6 @@ from sqlalchemy import Table
 
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.memory import StoryMemoryChunk
-from runtime.storage.exchange_records import (
-    ExchangedEntity,
-    ExchangedLoopEvent,
-    ExchangedMemory,
-    ExchangedPair,
-    ExchangedRelationshipChange,
-    ExchangedState,
-)
 from runtime.storage.records import StoredScene
 from runtime.storage.tables import (
     ALIASES,
@@ -26,6 +18,14 @@ from runtime.storage.tables import (
     RELATIONSHIPS,
     SCENES,
     STATES,
+)
+from runtime.storage.transfer.records import (
+    ExchangedEntity,
+    ExchangedLoopEvent,
+    ExchangedMemory,
+    ExchangedPair,
+    ExchangedRelationshipChange,
+    ExchangedState,
 )
 
 DERIVED = {

@@ -10,8 +10,8 @@ from tests.runtime.storage.stories import at, memory, scene, store
 
 
 def _found(database: DatabaseManager, query: str, **filters: object) -> list[str]:
-    with database.read() as unit:
-        hits = unit.lexical.search("demo", query, memory_filter=MemoryFilter.model_validate(filters))
+    with database.project("demo").read() as unit:
+        hits = unit.lexical.search(query, memory_filter=MemoryFilter.model_validate(filters))
     return [hit.chunk_id for hit in hits]
 
 
@@ -94,11 +94,11 @@ def test_search_is_cut_by_position(told: DatabaseManager) -> None:
 
 def test_what_comes_later_changes_no_score(told: DatabaseManager) -> None:
     """Rarity and length are those of the memories before the position."""
-    with told.read() as unit:
-        before = unit.lexical.search("demo", "brass key", memory_filter=MemoryFilter(as_of=at(2)))
+    with told.project("demo").read() as unit:
+        before = unit.lexical.search("brass key", memory_filter=MemoryFilter(as_of=at(2)))
     store(told, scene(9, 1, *(memory(f"L{n}", "A brass key and another brass key.") for n in range(20))))
-    with told.read() as unit:
-        after = unit.lexical.search("demo", "brass key", memory_filter=MemoryFilter(as_of=at(2)))
+    with told.project("demo").read() as unit:
+        after = unit.lexical.search("brass key", memory_filter=MemoryFilter(as_of=at(2)))
 
     assert after == before != []
 
@@ -112,9 +112,9 @@ def test_filters_narrow_the_hits(told: DatabaseManager) -> None:
 
 def test_several_queries_are_answered_in_their_order(told: DatabaseManager) -> None:
     """One ranking per query, an empty one for a query without words, at most `limit` each."""
-    with told.read() as unit:
-        matches = unit.lexical.match("demo", ["宝玉", "…", "brass key", ["Captain"]], MemoryFilter())
-        answers = unit.lexical.best("demo", matches, MemoryFilter(), limit=1)
+    with told.project("demo").read() as unit:
+        matches = unit.lexical.match(["宝玉", "…", "brass key", ["Captain"]], MemoryFilter())
+        answers = unit.lexical.best(matches, MemoryFilter(), limit=1)
 
     assert [[hit.chunk_id for hit in hits] for hits in answers][1:] == [[], ["E3"], ["E2"]]
     assert len(answers[0]) == 1
@@ -125,15 +125,15 @@ def test_projects_are_kept_apart(told: DatabaseManager) -> None:
     store(told, scene(1, 1, memory("X1", "The brass key of demo2.", "demo2"), project_id="demo2"))
 
     assert "X1" not in _found(told, "brass key demo2")
-    with told.read() as unit:
-        assert [hit.chunk_id for hit in unit.lexical.search("demo2", "brass key emma")] == ["X1"]
+    with told.project("demo2").read() as unit:
+        assert [hit.chunk_id for hit in unit.lexical.search("brass key emma")] == ["X1"]
 
 
 def test_edited_banned_and_withdrawn_memories_leave_the_index(told: DatabaseManager) -> None:
     """An edit is found by its new words alone, a ban hides, a re-ingest takes its words along."""
-    with told.write() as unit:
-        unit.memories.edit("demo", "E2", MemoryEdit(content="The admiral vowed it."))
-        unit.memories.ban("demo", "E1")
+    with told.project("demo").write() as unit:
+        unit.memories.edit("E2", MemoryEdit(content="The admiral vowed it."))
+        unit.memories.ban("E1")
     store(told, scene(2, 2, memory("Z3", "紫鹃试玉。")))
 
     assert _found(told, "captain sail") == []
@@ -153,18 +153,18 @@ def test_a_short_form_is_found_too(told: DatabaseManager) -> None:
 def test_equal_scores_go_by_chunk_id_whatever_the_limit(told: DatabaseManager) -> None:
     """The limit cuts after chunk ids have decided among equals."""
     store(told, scene(5, 1, *(memory(name, "A quiet harbour.") for name in ("H3", "H1", "H2"))))
-    with told.read() as unit:
-        best = unit.lexical.search("demo", "harbour", limit=2)
+    with told.project("demo").read() as unit:
+        best = unit.lexical.search("harbour", limit=2)
 
     assert [hit.chunk_id for hit in best] == ["H1", "H2"]
 
 
 def test_kinds_are_narrowed_with_the_scores_of_all(told: DatabaseManager) -> None:
     """The memories of two kinds together are those of both, each with its score among all."""
-    with told.read() as unit:
-        matches = unit.lexical.match("demo", ["brass key captain"], MemoryFilter())
+    with told.project("demo").read() as unit:
+        matches = unit.lexical.match(["brass key captain"], MemoryFilter())
         whole, *kinds = (
-            unit.lexical.best("demo", matches, MemoryFilter.model_validate({"content_types": types}))[0]
+            unit.lexical.best(matches, MemoryFilter.model_validate({"content_types": types}))[0]
             for types in ([], ["memory"], ["summary"], ["scene"])
         )
 
@@ -178,8 +178,8 @@ def test_kinds_are_narrowed_with_the_scores_of_all(told: DatabaseManager) -> Non
 def test_a_project_alone_in_its_database_finds_what_it_finds_beside_others(database_url: str) -> None:
     """Whether the index is asked for the project's rows or for all, nothing of another is found or weighed."""
     opened = DatabaseManager.open(database_url)
-    with opened.write() as unit:
-        unit.projects.create("demo")
+    with opened.project("demo").write() as unit:
+        unit.projects.create()
     store(
         opened,
         scene(1, 1, memory("K1", "The brass key."), memory("K2", "宝玉的钥匙 and a brass lamp.")),
@@ -187,15 +187,13 @@ def test_a_project_alone_in_its_database_finds_what_it_finds_beside_others(datab
     )
 
     def found() -> list[list[LexicalHit]]:
-        with opened.read() as unit:
+        with opened.project("demo").read() as unit:
             wanted = MemoryFilter(as_of=at(2, 1))
-            return unit.lexical.best(
-                "demo", unit.lexical.match("demo", ["brass key", "宝玉"], wanted), wanted
-            )
+            return unit.lexical.best(unit.lexical.match(["brass key", "宝玉"], wanted), wanted)
 
     alone = found()
-    with opened.write() as unit:
-        unit.projects.create("demo2")
+    with opened.project("demo2").write() as unit:
+        unit.projects.create()
     store(opened, scene(1, 1, memory("X1", "brass key 宝玉", "demo2"), project_id="demo2"))
     beside = found()
     opened.close()

@@ -29,8 +29,8 @@ def told(database: DatabaseManager) -> DatabaseManager:
             2, 2, memory("D1", importance=8, entities_mentioned=["C1"]), memory("D2", content_type="scene")
         ),
     )
-    with database.write() as unit:
-        unit.memories.add_note("demo", "Magic costs blood.", short="blood magic", entities=["T0"])
+    with database.project("demo").write() as unit:
+        unit.memories.add_note("Magic costs blood.", short="blood magic", entities=["T0"])
     return database
 
 
@@ -52,8 +52,8 @@ def test_a_memory_comes_back_as_it_went_in(database: DatabaseManager) -> None:
         embedding_id="e1",
     )
     store(database, scene(1, 2, written))
-    with database.read() as unit:
-        (read,) = unit.memories.by_ids("demo", ["M1"])
+    with database.project("demo").read() as unit:
+        (read,) = unit.memories.by_ids(["M1"])
 
     assert read == written.model_copy(update={"chapter_index": 1, "scene_index": 2})
     assert type(read).model_validate(read.model_dump()) == read
@@ -61,8 +61,8 @@ def test_a_memory_comes_back_as_it_went_in(database: DatabaseManager) -> None:
 
 def test_memories_are_read_in_the_order_asked_and_only_before_the_position(told: DatabaseManager) -> None:
     """Unknown, later and repeated ids are left out; canon is read everywhere."""
-    with told.read() as unit:
-        found = unit.memories.by_ids("demo", ["D1", "B1", "note-N0", "A1", "nope", "A1"], as_of=at(2, 2))
+    with told.project("demo").read() as unit:
+        found = unit.memories.by_ids(["D1", "B1", "note-N0", "A1", "nope", "A1"], as_of=at(2, 2))
 
     assert [chunk.chunk_id for chunk in found] == ["B1", "note-N0", "A1"]
 
@@ -82,28 +82,28 @@ def test_ids_are_filtered_in_sql(told: DatabaseManager) -> None:
 
 def test_memories_of_entities_come_by_weight(told: DatabaseManager) -> None:
     """The most important first; nobody asked, nothing found."""
-    with told.read() as unit:
-        found = unit.memories.by_entities("demo", ["C0", "C1"], as_of=END_OF_STORY, limit=2)
+    with told.project("demo").read() as unit:
+        found = unit.memories.by_entities(["C0", "C1"], as_of=END_OF_STORY, limit=2)
         assert [chunk.chunk_id for chunk in found] == ["A1", "D1"]
-        assert unit.memories.by_entities("demo", []) == []
-        assert unit.memories.by_entities("demo", ["C1"], as_of=at(2)) == []
+        assert unit.memories.by_entities([]) == []
+        assert unit.memories.by_entities(["C1"], as_of=at(2)) == []
 
 
 def test_recent_memories_of_weight_come_newest_first(told: DatabaseManager) -> None:
     """Below the threshold and passages of text are left out."""
-    with told.read() as unit:
-        found = unit.memories.recent_high_signal("demo", as_of=at(2, 2), min_importance=7)
+    with told.project("demo").read() as unit:
+        found = unit.memories.recent_high_signal(as_of=at(2, 2), min_importance=7)
 
     assert [chunk.chunk_id for chunk in found] == ["B1", "B2", "A1", "note-N0"]
 
 
 def test_memories_of_scenes_come_in_story_order(told: DatabaseManager) -> None:
     """Only those before the position, and of the types asked."""
-    with told.read() as unit:
-        found = unit.memories.of_scenes("demo", [(2, 2), (1, 1), (9, 9)], content_types=["memory"])
+    with told.project("demo").read() as unit:
+        found = unit.memories.of_scenes([(2, 2), (1, 1), (9, 9)], content_types=["memory"])
         assert [chunk.chunk_id for chunk in found] == ["A1", "A2", "D1"]
-        assert unit.memories.of_scenes("demo", [(2, 2)], as_of=at(2, 2)) == []
-        assert unit.memories.of_scenes("demo", []) == []
+        assert unit.memories.of_scenes([(2, 2)], as_of=at(2, 2)) == []
+        assert unit.memories.of_scenes([]) == []
 
 
 def test_a_named_successor_supersedes_from_its_own_position_on(database: DatabaseManager) -> None:
@@ -113,9 +113,9 @@ def test_a_named_successor_supersedes_from_its_own_position_on(database: Databas
         scene(1, 1, memory("M1", event_type="promise_made")),
         scene(3, 1, memory("M2", event_type="promise_broken", supersedes="M1")),
     )
-    with database.read() as unit:
-        assert unit.memories.by_ids("demo", ["M1"], as_of=at(3, 1))[0].superseded_by is None
-        assert unit.memories.by_ids("demo", ["M1"], as_of=at(3, 2))[0].superseded_by == "M2"
+    with database.project("demo").read() as unit:
+        assert unit.memories.by_ids(["M1"], as_of=at(3, 1))[0].superseded_by is None
+        assert unit.memories.by_ids(["M1"], as_of=at(3, 2))[0].superseded_by == "M2"
 
 
 def test_a_slot_holds_one_value_at_a_time(database: DatabaseManager) -> None:
@@ -128,8 +128,8 @@ def test_a_slot_holds_one_value_at_a_time(database: DatabaseManager) -> None:
     )
 
     def closed(chapter: int) -> dict[str, str | None]:
-        with database.read() as unit:
-            chunks = unit.memories.by_ids("demo", ["S1", "S2", "S3", "S4", "X1"], as_of=at(chapter))
+        with database.project("demo").read() as unit:
+            chunks = unit.memories.by_ids(["S1", "S2", "S3", "S4", "X1"], as_of=at(chapter))
         return {chunk.chunk_id: chunk.superseded_by for chunk in chunks}
 
     assert closed(2) == {"S1": None}
@@ -140,17 +140,17 @@ def test_a_slot_holds_one_value_at_a_time(database: DatabaseManager) -> None:
 def test_a_banned_successor_supersedes_nothing(database: DatabaseManager) -> None:
     """What the author struck out has no effect."""
     store(database, scene(1, 1, memory("M1")), scene(2, 1, memory("M2", supersedes="M1")))
-    with database.write() as unit:
-        unit.memories.ban("demo", "M2")
-        assert unit.memories.by_ids("demo", ["M1"])[0].superseded_by is None
+    with database.project("demo").write() as unit:
+        unit.memories.ban("M2")
+        assert unit.memories.by_ids(["M1"])[0].superseded_by is None
 
 
 def test_an_edit_makes_a_memory_the_authors(told: DatabaseManager) -> None:
     """New words drop the old short form and the vector; what is not given stays."""
-    with told.write() as unit:
-        unit.embeddings.put("demo", "m", {"A1": [1.0], "note-N0": [1.0]})
-        edited = unit.memories.edit("demo", "A1", MemoryEdit(content="The key was a fake.", entities=["I7"]))
-        retagged = unit.memories.edit("demo", "note-N0", MemoryEdit(tags=["magic"], importance=10))
+    with told.project("demo").write() as unit:
+        unit.embeddings.put("m", {"A1": [1.0], "note-N0": [1.0]})
+        edited = unit.memories.edit("A1", MemoryEdit(content="The key was a fake.", entities=["I7"]))
+        retagged = unit.memories.edit("note-N0", MemoryEdit(tags=["magic"], importance=10))
 
         assert (edited.chunk.content, edited.chunk.origin, edited.chunk.importance) == (
             "The key was a fake.",
@@ -158,44 +158,44 @@ def test_an_edit_makes_a_memory_the_authors(told: DatabaseManager) -> None:
             9,
         )
         assert (retagged.chunk.short, retagged.chunk.importance) == ("blood magic", 10)
-        assert unit.memories.filtered_ids("demo", MemoryFilter(entities=["I7"])) == ["A1"]
-        assert unit.memories.filtered_ids("demo", MemoryFilter(tags=["magic"])) == ["note-N0"]
-        assert unit.embeddings.count("demo", "m") == 1
+        assert unit.memories.filtered_ids(MemoryFilter(entities=["I7"])) == ["A1"]
+        assert unit.memories.filtered_ids(MemoryFilter(tags=["magic"])) == ["note-N0"]
+        assert unit.embeddings.count("m") == 1
 
 
 def test_pins_and_bans_are_seen_and_lifted(told: DatabaseManager) -> None:
     """A pin is a tier, a ban hides, a tombstone can be brought back."""
-    with told.write() as unit:
-        unit.memories.pin("demo", "A1")
-        assert unit.memories.by_ids("demo", ["A1"])[0].tier == "pinned"
-        unit.memories.unpin("demo", "A1")
-        assert unit.memories.by_ids("demo", ["A1"])[0].tier == "regular"
-        unit.memories.ban("demo", "A1")
-        unit.memories.delete("demo", "A2")
-        assert unit.memories.by_ids("demo", ["A1", "A2"]) == []
-        hidden = unit.memories.list_matching("demo", MemoryFilter(statuses=["banned", "deleted"]))
+    with told.project("demo").write() as unit:
+        unit.memories.pin("A1")
+        assert unit.memories.by_ids(["A1"])[0].tier == "pinned"
+        unit.memories.unpin("A1")
+        assert unit.memories.by_ids(["A1"])[0].tier == "regular"
+        unit.memories.ban("A1")
+        unit.memories.delete("A2")
+        assert unit.memories.by_ids(["A1", "A2"]) == []
+        hidden = unit.memories.list_matching(MemoryFilter(statuses=["banned", "deleted"]))
         assert [(one.chunk.chunk_id, one.status) for one in hidden] == [("A1", "banned"), ("A2", "deleted")]
-        assert [one.operation for one in unit.outbox.entries("demo", ["A1", "A2"])] == ["delete", "delete"]
-        unit.memories.unban("demo", "A2")
-        assert unit.outbox.entries("demo", ["A2"])[0].operation == "upsert"
-        assert len(unit.memories.by_ids("demo", ["A2"])) == 1
+        assert [one.operation for one in unit.outbox.entries(["A1", "A2"])] == ["delete", "delete"]
+        unit.memories.unban("A2")
+        assert unit.outbox.entries(["A2"])[0].operation == "upsert"
+        assert len(unit.memories.by_ids(["A2"])) == 1
 
 
 def test_a_note_counts_after_the_scene_that_establishes_it(told: DatabaseManager) -> None:
     """A note of a chapter counts from the next chapter on."""
-    with told.write() as unit:
-        of_scene = unit.memories.add_note("demo", "sealed door", at=at(2, 1)).chunk_id
-        of_chapter = unit.memories.add_note("demo", "long winter", at=at(2)).chunk_id
+    with told.project("demo").write() as unit:
+        of_scene = unit.memories.add_note("sealed door", at=at(2, 1)).chunk_id
+        of_chapter = unit.memories.add_note("long winter", at=at(2)).chunk_id
         wanted = [of_scene, of_chapter]
-        assert unit.memories.by_ids("demo", wanted, as_of=at(2, 1)) == []
-        assert [one.chunk_id for one in unit.memories.by_ids("demo", wanted, as_of=at(2, 2))] == [of_scene]
-        assert len(unit.memories.by_ids("demo", wanted, as_of=at(3))) == 2
+        assert unit.memories.by_ids(wanted, as_of=at(2, 1)) == []
+        assert [one.chunk_id for one in unit.memories.by_ids(wanted, as_of=at(2, 2))] == [of_scene]
+        assert len(unit.memories.by_ids(wanted, as_of=at(3))) == 2
 
 
 def test_an_unknown_memory_is_named(told: DatabaseManager) -> None:
     """Its id, its project, and how to find the right one."""
-    with told.write() as unit:
-        assert unit.memories.get("demo", "nope") is None
+    with told.project("demo").write() as unit:
+        assert unit.memories.get("nope") is None
         for method in (unit.memories.pin, unit.memories.ban, unit.memories.delete, unit.memories.require):
             with pytest.raises(UnknownMemoryError, match=r"'nope'.*'demo'.*memory list"):
                 method("demo", "nope")

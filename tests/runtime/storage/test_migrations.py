@@ -15,8 +15,7 @@ from runtime.storage.connection import database_url as url_of
 from runtime.storage.database import DatabaseManager
 from runtime.storage.migrations.runner import migrate_to_head
 from runtime.storage.migrations.scope import is_ours
-from runtime.storage.tables import METADATA
-from runtime.storage.tables_memory import TOUCHED_BY_HAND
+from runtime.storage.tables import METADATA, TOUCHED_BY_HAND
 
 
 def test_the_migrations_and_the_models_describe_one_schema(database_url: str) -> None:

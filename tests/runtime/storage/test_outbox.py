@@ -9,8 +9,8 @@ from tests.runtime.storage.stories import at, memory, scene, store
 def test_changes_of_one_chunk_are_one_entry(database: DatabaseManager) -> None:
     """However often it changes, the last operation counts."""
     store(database, scene(1, 1, memory("M1", "a")), scene(1, 1, memory("M1", "b")), scene(1, 1))
-    with database.read() as unit:
-        (entry,) = unit.outbox.claim("demo")
+    with database.project("demo").read() as unit:
+        (entry,) = unit.outbox.claim()
 
     assert (entry.chunk_id, entry.operation, entry.state) == ("M1", "delete", "pending")
 
@@ -18,51 +18,51 @@ def test_changes_of_one_chunk_are_one_entry(database: DatabaseManager) -> None:
 def test_done_upserts_stay_known_and_done_deletions_go(database: DatabaseManager) -> None:
     """So that the outbox says what the index holds; marking twice is harmless."""
     store(database, scene(1, 1, memory("M1"), memory("M2")), scene(1, 1, memory("M1")))
-    with database.write() as unit:
-        entries = unit.outbox.claim("demo")
+    with database.project("demo").write() as unit:
+        entries = unit.outbox.claim()
         unit.outbox.mark_done(entries)
         unit.outbox.mark_done(entries)
         unit.outbox.mark_done([])
-        assert unit.outbox.counts("demo") == {"pending": 0, "done": 1, "failed": 0}
-        assert unit.outbox.claim("demo") == []
+        assert unit.outbox.counts() == {"pending": 0, "done": 1, "failed": 0}
+        assert unit.outbox.claim() == []
 
 
 def test_a_change_after_the_claim_stays_pending(database: DatabaseManager) -> None:
     """A worker's mark counts only for what it saw."""
     store(database, scene(1, 1, memory("M1", "old")))
-    with database.read() as unit:
-        claimed = unit.outbox.claim("demo")
+    with database.project("demo").read() as unit:
+        claimed = unit.outbox.claim()
     store(database, scene(1, 1, memory("M1", "new")))
-    with database.write() as unit:
+    with database.project("demo").write() as unit:
         unit.outbox.mark_done(claimed)
         unit.outbox.mark_failed(claimed, "too late")
-        assert unit.outbox.counts("demo") == {"pending": 1, "done": 0, "failed": 0}
+        assert unit.outbox.counts() == {"pending": 1, "done": 0, "failed": 0}
 
 
 def test_failed_entries_come_again_after_the_pending_ones(database: DatabaseManager) -> None:
     """With the reason and the number of attempts, up to a limit where one is given."""
     store(database, scene(1, 1, memory("M1")))
-    with database.write() as unit:
+    with database.project("demo").write() as unit:
         for _ in range(2):
-            unit.outbox.mark_failed(unit.outbox.claim("demo"), "disk full " * 100)
+            unit.outbox.mark_failed(unit.outbox.claim(), "disk full " * 100)
     store(database, scene(1, 2, memory("M2")))
-    with database.read() as unit:
-        entries = unit.outbox.claim("demo")
+    with database.project("demo").read() as unit:
+        entries = unit.outbox.claim()
         assert [(one.chunk_id, one.attempts) for one in entries] == [("M2", 0), ("M1", 2)]
         assert (entries[1].last_error or "")[:9] == "disk full"
         assert len(entries[1].last_error or "") == 500
-        assert [one.chunk_id for one in unit.outbox.claim("demo", max_attempts=2)] == ["M2"]
-        assert [one.chunk_id for one in unit.outbox.claim("demo", limit=1)] == ["M2"]
+        assert [one.chunk_id for one in unit.outbox.claim(max_attempts=2)] == ["M2"]
+        assert [one.chunk_id for one in unit.outbox.claim(limit=1)] == ["M2"]
 
 
 def test_a_rebuild_queues_every_active_memory(database: DatabaseManager) -> None:
     """Banned ones are not for the index; other projects have their own outbox."""
     store(database, scene(1, 1, memory("M1"), memory("M2"), memory("M3")))
     with database.write() as unit:
-        unit.outbox.mark_done(unit.outbox.claim("demo"))
-        unit.memories.ban("demo", "M3")
-        unit.memories.add_note("demo", "canon", at=at(1))
-        assert unit.outbox.queue_all("demo") == 3
-        queued = {one.chunk_id: one.operation for one in unit.outbox.claim("demo")}
+        unit.outbox.mark_done(unit.outbox.claim())
+        unit.memories.ban("M3")
+        unit.memories.add_note("canon", at=at(1))
+        assert unit.outbox.queue_all() == 3
+        queued = {one.chunk_id: one.operation for one in unit.outbox.claim()}
         assert queued == {"M1": "upsert", "M2": "upsert", "M3": "delete", "note-N0": "upsert"}
-        assert unit.outbox.counts("demo2") == {"pending": 0, "done": 0, "failed": 0}
+        assert unit.outbox.counts() == {"pending": 0, "done": 0, "failed": 0}

@@ -19,8 +19,8 @@ def test_scenes_tell_place_and_presence_and_the_last_ones_what_happened(database
         scene(1, 2),
         scene(3, 1, record=record(3, 1)),
     )
-    with database.read() as unit:
-        scenes = unit.outline("demo", as_of=at(4)).scenes
+    with database.project("demo").read() as unit:
+        scenes = unit.outline(as_of=at(4)).scenes
 
     assert scenes == [
         OutlineScene(1, 1, "“A” — 门", "L0", ("C0", "C1")),
@@ -33,9 +33,9 @@ def test_scenes_tell_place_and_presence_and_the_last_ones_what_happened(database
 def test_scenes_are_cut_strictly_before_the_position(database: DatabaseManager) -> None:
     """The planned scene itself and what follows are not read, and of a story without earlier scenes nothing."""
     store(database, scene(1, 1), scene(1, 2, participants=["C9"]), scene(2, 1))
-    with database.read() as unit:
-        before_it = unit.outline("demo", as_of=at(1, 2)).scenes
-        nothing = unit.outline("demo", as_of=at(1, 1)).scenes
+    with database.project("demo").read() as unit:
+        before_it = unit.outline(as_of=at(1, 2)).scenes
+        nothing = unit.outline(as_of=at(1, 1)).scenes
 
     assert before_it == [OutlineScene(1, 1)]
     assert nothing == []

@@ -6,8 +6,8 @@ import pytest
 
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.database import DatabaseManager
-from runtime.storage.outline_summaries import MOST_CHAPTERS
 from runtime.storage.records import SceneWrite
+from runtime.storage.story.summaries import MAX_CHAPTERS
 from tests.runtime.storage.stories import at, record, scene, store
 
 
@@ -18,8 +18,8 @@ def told(chapter: int, number: int) -> SceneWrite:
 
 def summed_up(database: DatabaseManager, as_of: StoryPosition) -> dict[int, str]:
     """Return the summaries by chapter."""
-    with database.read() as unit:
-        outline = unit.outline("demo", as_of=as_of)
+    with database.project("demo").read() as unit:
+        outline = unit.outline(as_of=as_of)
     return {each.chapter_index: each.summary for each in outline.chapter_summaries}
 
 
@@ -60,9 +60,9 @@ def test_the_chapters_of_the_part_that_goes_on_are_summed_up_oldest_first(databa
 def test_of_a_very_long_part_only_the_last_chapters_are_read(database: DatabaseManager) -> None:
     """What a context has no room for is not looked up."""
     store(database, *(told(chapter, 1) for chapter in range(1, 16)))
-    with database.read() as unit:
-        summaries = unit.outline("demo", as_of=at(16), chapters_per_part=100).chapter_summaries
-    assert [each.chapter_index for each in summaries] == list(range(16 - MOST_CHAPTERS, 16))
+    with database.project("demo").read() as unit:
+        summaries = unit.outline(as_of=at(16), chapters_per_part=100).chapter_summaries
+    assert [each.chapter_index for each in summaries] == list(range(16 - MAX_CHAPTERS, 16))
 
 
 def test_scenes_without_records_have_no_summary(database: DatabaseManager) -> None:

@@ -17,14 +17,14 @@ from tests.runtime.storage.stories import at, change, memory, scene, store
 
 def test_a_project_is_created_read_and_changed(database: DatabaseManager) -> None:
     """Chinese ids work, settings are kept, what is not given stays."""
-    with database.write() as unit:
+    with database.project("nobody").write() as unit:
         created = unit.projects.create("红楼梦", name="梦", language="zh", settings={"budget": 2000})
         assert (created.settings, created.story_revision) == ({"budget": 2000}, 0)
         unit.projects.set_embedding_model("红楼梦", "local", 384)
         changed = unit.projects.update("红楼梦", name="石头记")
         assert (changed.name, changed.language, changed.embedding_dimension) == ("石头记", "zh", 384)
         assert [one.project_id for one in unit.projects.list_all()] == ["demo", "demo2", "红楼梦"]
-        assert unit.projects.get("nobody") is None
+        assert unit.projects.get() is None
         unit.projects.count_index_removals("红楼梦", 3)
         unit.projects.count_index_removals("红楼梦", 2)
         counted = unit.projects.require("红楼梦")
@@ -36,13 +36,13 @@ def test_projects_that_cannot_be_are_refused(database: DatabaseManager) -> None:
     """Twice the same id, ids like paths, and changes of what is not there."""
     with database.write() as unit:
         with pytest.raises(UserInputError, match="'demo' exists already"):
-            unit.projects.create("demo")
+            unit.projects.create()
         with pytest.raises(InvalidProjectIdError, match=r"\.\./x"):
             unit.projects.create("../x")
         for call in (
-            lambda: unit.projects.require("nobody"),
-            lambda: unit.projects.update("nobody", name="x"),
-            lambda: unit.projects.set_embedding_model("nobody", "m", 1),
+            lambda: unit.projects.require(),
+            lambda: unit.projects.update(name="x"),
+            lambda: unit.projects.set_embedding_model("m", 1),
         ):
             with pytest.raises(UnknownProjectError, match="'nobody'"):
                 call()
@@ -53,12 +53,12 @@ def test_every_write_counts_in_the_revision(database: DatabaseManager) -> None:
     revisions = []
     for write in (
         lambda unit: unit.scenes.replace_scene(scene(1, 1, memory("M1"))),
-        lambda unit: unit.memories.pin("demo", "M1"),
-        lambda unit: unit.scenes.insert_gap("demo", at(1, 1)),
+        lambda unit: unit.memories.pin("M1"),
+        lambda unit: unit.scenes.insert_gap(at(1, 1)),
     ):
-        with database.write() as unit:
+        with database.project("demo").write() as unit:
             write(unit)
-            revisions.append(unit.projects.require("demo").story_revision)
+            revisions.append(unit.projects.require().story_revision)
 
     assert revisions == sorted(set(revisions))
 
@@ -66,28 +66,28 @@ def test_every_write_counts_in_the_revision(database: DatabaseManager) -> None:
 LATER: list[Callable[[UnitOfWork], object]] = [
     lambda unit: unit.scenes.replace_scene(scene(2, 1, memory("M9"), text="changed")),
     lambda unit: unit.scenes.replace_scene(scene(3, 1)),
-    lambda unit: unit.memories.add_note("demo", "later canon", at=at(2, 1)),
-    lambda unit: unit.memories.pin("demo", "M2"),
-    lambda unit: unit.states.append("demo", [change("C0", "mood", "x", chapter_index=2)]),
+    lambda unit: unit.memories.add_note("later canon", at=at(2, 1)),
+    lambda unit: unit.memories.pin("M2"),
+    lambda unit: unit.states.append([change("C0", "mood", "x", chapter_index=2)]),
     lambda unit: unit.entities.upsert(
-        "demo", Entity(entity_id="C5", entity_type="character", name="Late", first_chapter=2, first_scene=1)
+        Entity(entity_id="C5", entity_type="character", name="Late", first_chapter=2, first_scene=1)
     ),
-    lambda unit: unit.outbox.mark_done(unit.outbox.claim("demo")),
-    lambda unit: unit.embeddings.put("demo", "m", {"M1": [1.0]}),
+    lambda unit: unit.outbox.mark_done(unit.outbox.claim()),
+    lambda unit: unit.embeddings.put("m", {"M1": [1.0]}),
     lambda unit: unit.scenes.replace_scene(scene(1, 1, memory("M1"), states=[change("C0", "mood", "calm")])),
 ]
 EARLIER: list[Callable[[UnitOfWork], object]] = [
     lambda unit: unit.scenes.replace_scene(scene(1, 1, memory("M1"), text="changed")),
     lambda unit: unit.scenes.replace_scene(scene(1, 1, memory("M1", importance=9))),
     lambda unit: unit.scenes.replace_scene(scene(1, 2)),
-    lambda unit: unit.scenes.insert_gap("demo", at(1, 1)),
-    lambda unit: unit.scenes.delete_scene("demo", at(1, 1)),
-    lambda unit: unit.memories.add_note("demo", "canon"),
-    lambda unit: unit.memories.pin("demo", "M1"),
-    lambda unit: unit.memories.ban("demo", "M1"),
-    lambda unit: unit.memories.edit("demo", "M1", MemoryEdit(content="edited")),
-    lambda unit: unit.states.append("demo", [change("C0", "mood", "x", chapter_index=1, scene_index=1)]),
-    lambda unit: unit.entities.upsert("demo", Entity(entity_id="C5", entity_type="character", name="Early")),
+    lambda unit: unit.scenes.insert_gap(at(1, 1)),
+    lambda unit: unit.scenes.delete_scene(at(1, 1)),
+    lambda unit: unit.memories.add_note("canon"),
+    lambda unit: unit.memories.pin("M1"),
+    lambda unit: unit.memories.ban("M1"),
+    lambda unit: unit.memories.edit("M1", MemoryEdit(content="edited")),
+    lambda unit: unit.states.append([change("C0", "mood", "x", chapter_index=1, scene_index=1)]),
+    lambda unit: unit.entities.upsert(Entity(entity_id="C5", entity_type="character", name="Early")),
 ]
 
 
@@ -99,12 +99,12 @@ def _version_before_and_after(
         scene(1, 1, memory("M1"), states=[change("C0", "mood", "calm")]),
         scene(2, 1, memory("M2")),
     )
-    with database.read() as unit:
-        before = unit.story_version("demo", at(2, 1))
+    with database.project("demo").read() as unit:
+        before = unit.story_version(at(2, 1))
     with database.write() as unit:
         write(unit)
-    with database.read() as unit:
-        return before, unit.story_version("demo", at(2, 1))
+    with database.project("demo").read() as unit:
+        return before, unit.story_version(at(2, 1))
 
 
 @pytest.mark.parametrize("number", range(len(EARLIER)))
@@ -128,9 +128,9 @@ def test_the_same_story_has_the_same_mark(database: DatabaseManager) -> None:
     twin = [memory("M1", project_id="demo2")]
     store(database, scene(1, 1, memory("M1")), scene(1, 2))
     store(database, scene(1, 2, project_id="demo2"), scene(1, 1, *twin, project_id="demo2"))
-    with database.read() as unit:
+    with database.project("demo").read() as unit:
         first, second = (unit.story_version(name, END_OF_STORY) for name in ("demo", "demo2"))
-        empty = unit.story_version("demo", at(1, 1))
+        empty = unit.story_version(at(1, 1))
 
     assert first != empty
     assert first == second
@@ -144,8 +144,8 @@ def test_a_mark_of_an_earlier_version_stays_true(database: DatabaseManager) -> N
         scene(1, 2),
         scene(2, 1, participants=["C0"]),
     )
-    with database.read() as unit:
-        marks = [unit.story_version("demo", as_of) for as_of in (at(1), at(2), at(3))]
+    with database.project("demo").read() as unit:
+        marks = [unit.story_version(as_of) for as_of in (at(1), at(2), at(3))]
 
     assert marks == [
         "38664e03fa3374412449e5ebdd371aaa",

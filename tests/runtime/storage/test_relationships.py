@@ -33,10 +33,10 @@ def told(database: DatabaseManager) -> DatabaseManager:
 
 def test_a_pair_is_found_in_either_order_as_of_a_position(told: DatabaseManager) -> None:
     """What the second scene did not say stays from the first."""
-    with told.read() as unit:
-        early = unit.relationships.between("demo", "C0", "C1", as_of=at(2))
-        late = unit.relationships.between("demo", "C1", "C0")
-        assert unit.relationships.between("demo", "C0", "C1", as_of=at(1, 1)) is None
+    with told.project("demo").read() as unit:
+        early = unit.relationships.between("C0", "C1", as_of=at(2))
+        late = unit.relationships.between("C1", "C0")
+        assert unit.relationships.between("C0", "C1", as_of=at(1, 1)) is None
 
     assert early is not None
     assert late is not None
@@ -57,10 +57,10 @@ def test_a_pair_is_found_in_either_order_as_of_a_position(told: DatabaseManager)
 
 def test_relationships_are_listed_by_character_and_status(told: DatabaseManager) -> None:
     """The status is that of the position, not an earlier one."""
-    with told.read() as unit:
+    with told.project("demo").read() as unit:
 
         def ids(**filters: object) -> list[str]:
-            return [one.relationship_id for one in unit.relationships.list_as_of("demo", **filters)]  # type: ignore[arg-type]
+            return [one.relationship_id for one in unit.relationships.list_as_of(**filters)]  # type: ignore[arg-type]
 
         assert ids() == ["R0", "R1"]
         assert ids(character_id="C2") == ["R1"]
@@ -71,12 +71,12 @@ def test_relationships_are_listed_by_character_and_status(told: DatabaseManager)
 
 def test_an_author_changes_only_what_is_said(told: DatabaseManager) -> None:
     """The id is that of the pair, and unset fields keep their values."""
-    with told.write() as unit:
+    with told.project("demo").write() as unit:
         healed = RecordedRelationshipChange(
             character_a="C1", character_b="C0", status="healed", event="peace"
         )
-        assert unit.relationships.append("demo", healed, at=at(4, 2)) == "R0"
-        relation = unit.relationships.between("demo", "C0", "C1")
+        assert unit.relationships.append(healed, at=at(4, 2)) == "R0"
+        relation = unit.relationships.between("C0", "C1")
 
     assert relation is not None
     assert (relation.status, relation.intensity, relation.perspective_a) == ("healed", 8, "C0 hates")
@@ -85,5 +85,5 @@ def test_an_author_changes_only_what_is_said(told: DatabaseManager) -> None:
 def test_nobody_has_a_relationship_with_themselves(told: DatabaseManager) -> None:
     """The character is named."""
     alone = RecordedRelationshipChange(character_a="C1", character_b="C1")
-    with pytest.raises(UserInputError, match="both are 'C1'"), told.write() as unit:
-        unit.relationships.append("demo", alone, at=at(1, 1))
+    with pytest.raises(UserInputError, match="both are 'C1'"), told.project("demo").write() as unit:
+        unit.relationships.append(alone, at=at(1, 1))

@@ -30,75 +30,75 @@ REVISIONS = _revisions()
 
 def _first(unit: UnitOfWork) -> None:
     """Scenes, memories with words, links and vectors, states, names and the outbox."""
-    stored = unit.scenes.require("demo", at(1, 1))
+    stored = unit.scenes.require(at(1, 1))
     assert (stored.text, stored.label, stored.extraction_status) == ("旧的场景。", "S007", "none")
-    (chunk,) = unit.memories.by_ids("demo", ["M1"])
+    (chunk,) = unit.memories.by_ids(["M1"])
     assert (chunk.content, chunk.slot_type, chunk.verified) == ("黛玉藏起了剑。", None, True)
     assert (chunk.tags, chunk.entities_mentioned, chunk.created_at) == (["剑"], ["C4"], MOMENT)
-    assert "M1" in [hit.chunk_id for hit in unit.lexical.search("demo", "黛玉")]
-    assert "M1" in [each.chunk_id for each in unit.memories.by_entities("demo", ["C4"], as_of=at(9))]
-    names, matrix = unit.embeddings.matrix("demo", "fake:2", as_of=at(9))
+    assert "M1" in [hit.chunk_id for hit in unit.lexical.search("黛玉")]
+    assert "M1" in [each.chunk_id for each in unit.memories.by_entities(["C4"], as_of=at(9))]
+    names, matrix = unit.embeddings.matrix("fake:2", as_of=at(9))
     assert (names, matrix.tolist()) == (["M1"], [[1.0, 0.0]])
-    held = unit.entities.get("demo", "C4")
+    held = unit.entities.get("C4")
     assert held is not None
     assert (held.entity.name, [each.alias for each in held.entity.aliases]) == ("黛玉", ["颦儿"])
-    (early,) = unit.states.snapshots("demo", ["C4"], as_of=at(1, 2))
+    (early,) = unit.states.snapshots(["C4"], as_of=at(1, 2))
     assert early.state_data == {"mood": "忧愁"}
-    (note,) = [each for each in unit.memories.list_matching("demo") if each.chunk.content_type == "note"]
+    (note,) = [each for each in unit.memories.list_matching() if each.chunk.content_type == "note"]
     assert (note.chunk.chunk_id, note.pinned, note.from_scene) == ("N1", True, False)
-    assert [(each.chunk_id, each.revision) for each in unit.outbox.claim("demo", limit=9)] == [("M1", 1)]
+    assert [(each.chunk_id, each.revision) for each in unit.outbox.claim(limit=9)] == [("M1", 1)]
 
 
 def _records(unit: UnitOfWork) -> None:
     """Records, slots, supersession, loops, relationships, mentions."""
-    stored = unit.scenes.require("demo", at(1, 2))
+    stored = unit.scenes.require(at(1, 2))
     assert stored.record is not None
     assert stored.record.state_changes[0].changes == {"goals": ["离开"]}
     assert (stored.participants, stored.extraction_status) == (["C4", "C5"], "done")
-    (old, new) = unit.memories.by_ids("demo", ["M1", "M2"])
+    (old, new) = unit.memories.by_ids(["M1", "M2"])
     assert (new.slot_type, new.verified, old.superseded_by) == ("I1.holder", False, "M2")
-    (loop,) = unit.loops.list_as_of("demo")
+    (loop,) = unit.loops.list_as_of()
     assert (loop.loop_id, loop.description, loop.chapter_index) == ("OL3", "谁拿了剑？", 1)
-    (relationship,) = unit.relationships.list_as_of("demo")
+    (relationship,) = unit.relationships.list_as_of()
     assert (relationship.relationship_id, relationship.status) == ("R2", "疏远")
-    assert unit.entities.first_mentions("demo")["C4", "黛玉"] == (1, 2)
-    (state,) = unit.states.snapshots("demo", ["C4"])
+    assert unit.entities.first_mentions()["C4", "黛玉"] == (1, 2)
+    (state,) = unit.states.snapshots(["C4"])
     assert state.state_data.items() >= {"mood": "忧愁", "goals": ["离开"]}.items()
 
 
 def _journal(unit: UnitOfWork) -> None:
     """Merges of entities, which can be undone."""
-    (change,) = unit.merges.list_all("demo")
+    (change,) = unit.merges.list_all()
     assert (change.kind, change.entity_id, change.other_id, change.undone_at) == ("merge", "C4", "C1", None)
 
 
 def _attachments(unit: UnitOfWork) -> None:
     """What an author attached by hand."""
-    found = {(each.target, each.origin) for each in unit.attachments.attachments_of("demo", "M4")}
+    found = {(each.target, each.origin) for each in unit.attachments.attachments_of("M4")}
     assert ("C4", "manual") in found
-    assert "M4" in [each.chunk_id for each in unit.attachments.memories_attached_to("demo", ["黛玉"])]
+    assert "M4" in [each.chunk_id for each in unit.attachments.memories_attached_to(["黛玉"])]
 
 
 def _last_read(unit: UnitOfWork) -> None:
     """The moment of the last reading."""
-    read = {each.chunk.chunk_id: each.last_accessed_at for each in unit.memories.list_matching("demo")}
+    read = {each.chunk.chunk_id: each.last_accessed_at for each in unit.memories.list_matching()}
     assert (read["M5"], read["M1"]) == (MOMENT, None)
 
 
 def _evidence(unit: UnitOfWork) -> None:
     """What no quote proves."""
-    assert [each.attribute for each in unit.states.unverified("demo")] == ["location"]
+    assert [each.attribute for each in unit.states.unverified()] == ["location"]
 
 
 def _consolidated(unit: UnitOfWork) -> None:
     """Memories that stand for others."""
-    (stored,) = unit.consolidations.list_all("demo")
+    (stored,) = unit.consolidations.list_all()
     assert (stored.chunk.chunk_id, stored.source_ids) == ("M8", ["M6", "M7"])
 
 
 def _summaries(unit: UnitOfWork) -> None:
     """What a person wrote of a chapter."""
-    (standing,) = unit.summaries.list_as_of("demo")
+    (standing,) = unit.summaries.list_as_of()
     assert (standing.summary.text, standing.summary.written_at) == ("黛玉想要离开。", MOMENT)
 
 
@@ -121,14 +121,14 @@ def test_what_a_version_held_is_there_at_head(database_url: str, released: str) 
     held = _build(database_url, released)
     database = DatabaseManager.open(database_url)
     try:
-        with database.read() as unit:
+        with database.project("demo").read() as unit:
             if released < "0010":
                 # Drawn by the migration; later versions draw it with the project.
-                assert len(unit.projects.require("demo").index_id) == 32
+                assert len(unit.projects.require().index_id) == 32
             for revision in held:
                 if revision in CHECKS:
                     CHECKS[revision](unit)
-            labels = [each.label for each in unit.scenes.list_as_of("demo")]
+            labels = [each.label for each in unit.scenes.list_as_of()]
         _works_on(database, labels)
     finally:
         database.close()
@@ -148,12 +148,12 @@ def _build(database_url: str, released: str) -> list[str]:
 def _works_on(database: DatabaseManager, labels: list[str]) -> None:
     (result,) = store(database, scene(2, 1, memory("M9", "新的一章。", slot_type="C4.secret")))
     assert result.label == f"S{int(max(labels)[1:]) + 1:03d}"
-    with database.write() as unit:
-        taken = {each.entity.entity_id for each in unit.entities.list_all("demo")}
-        assert unit.entities.next_id("demo", "character") == f"C{max(int(each[1:]) for each in taken) + 1}"
-        assert "M1" in unit.scenes.delete_scene("demo", at(1, 1))
-        assert "M1" not in [hit.chunk_id for hit in unit.lexical.search("demo", "黛玉")]
-        assert [hit.chunk_id for hit in unit.lexical.search("demo", "新的一章")] == ["M9"]
+    with database.project("demo").write() as unit:
+        taken = {each.entity.entity_id for each in unit.entities.list_all()}
+        assert unit.entities.next_id("character") == f"C{max(int(each[1:]) for each in taken) + 1}"
+        assert "M1" in unit.scenes.delete_scene(at(1, 1))
+        assert "M1" not in [hit.chunk_id for hit in unit.lexical.search("黛玉")]
+        assert [hit.chunk_id for hit in unit.lexical.search("新的一章")] == ["M9"]
 
 
 def test_rows_and_checks_are_of_known_revisions() -> None:
@@ -166,8 +166,8 @@ def test_a_quote_in_a_record_of_before_is_found(database_url: str) -> None:
     """A state whose record quotes the scene is verified by the migration, with the place of the quote."""
     _build(database_url, "0005")
     database = DatabaseManager.open(database_url)
-    with database.read() as unit:
-        assert unit.states.unverified("demo") == []
-        (change,) = [each for each in unit.states.changes_of("demo") if each.attribute == "goals"]
+    with database.project("demo").read() as unit:
+        assert unit.states.unverified() == []
+        (change,) = [each for each in unit.states.changes_of() if each.attribute == "goals"]
     database.close()
     assert change.source_span == (3, 7)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novelgen.errors import UnknownSceneError
-from runtime.storage.scene_order import (
+from runtime.storage.story.scenes import (
     Relocation,
     ScenePlace,
     chapter_gap,

@@ -53,8 +53,8 @@ def test_a_scene_is_stored_with_all_that_it_brings(database: DatabaseManager) ->
     (result,) = store(database, _full(1, 2, "alpha"))
 
     assert (result.label, result.is_new, result.chunks_added) == ("S001", True, ["alpha-1", "alpha-2"])
-    with database.read() as unit:
-        stored = unit.scenes.require("demo", at(1, 2))
+    with database.project("demo").read() as unit:
+        stored = unit.scenes.require(at(1, 2))
         assert (stored.scene_id, stored.text, stored.participants) == (
             result.scene_id,
             "alpha text",
@@ -62,33 +62,33 @@ def test_a_scene_is_stored_with_all_that_it_brings(database: DatabaseManager) ->
         )
         assert stored.record is not None
         assert stored.record.open_loops_created[0].id == "OL-alpha"
-        (chunk,) = unit.memories.by_ids("demo", ["alpha-1"])
+        (chunk,) = unit.memories.by_ids(["alpha-1"])
         assert (chunk.chapter_index, chunk.scene_index, chunk.entities_mentioned) == (1, 2, ["C0"])
-        assert unit.states.snapshots("demo", ["C0"])[0].state_data == {"mood": "alpha", "presence": "L0"}
-        assert unit.loops.get("demo", "OL-alpha") is not None
-        relation = unit.relationships.between("demo", "C1", "C0")
+        assert unit.states.snapshots(["C0"])[0].state_data == {"mood": "alpha", "presence": "L0"}
+        assert unit.loops.get("OL-alpha") is not None
+        relation = unit.relationships.between("C1", "C0")
         assert relation is not None
         assert (relation.status, relation.perspective_b) == ("alpha", "alpha of C1")
-        assert unit.entities.first_mentions("demo") == {("C0", "name alpha"): (1, 2)}
-        assert len(unit.lexical.search("demo", "key")) == 1
-        assert unit.outbox.counts("demo")["pending"] == 2
+        assert unit.entities.first_mentions() == {("C0", "name alpha"): (1, 2)}
+        assert len(unit.lexical.search("key")) == 1
+        assert unit.outbox.counts()["pending"] == 2
 
 
 def test_a_scene_written_again_unchanged_changes_nothing(database: DatabaseManager) -> None:
     """Embeddings stay and nothing is queued for the index."""
     (first,) = store(database, _full(1, 1, "alpha"))
-    with database.write() as unit:
-        unit.embeddings.put("demo", "m", {"alpha-1": [1.0], "alpha-2": [2.0]})
-        unit.outbox.mark_done(unit.outbox.claim("demo"))
+    with database.project("demo").write() as unit:
+        unit.embeddings.put("m", {"alpha-1": [1.0], "alpha-2": [2.0]})
+        unit.outbox.mark_done(unit.outbox.claim())
     before = everything(database)
     (again,) = store(database, _full(1, 1, "alpha"))
 
     assert (again.scene_id, again.is_new) == (first.scene_id, False)
     assert again.chunks_unchanged == ["alpha-1", "alpha-2"]
     assert everything(database) == before
-    with database.read() as unit:
-        assert unit.embeddings.count("demo", "m") == 2
-        assert unit.outbox.counts("demo") == {"pending": 0, "done": 2, "failed": 0}
+    with database.project("demo").read() as unit:
+        assert unit.embeddings.count("m") == 2
+        assert unit.outbox.counts() == {"pending": 0, "done": 2, "failed": 0}
 
 
 def test_a_changed_scene_changes_only_what_came_from_it(database: DatabaseManager) -> None:
@@ -109,32 +109,32 @@ def test_a_changed_scene_changes_only_what_came_from_it(database: DatabaseManage
 def test_a_changed_memory_loses_its_vector_and_its_neighbour_does_not(database: DatabaseManager) -> None:
     """Only what changed is embedded and indexed again; other tags change the row, not the vector."""
     store(database, scene(1, 1, memory("M1", "old"), memory("M2", "same"), memory("M3", "tagged")))
-    with database.write() as unit:
-        unit.embeddings.put("demo", "m", {"M1": [1.0], "M2": [2.0], "M3": [3.0]})
-        unit.outbox.mark_done(unit.outbox.claim("demo"))
+    with database.project("demo").write() as unit:
+        unit.embeddings.put("m", {"M1": [1.0], "M2": [2.0], "M3": [3.0]})
+        unit.outbox.mark_done(unit.outbox.claim())
     (result,) = store(
         database, scene(1, 1, memory("M1", "new"), memory("M2", "same"), memory("M3", "tagged", tags=["x"]))
     )
 
     assert (result.chunks_changed, result.chunks_unchanged) == (["M1", "M3"], ["M2"])
-    with database.read() as unit:
-        assert [one[0] for one in unit.embeddings.missing("demo", "m")] == ["M1"]
-        assert [one.chunk_id for one in unit.outbox.claim("demo")] == ["M1", "M3"]
-        assert unit.memories.filtered_ids("demo", MemoryFilter(tags=["x"])) == ["M3"]
+    with database.project("demo").read() as unit:
+        assert [one[0] for one in unit.embeddings.missing("m")] == ["M1"]
+        assert [one.chunk_id for one in unit.outbox.claim()] == ["M1", "M3"]
+        assert unit.memories.filtered_ids(MemoryFilter(tags=["x"])) == ["M3"]
 
 
 def test_what_an_author_did_survives_re_ingest(database: DatabaseManager) -> None:
     """Edits, pins, bans, deletions, notes, states, loops and relationships of an author stay."""
     store(database, scene(1, 1, *(memory(f"M{number}") for number in range(6))))
-    with database.write() as unit:
-        unit.memories.edit("demo", "M0", MemoryEdit(content="the author's words"))
-        unit.memories.pin("demo", "M1")
-        unit.memories.ban("demo", "M2")
-        unit.memories.delete("demo", "M3")
-        note = unit.memories.add_note("demo", "canon of this scene", at=at(1, 1))
-        unit.states.append("demo", [change("C0", "mood", "grim", chapter_index=1, scene_index=1)])
+    with database.project("demo").write() as unit:
+        unit.memories.edit("M0", MemoryEdit(content="the author's words"))
+        unit.memories.pin("M1")
+        unit.memories.ban("M2")
+        unit.memories.delete("M3")
+        note = unit.memories.add_note("canon of this scene", at=at(1, 1))
+        unit.states.append([change("C0", "mood", "grim", chapter_index=1, scene_index=1)])
         unit.relationships.append(
-            "demo", RecordedRelationshipChange(character_a="C0", character_b="C1", status="wary"), at=at(1, 1)
+            RecordedRelationshipChange(character_a="C0", character_b="C1", status="wary"), at=at(1, 1)
         )
     (result,) = store(
         database,
@@ -143,14 +143,14 @@ def test_what_an_author_did_survives_re_ingest(database: DatabaseManager) -> Non
 
     assert result.chunks_kept == ["M0", "M1", "M2", "M3"]
     assert result.chunks_removed == ["M4", "M5"]
-    with database.read() as unit:
-        active = {one.chunk.chunk_id: one.chunk for one in unit.memories.list_matching("demo")}
+    with database.project("demo").read() as unit:
+        active = {one.chunk.chunk_id: one.chunk for one in unit.memories.list_matching()}
         assert set(active) == {"M0", "M1", note.chunk_id}
         assert active["M0"].content == "the author's words"
-        assert unit.memories.require("demo", "M2").status == "banned"
-        assert unit.memories.require("demo", "M3").status == "deleted"
-        assert unit.states.snapshots("demo", ["C0"])[0].state_data == {"mood": "grim"}
-        assert unit.relationships.list_as_of("demo", status="wary") != []
+        assert unit.memories.require("M2").status == "banned"
+        assert unit.memories.require("M3").status == "deleted"
+        assert unit.states.snapshots(["C0"])[0].state_data == {"mood": "grim"}
+        assert unit.relationships.list_as_of(status="wary") != []
 
 
 def test_a_deleted_scene_takes_along_what_came_from_it_and_nothing_else(database: DatabaseManager) -> None:
@@ -158,34 +158,34 @@ def test_a_deleted_scene_takes_along_what_came_from_it_and_nothing_else(database
     store(database, _full(1, 1, "alpha"))
     before = everything(database)
     store(database, _full(1, 2, "beta"))
-    with database.write() as unit:
-        unit.memories.pin("demo", "beta-1")
-        note = unit.memories.add_note("demo", "still true", at=at(1, 2))
-        removed = unit.scenes.delete_scene("demo", at(1, 2))
+    with database.project("demo").write() as unit:
+        unit.memories.pin("beta-1")
+        note = unit.memories.add_note("still true", at=at(1, 2))
+        removed = unit.scenes.delete_scene(at(1, 2))
     after = everything(database)
 
     assert removed == ["beta-1", "beta-2"]
     notes = [one["chunk"]["chunk_id"] for one in after["memories"] if one["chunk"]["content_type"] == "note"]
     assert notes == [note.chunk_id]
     assert after | {"memories": after["memories"][:2]} == before
-    with database.read() as unit:
-        queued = {one.chunk_id: one.operation for one in unit.outbox.claim("demo")}
+    with database.project("demo").read() as unit:
+        queued = {one.chunk_id: one.operation for one in unit.outbox.claim()}
         assert (queued["beta-1"], queued["beta-2"]) == ("delete", "delete")
-        assert unit.lexical.search("demo", "beta") == []
+        assert unit.lexical.search("beta") == []
 
 
 def test_unknown_places_are_named(database: DatabaseManager) -> None:
     """Scenes that are not there, projects that are not there, positions that no scene can have."""
-    with database.write() as unit:
-        assert unit.scenes.get("demo", at(7, 7)) is None
+    with database.project("demo").write() as unit:
+        assert unit.scenes.get(at(7, 7)) is None
         with pytest.raises(UnknownSceneError, match="'7:7' in project 'demo'"):
-            unit.scenes.delete_scene("demo", at(7, 7))
+            unit.scenes.delete_scene(at(7, 7))
         with pytest.raises(UnknownSceneError, match="no scene stands at 7:7"):
-            unit.scenes.move_scene("demo", at(7, 7), at(1, 1))
+            unit.scenes.move_scene(at(7, 7), at(1, 1))
         with pytest.raises(UnknownSceneError, match="names no scene"):
-            unit.scenes.move_scene("demo", at(7), at(1, 1))
+            unit.scenes.move_scene(at(7), at(1, 1))
         with pytest.raises(InvalidPositionError, match="-1"):
-            unit.scenes.move_chapter("demo", 1, -1)
+            unit.scenes.move_chapter(1, -1)
         with pytest.raises(UnknownProjectError, match="'nobody'"):
             unit.scenes.replace_scene(scene(1, 1, project_id="nobody"))
 
@@ -211,9 +211,9 @@ def test_look_alike_projects_do_not_touch_each_other(database: DatabaseManager) 
     chunks = [chunk.model_copy(update={"project_id": "demo2"}) for chunk in twin.chunks]
     store(database, twin.model_copy(update={"chunks": chunks}))
     before = everything(database, "demo2")
-    with database.write() as unit:
-        unit.scenes.insert_gap("demo", at(1, 1))
-        unit.scenes.delete_scene("demo", at(1, 2))
+    with database.project("demo").write() as unit:
+        unit.scenes.insert_gap(at(1, 1))
+        unit.scenes.delete_scene(at(1, 2))
 
     assert everything(database, "demo2") == before
     assert everything(database)["memories"] == []
@@ -227,32 +227,32 @@ def test_an_inserted_gap_moves_everything_behind_it(database: DatabaseManager) -
         _full(1, 2, "beta"),
         scene(2, 1, memory("M1", supersedes="1:2:summary:0")),
     )
-    with database.write() as unit:
-        unit.memories.add_note("demo", "follows beta", at=at(1, 2))
-        unit.states.append("demo", [change("C9", "mood", "calm", chapter_index=1, scene_index=2)])
-        unit.outbox.mark_done(unit.outbox.claim("demo"))
-        ids = {one.scene_id: one.label for one in unit.scenes.list_as_of("demo")}
-        assert unit.scenes.insert_gap("demo", at(1, 2)) == 1
+    with database.project("demo").write() as unit:
+        unit.memories.add_note("follows beta", at=at(1, 2))
+        unit.states.append([change("C9", "mood", "calm", chapter_index=1, scene_index=2)])
+        unit.outbox.mark_done(unit.outbox.claim())
+        ids = {one.scene_id: one.label for one in unit.scenes.list_as_of()}
+        assert unit.scenes.insert_gap(at(1, 2)) == 1
     (result,) = store(database, _full(1, 2, "new"))
 
     assert result.is_new
-    with database.read() as unit:
-        places = [(one.chapter_index, one.scene_index) for one in unit.scenes.list_as_of("demo")]
+    with database.project("demo").read() as unit:
+        places = [(one.chapter_index, one.scene_index) for one in unit.scenes.list_as_of()]
         assert places == [(1, 1), (1, 2), (1, 3), (2, 1)]
-        moved = unit.scenes.require("demo", at(1, 3))
+        moved = unit.scenes.require(at(1, 3))
         assert ids[moved.scene_id] == moved.label == "S002"
         assert moved.record is not None
         assert moved.record.scene_index == 3
-        chunks = {one.chunk.chunk_id: one.chunk for one in unit.memories.list_matching("demo")}
+        chunks = {one.chunk.chunk_id: one.chunk for one in unit.memories.list_matching()}
         assert (chunks["beta-2"].source_id, chunks["M1"].supersedes) == ("1:3:summary:0", "1:3:summary:0")
         assert chunks["new-2"].source_id == "1:2:summary:0"
         assert (chunks["note-N0"].chapter_index, chunks["note-N0"].scene_index) == (1, 3)
-        assert unit.states.snapshots("demo", ["C9"])[0].scene_index == 3
-        loop = unit.loops.get("demo", "OL-beta")
+        assert unit.states.snapshots(["C9"])[0].scene_index == 3
+        loop = unit.loops.get("OL-beta")
         assert loop is not None
         assert (loop.chapter_index, loop.scene_index) == (1, 3)
-        assert unit.entities.first_mentions("demo")["C0", "name beta"] == (1, 3)
-        queued = {one.chunk_id for one in unit.outbox.claim("demo")}
+        assert unit.entities.first_mentions()["C0", "name beta"] == (1, 3)
+        queued = {one.chunk_id for one in unit.outbox.claim()}
         assert {"beta-1", "beta-2", "note-N0"} <= queued
         assert not {"alpha-1", "alpha-2"} & queued
 
@@ -263,16 +263,16 @@ def test_a_move_there_and_back_leaves_everything_as_it_was(database: DatabaseMan
         database,
         *(_full(chapter, number, f"s{chapter}{number}") for chapter in (1, 2, 3) for number in (1, 2)),
     )
-    with database.write() as unit:
-        unit.loops.append("demo", RecordedLoopAdvance(id="OL-s11", note="later"), at=at(5, 1))
+    with database.project("demo").write() as unit:
+        unit.loops.append(RecordedLoopAdvance(id="OL-s11", note="later"), at=at(5, 1))
     before = everything(database)
-    with database.write() as unit:
-        unit.scenes.move_scene("demo", at(1, 1), at(3, 2))
-        unit.scenes.move_chapter("demo", 3, 1)
+    with database.project("demo").write() as unit:
+        unit.scenes.move_scene(at(1, 1), at(3, 2))
+        unit.scenes.move_chapter(3, 1)
     moved = everything(database)
-    with database.write() as unit:
-        unit.scenes.move_chapter("demo", 1, 3)
-        unit.scenes.move_scene("demo", at(3, 2), at(1, 1))
+    with database.project("demo").write() as unit:
+        unit.scenes.move_chapter(1, 3)
+        unit.scenes.move_scene(at(3, 2), at(1, 1))
 
     assert [one["text"][:3] for one in moved["scenes"]] == ["s31", "s11", "s32", "s12", "s21", "s22"]
     assert everything(database) == before
@@ -281,22 +281,22 @@ def test_a_move_there_and_back_leaves_everything_as_it_was(database: DatabaseMan
 def test_renumbering_closes_the_gaps_of_deleted_scenes(database: DatabaseManager) -> None:
     """The scenes of each chapter count from 1 again."""
     store(database, *(_full(1, number, f"s{number}") for number in (1, 2, 3)))
-    with database.write() as unit:
-        unit.scenes.delete_scene("demo", at(1, 1))
-        assert unit.scenes.renumber("demo") == 2
-        assert [one.scene_index for one in unit.scenes.list_as_of("demo")] == [1, 2]
-        assert unit.scenes.renumber("demo") == 0
+    with database.project("demo").write() as unit:
+        unit.scenes.delete_scene(at(1, 1))
+        assert unit.scenes.renumber() == 2
+        assert [one.scene_index for one in unit.scenes.list_as_of()] == [1, 2]
+        assert unit.scenes.renumber() == 0
 
 
 def test_scenes_are_listed_as_of_a_position(database: DatabaseManager) -> None:
     """In story order, without texts unless asked, the last ones on request."""
     store(database, scene(2, 1), scene(1, 2, extraction_status="failed", failure_reason="cut"), scene(1, 1))
-    with database.read() as unit:
-        listed = unit.scenes.list_as_of("demo", as_of=at(2, 1))
+    with database.project("demo").read() as unit:
+        listed = unit.scenes.list_as_of(as_of=at(2, 1))
         assert [(one.chapter_index, one.scene_index, one.text) for one in listed] == [
             (1, 1, None),
             (1, 2, None),
         ]
-        assert [one.scene_index for one in unit.scenes.list_as_of("demo", as_of=at(2), last=1)] == [2]
-        (failed,) = unit.scenes.list_as_of("demo", statuses=["failed"], with_text=True)
+        assert [one.scene_index for one in unit.scenes.list_as_of(as_of=at(2), last=1)] == [2]
+        (failed,) = unit.scenes.list_as_of(statuses=["failed"], with_text=True)
         assert (failed.failure_reason, failed.text) == ("cut", "Text of scene 1:2.")

@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from novelgen.models.folds import fold_state_changes
 
 from novelgen.errors import UnknownProjectError
-from novelgen.models.state import StateChange, fold_state_changes
+from novelgen.models.state import StateChange
 from runtime.storage.database import DatabaseManager
 from tests.runtime.storage.stories import at, change, scene, store
 
@@ -29,28 +30,28 @@ def told(database: DatabaseManager) -> DatabaseManager:
 
 def test_a_state_is_the_fold_before_the_position(told: DatabaseManager) -> None:
     """For an early position the early state answers, though a later one is stored."""
-    with told.read() as unit:
-        (early,) = unit.states.snapshots("demo", ["C0"], as_of=at(2, 1))
-        (late,) = unit.states.snapshots("demo", ["C0"], as_of=at(4, 1))
+    with told.project("demo").read() as unit:
+        (early,) = unit.states.snapshots(["C0"], as_of=at(2, 1))
+        (late,) = unit.states.snapshots(["C0"], as_of=at(4, 1))
         assert (early.state_data, early.chapter_index) == ({"mood": "calm", "bag": ["rope", "绳"]}, 1)
         assert (late.state_data, late.chapter_index, late.scene_index) == ({"mood": "grim"}, 2, 2)
         assert early.timestamp.tzinfo is UTC
-        assert unit.states.snapshots("demo", ["C0"], as_of=at(1, 1)) == []
+        assert unit.states.snapshots(["C0"], as_of=at(1, 1)) == []
 
 
 def test_states_come_in_the_order_asked(told: DatabaseManager) -> None:
     """Unknown entities are left out, repeated ones come once."""
-    with told.read() as unit:
-        found = unit.states.snapshots("demo", ["C1", "C7", "C0", "C1"])
+    with told.project("demo").read() as unit:
+        found = unit.states.snapshots(["C1", "C7", "C0", "C1"])
 
     assert [snapshot.entity_id for snapshot in found] == ["C1", "C0"]
 
 
 def test_a_timeline_has_one_snapshot_per_chapter_of_change(told: DatabaseManager) -> None:
     """Folded to the end of the chapter, in story order, the window's ends included."""
-    with told.read() as unit:
-        found = unit.states.timeline("demo", 1, 3)
-        cut = unit.states.timeline("demo", 1, 9, as_of=at(2, 2))
+    with told.project("demo").read() as unit:
+        found = unit.states.timeline(1, 3)
+        cut = unit.states.timeline(1, 9, as_of=at(2, 2))
 
     assert [(one.entity_id, one.chapter_index, one.scene_index) for one in found] == [
         ("C0", 1, 1),
@@ -66,21 +67,21 @@ def test_a_timeline_has_one_snapshot_per_chapter_of_change(told: DatabaseManager
 
 def test_the_authors_word_outranks_the_record_at_the_same_position(told: DatabaseManager) -> None:
     """Even when the scene is ingested again afterwards; a change without a position holds from the start."""
-    with told.write() as unit:
-        unit.states.append("demo", [change("C0", "mood", "numb", chapter_index=2, scene_index=1)])
-        unit.states.append("demo", [change("C0", "height", "tall")])
+    with told.project("demo").write() as unit:
+        unit.states.append([change("C0", "mood", "numb", chapter_index=2, scene_index=1)])
+        unit.states.append([change("C0", "height", "tall")])
     store(told, scene(2, 1, states=[change("C0", "mood", "grim")]))
-    with told.read() as unit:
-        assert unit.states.snapshots("demo", ["C0"], as_of=at(3))[0].state_data["mood"] == "numb"
-        (start,) = unit.states.snapshots("demo", ["C0"], as_of=at(1, 1))
+    with told.project("demo").read() as unit:
+        assert unit.states.snapshots(["C0"], as_of=at(3))[0].state_data["mood"] == "numb"
+        (start,) = unit.states.snapshots(["C0"], as_of=at(1, 1))
         assert (start.state_data, start.chapter_index) == ({"height": "tall"}, None)
-        assert unit.states.entities_with_state("demo", as_of=at(2, 1)) == ["C0"]
+        assert unit.states.entities_with_state(as_of=at(2, 1)) == ["C0"]
 
 
 def test_states_of_an_unknown_project_are_refused(database: DatabaseManager) -> None:
     """Nothing is written for a project that is not there."""
-    with pytest.raises(UnknownProjectError, match="'nobody'"), database.write() as unit:
-        unit.states.append("nobody", [change("C0", "mood", "calm")])
+    with pytest.raises(UnknownProjectError, match="'nobody'"), database.project("nobody").write() as unit:
+        unit.states.append([change("C0", "mood", "calm")])
 
 
 PLACE = st.one_of(st.tuples(st.none(), st.none()), st.tuples(st.integers(0, 3), st.integers(0, 3)))
@@ -102,9 +103,9 @@ def test_storage_folds_as_the_model_does(
         )
         for place, name, value in changes
     ]
-    with sqlite_database.write() as unit:
-        unit.states.append("demo", written)
-        found = unit.states.snapshots("demo", [entity_id], as_of=at(*cut))  # type: ignore[arg-type]
+    with sqlite_database.project("demo").write() as unit:
+        unit.states.append(written)
+        found = unit.states.snapshots([entity_id], as_of=at(*cut))  # type: ignore[arg-type]
     expected, chapter, scene_index = fold_state_changes(written, at(*cut))  # type: ignore[arg-type]
 
     assert [(one.state_data, one.chapter_index, one.scene_index) for one in found] in (

@@ -8,7 +8,7 @@ from novelgen.memory.outline import StoryOutline
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.database import DatabaseManager
 from runtime.storage.records import SceneWrite
-from runtime.storage.summaries import SummaryLevel, SummaryWriter
+from runtime.storage.story.summaries import SummaryLevel, SummaryWriter
 from tests.runtime.storage.stories import at, memory, record, scene, store
 
 
@@ -20,8 +20,8 @@ def told(chapter: int, number: int = 1, event: str = "") -> SceneWrite:
 
 def outline(database: DatabaseManager, as_of: StoryPosition, *, chapters_per_part: int = 2) -> StoryOutline:
     """Read the outline with parts of two chapters."""
-    with database.read() as unit:
-        return unit.outline("demo", as_of=as_of, chapters_per_part=chapters_per_part)
+    with database.project("demo").read() as unit:
+        return unit.outline(as_of=as_of, chapters_per_part=chapters_per_part)
 
 
 def chapters(database: DatabaseManager, as_of: StoryPosition = END_OF_STORY) -> dict[int, str]:
@@ -43,14 +43,14 @@ def write(
     origin: SummaryWriter = "author",
 ) -> None:
     """Write a summary."""
-    with database.write() as unit:
-        unit.summaries.write("demo", level, number, text, chapters=chapters, origin=origin)
+    with database.project("demo").write() as unit:
+        unit.summaries.write(level, number, text, chapters=chapters, origin=origin)
 
 
 def standings(database: DatabaseManager) -> list[tuple[str, int, str]]:
     """Return level, number and standing of all written summaries."""
-    with database.read() as unit:
-        listed = unit.summaries.list_as_of("demo")
+    with database.project("demo").read() as unit:
+        listed = unit.summaries.list_as_of()
     return [(each.summary.level, each.summary.number, each.standing) for each in listed]
 
 
@@ -97,8 +97,8 @@ def test_a_consolidated_memory_gives_its_scene_no_weight(database: DatabaseManag
     store(database, *scenes, told(2))
     before = parts(database, at(3))
     sources = [each.chunks[0] for each in scenes[7:]]
-    with database.write() as unit:
-        assert unit.consolidations.add("demo", memory("consolidated-1", "All of it.", importance=9), sources)
+    with database.project("demo").write() as unit:
+        assert unit.consolidations.add(memory("consolidated-1", "All of it.", importance=9), sources)
     assert parts(database, at(3)) == before
 
 
@@ -109,8 +109,8 @@ def test_the_authors_parts_go_before_a_fixed_length(database: DatabaseManager) -
         {"title": "雾", "first_chapter": 1, "last_chapter": 1},
         {"title": "海", "first_chapter": 3, "last_chapter": 4},
     ]
-    with database.write() as unit:
-        unit.projects.update("demo", settings={"parts": said})
+    with database.project("demo").write() as unit:
+        unit.projects.update(settings={"parts": said})
     summaries = outline(database, at(9)).part_summaries
     assert [(each.part_number, each.title, each.summary) for each in summaries] == [
         (1, "雾", "Event 1:1."),
@@ -158,9 +158,9 @@ def test_a_deleted_scene_outdates_what_summed_it_up(database: DatabaseManager) -
     store(database, told(1, 1), told(1, 2), told(2))
     write(database, "chapter", 1, "The model's.", (1, 1), "model")
     write(database, "chapter", 2, "The person's.", (2, 2))
-    with database.write() as unit:
-        unit.scenes.delete_scene("demo", at(1, 2))
-        unit.scenes.delete_scene("demo", at(2, 1))
+    with database.project("demo").write() as unit:
+        unit.scenes.delete_scene(at(1, 2))
+        unit.scenes.delete_scene(at(2, 1))
     assert chapters(database) == {1: "Event 1:1."}
 
 
@@ -168,8 +168,8 @@ def test_a_summary_goes_with_its_chapter(database: DatabaseManager) -> None:
     """A chapter that moves takes its summary along, unchanged and current."""
     store(database, told(1), told(2), told(3))
     write(database, "chapter", 1, "The vow.", (1, 1), "model")
-    with database.write() as unit:
-        unit.scenes.move_chapter("demo", 1, 3)
+    with database.project("demo").write() as unit:
+        unit.scenes.move_chapter(1, 3)
     assert standings(database) == [("chapter", 3, "current")]
     assert "The vow." not in chapters(database, at(3)).values()
     assert chapters(database)[3] == "The vow."
@@ -180,8 +180,8 @@ def test_what_sums_up_scenes_that_left_is_withheld(database: DatabaseManager) ->
     store(database, told(1, 1), told(1, 2), told(2), told(3))
     write(database, "chapter", 1, "The vow and the fire.", (1, 1))
     write(database, "part", 1, "Vow, fire, flight.", (0, 2))
-    with database.write() as unit:
-        unit.scenes.move_scene("demo", at(1, 2), at(3, 1))
+    with database.project("demo").write() as unit:
+        unit.scenes.move_scene(at(1, 2), at(3, 1))
     assert standings(database) == [("chapter", 1, "withheld"), ("part", 1, "withheld")]
     assert chapters(database, at(3))[1] == "Event 1:1."
     assert parts(database, at(3)) == {1: "Event 1:1. Event 2:1."}
@@ -198,9 +198,9 @@ def test_what_sums_up_a_chapter_that_is_gone_does_not_tell_the_one_that_takes_it
     write(database, "chapter", 2, "Of what is gone.", (2, 2))
     if keeps_summary:
         write(database, "chapter", 3, "The flight.", (3, 3))
-    with database.write() as unit:
-        unit.scenes.delete_scene("demo", at(2, 1))
-        unit.scenes.move_chapter("demo", 3, 2)
+    with database.project("demo").write() as unit:
+        unit.scenes.delete_scene(at(2, 1))
+        unit.scenes.move_chapter(3, 2)
     assert chapters(database)[2] == ("The flight." if keeps_summary else "Event 3:1.")
     assert ("chapter", 2, "withheld") in standings(database)
 
@@ -218,8 +218,8 @@ def test_the_mark_of_the_story_follows_what_was_written(database: DatabaseManage
     store(database, told(1), told(2))
 
     def marks() -> tuple[str, str]:
-        with database.read() as unit:
-            return unit.story_version("demo", at(1, 2)), unit.story_version("demo", at(2))
+        with database.project("demo").read() as unit:
+            return unit.story_version(at(1, 2)), unit.story_version(at(2))
 
     before = marks()
     write(database, "chapter", 1, "The vow.", (1, 1))
@@ -231,5 +231,5 @@ def test_another_project_has_no_part_in_it(database: DatabaseManager) -> None:
     """Written summaries are read for their own project alone."""
     store(database, told(1))
     write(database, "chapter", 1, "The vow.", (1, 1))
-    with database.read() as unit:
-        assert unit.summaries.list_as_of("demo2") == []
+    with database.project("demo2").read() as unit:
+        assert unit.summaries.list_as_of() == []

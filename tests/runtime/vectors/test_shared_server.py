@@ -49,7 +49,7 @@ def test_an_index_on_a_server_is_not_built_anew_by_itself(
 ) -> None:
     """What others store there meanwhile would be lost: the result names the command, and nothing is said after it."""
     monkeypatch.setattr(compaction, "SPARE_VECTORS", 3)
-    monkeypatch.setattr(compaction, "MOST_KEPT_PER_MEMORY", 2)
+    monkeypatch.setattr(compaction, "MAX_KEPT_PER_MEMORY", 2)
     with MemoryStores(_settings(tmp_path, server)) as stores:
         stores.create_project("edited", language="en")
 

@@ -1,0 +1,214 @@
+"""What is known when a window of a scene is read: the story before it, and whom a model may mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from novelgen.extraction.model_record import ModelNewEntity
+from novelgen.extraction.request import ProposedEntity, SceneRecordRequest
+from novelgen.models.entity import Entity, EntityAlias
+from novelgen.models.record import SceneRecord
+from novelgen.models.state import OpenLoop, Relationship
+from novelgen.names.matching import NameFinder
+from novelgen.names.normalise import name_key, title_free_key
+from novelgen.names.resolver import NameResolver, Resolution
+from novelgen.text.language import has_cjk
+
+TEMPORARY_ENTITY_PREFIX = "new-"
+
+_LEADING_ID = re.compile(r"\s*([A-Za-z]{1,4}-?\d{1,9})\b")
+
+_LOOKS_LIKE_AN_ID = re.compile(r"(?:[CLIFTSR]|OL|new-)\d{1,9}", re.IGNORECASE)
+
+_MERELY_INSIDE = "known name inside"
+
+_PART = "part of a name"
+
+
+class References:
+    """Resolves what a model wrote where an entity is meant.
+
+    An id counts only when it was shown. A name counts when an entity bears it, or a part of a name that only
+    one has; a phrase that merely holds a name ("Ben's sister") does not.
+
+    Args:
+        entities: Everybody known in the scene, those proposed from its earlier windows included.
+        shown_ids: Ids that stood in the prompt.
+        present_ids: Who was on stage lately; decides between bearers of one name.
+    """
+
+    def __init__(
+        self, entities: Sequence[Entity], *, shown_ids: Collection[str], present_ids: Sequence[str] = ()
+    ) -> None:
+        self._entities = list(entities)
+        self._present_ids = tuple(present_ids)
+        self._shown = {each.casefold(): each for each in shown_ids}
+        self._resolver = NameResolver(entities, present_ids=present_ids)
+        self._words = {
+            entity.entity_id: {word for name in entity.names() for word in name_key(name).split()}
+            for entity in entities
+        }
+        self._types = {entity.entity_id: entity.entity_type for entity in entities}
+
+    @property
+    def entities(self) -> list[Entity]:
+        """Everybody who may be meant."""
+        return list(self._entities)
+
+    @property
+    def names(self) -> NameResolver:
+        """Resolver over the same entities."""
+        return self._resolver
+
+    def entity_id(self, said: str, *, entity_types: Collection[str] = ()) -> str | None:
+        """Return the id of the entity that is meant, or None when nobody can tell.
+
+        Args:
+            said: What the model wrote.
+            entity_types: Types that fit there; an entity of another type is not meant. Empty means any.
+        """
+        entity_id = self._meant(said, entity_types)
+        fits = entity_id is not None and (not entity_types or self._types[entity_id] in entity_types)
+        return entity_id if fits else None
+
+    def with_proposals(self, proposed: Sequence[ProposedEntity]) -> References:
+        """Return references that also know newly proposed entities, by their temporary ids."""
+        entities = [*self._entities, *(as_entity(each) for each in proposed)]
+        shown = [*self._shown.values(), *(each.temporary_id for each in proposed)]
+        return References(entities, shown_ids=shown, present_ids=self._present_ids)
+
+    def propose(
+        self, new_entities: Sequence[ModelNewEntity], *, text: str, first_number: int
+    ) -> tuple[list[ProposedEntity], list[str]]:
+        """Take up what a model calls new: only what is not known already and is named in the scene.
+
+        Args:
+            new_entities: The model's proposals.
+            text: What the model read.
+            first_number: Number of the first temporary id.
+
+        Returns:
+            The proposals, and the names that were refused because the scene does not hold them or because
+            several known entities bear them.
+        """
+        accepted: dict[str, ProposedEntity] = {}
+        refused: list[str] = []
+        for each in new_entities:
+            known = self._resolver.resolve(each.name, entity_types=[each.entity_type])
+            is_borne = self._is_borne(known)
+            if (is_borne and known.entity_id is not None) or each.name.casefold() in accepted:
+                continue
+            if is_borne or looks_like_an_id(each.name) or not _is_named(each.name, text):
+                refused.append(each.name)
+                continue
+            accepted[each.name.casefold()] = ProposedEntity(
+                temporary_id=f"{TEMPORARY_ENTITY_PREFIX}{first_number + len(accepted)}",
+                entity_type=each.entity_type,
+                name=each.name,
+                aliases=self._own_aliases(each, text),
+                description=each.description,
+            )
+        return list(accepted.values()), refused
+
+    def _meant(self, said: str, entity_types: Collection[str]) -> str | None:
+        leading = _LEADING_ID.match(said)
+        for written in (said.strip(), leading.group(1) if leading else ""):
+            if written.casefold() in self._shown:
+                return self._shown[written.casefold()]
+        if looks_like_an_id(said):
+            return None
+        resolution = self._resolver.resolve(said, entity_types=entity_types)
+        return resolution.entity_id if self._is_borne(resolution) else None
+
+    def _is_borne(self, resolution: Resolution) -> bool:
+        """Tell whether all of a name belongs to those whom it may mean: "Ben's sister" is not Ben."""
+        if resolution.reason.startswith(_MERELY_INSIDE):
+            return False
+        if not resolution.reason.startswith(_PART) or has_cjk(resolution.name):
+            return bool(resolution.candidate_ids)
+        words = set(title_free_key(resolution.name).split())
+        return any(words <= self._words[each] for each in resolution.candidate_ids)
+
+    def _own_aliases(self, new_entity: ModelNewEntity, text: str) -> list[str]:
+        aliases = dict.fromkeys(alias for alias in new_entity.aliases if alias != new_entity.name)
+        return [alias for alias in aliases if _is_named(alias, text) and self.entity_id(alias) is None]
+
+
+def looks_like_an_id(said: str) -> bool:
+    """Tell whether something is written like an id, and so cannot be a name."""
+    return _LOOKS_LIKE_AN_ID.fullmatch(said.strip()) is not None
+
+
+def as_entity(proposed: ProposedEntity) -> Entity:
+    """Return a proposed entity as one that is known under its temporary id."""
+    return Entity(
+        entity_id=proposed.temporary_id,
+        entity_type=proposed.entity_type,
+        name=proposed.name,
+        aliases=[EntityAlias(alias=alias) for alias in proposed.aliases],
+        description=proposed.description,
+    )
+
+
+def _is_named(name: str, text: str) -> bool:
+    return bool(NameFinder([name]).find(text))
+
+
+@dataclass(frozen=True, slots=True)
+class SceneSoFar:
+    """Entities, states, open threads and relationships, as the next window finds them.
+
+    `proposed` holds the entities that the scene itself brought; they are among `entities`, too, under their
+    temporary ids. `loops_created` counts the loops with temporary ids.
+    """
+
+    entities: tuple[Entity, ...]
+    states: dict[str, dict[str, Any]]
+    open_loops: tuple[OpenLoop, ...]
+    relationships: tuple[Relationship, ...]
+    present_ids: tuple[str, ...]
+    proposed: tuple[ProposedEntity, ...] = ()
+    loops_created: int = 0
+
+    @classmethod
+    def on_entering(cls, request: SceneRecordRequest) -> SceneSoFar:
+        """Return what is known before the first window."""
+        return cls(
+            entities=tuple(request.entities),
+            states={state.entity_id: dict(state.state_data) for state in request.states},
+            open_loops=tuple(request.open_loops),
+            relationships=tuple(request.relationships),
+            present_ids=tuple(request.present_ids),
+        )
+
+    def after(self, record: SceneRecord, proposed: Sequence[ProposedEntity]) -> SceneSoFar:
+        """Return what is known after a window.
+
+        Args:
+            record: What the window established.
+            proposed: The entities that it brought.
+        """
+        ended = {loop.id for loop in record.open_loops_resolved}
+        created = [
+            OpenLoop(loop_id=loop.id, category=loop.category, description=loop.description)
+            for loop in record.open_loops_created
+        ]
+        return replace(
+            self,
+            entities=(*self.entities, *map(as_entity, proposed)),
+            states=_states_after(self.states, record),
+            open_loops=(*(loop for loop in self.open_loops if loop.loop_id not in ended), *created),
+            present_ids=tuple(dict.fromkeys([*record.characters_present, *self.present_ids])),
+            proposed=(*self.proposed, *proposed),
+            loops_created=self.loops_created + len(created),
+        )
+
+
+def _states_after(states: dict[str, dict[str, Any]], record: SceneRecord) -> dict[str, dict[str, Any]]:
+    after = dict(states)
+    for change in record.state_changes:
+        after[change.entity_id] = {**after.get(change.entity_id, {}), **change.changes}
+    return after

@@ -1,0 +1,216 @@
+"""What a language model wrote: one JSON object out of it, whole, and saying no more than it was shown.
+
+Tolerated: a byte order mark, reasoning in `<think>` blocks, chat markers, code fences, prose around the
+object, trailing commas, comments, single quotes, Chinese quotation marks and punctuation, line breaks in
+strings, repeated keys. Never tolerated: an object that ends too early, for nobody knows what it lacks.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any, Literal, NoReturn
+
+import json5
+
+from novelgen.errors import ModelOutputError
+from novelgen.names.matching import NameFinder
+from novelgen.text.language import estimate_tokens, significant_words
+from novelgen.text.scrub import is_deeper
+from novelgen.text.sentences import SENTENCE_ENDS
+
+MAX_ANSWER_CHARACTERS = 60_000
+
+MAX_DEPTH = 16
+
+MAX_CANDIDATES = 200
+"""Braces at which an object may begin; each costs a look at the whole rest of the answer."""
+
+AnswerFault = Literal["cut", "not_json", "schema", "empty", "echo", "ungrounded"]
+
+_REASONING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+
+_REASONING_END = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+
+_CHAT_MARKER = re.compile(r"<\|[^|<>\n]{1,40}\|>|</s>|<(?:start|end)_of_turn>")
+
+_END_OF_INPUT = "Unexpected end of input"
+
+_CUT_MESSAGE = "the answer ends within its JSON object; it must be complete and shorter"
+
+_DEPTH_MESSAGE = "the answer nests too deep"
+
+_CHINESE_QUOTED = re.compile(r"[“”]([^“”\"]*)[“”]")
+
+_CHINESE_PUNCTUATION = str.maketrans({"：": ":", "，": ",", "｛": "{", "｝": "}", "［": "[", "］": "]"})
+
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+
+
+class UnusableAnswerError(ModelOutputError):
+    """An answer of the model cannot be used; `fault` says in which way."""
+
+    def __init__(self, fault: AnswerFault, message: str) -> None:
+        super().__init__(message)
+        self.fault: AnswerFault = fault
+
+
+def parse_json_object(answer: str, *, keys: Collection[str]) -> dict[str, Any]:
+    """Find the JSON object in an answer.
+
+    Args:
+        answer: What the model wrote.
+        keys: The keys that tell the wanted object from others in the same answer.
+
+    Returns:
+        The last complete top-level object that has all the keys; where none has, the last one.
+
+    Raises:
+        UnusableAnswerError: With fault "cut" when the text ends within an object, with "not_json" when it
+            holds no readable object, nests deeper than MAX_DEPTH or is longer than MAX_ANSWER_CHARACTERS.
+    """
+    if len(answer) > MAX_ANSWER_CHARACTERS:
+        raise UnusableAnswerError("not_json", f"the answer has {len(answer)} characters, too many to be read")
+    text = _spoken_text(answer)
+    try:
+        found = list(_objects_in(text))
+        if not _fitting(found, keys):
+            found += _objects_in(_with_json_punctuation(text))
+    except RecursionError as error:
+        raise UnusableAnswerError("not_json", _DEPTH_MESSAGE) from error
+    if not found:
+        raise UnusableAnswerError("not_json", f"no readable JSON object in the answer {_excerpt(answer)!r}")
+    wanted = (_fitting(found, keys) or found)[-1]
+    if is_deeper(wanted, than=MAX_DEPTH):
+        raise UnusableAnswerError("not_json", _DEPTH_MESSAGE)
+    return wanted
+
+
+def _fitting(found: Iterable[dict[str, Any]], keys: Collection[str]) -> list[dict[str, Any]]:
+    return [each for each in found if all(key in each for key in keys)]
+
+
+def _spoken_text(answer: str) -> str:
+    """The answer without byte order mark and reasoning, up to the chat marker that ends the turn."""
+    text = _REASONING_END.sub("", _REASONING.sub("", answer.lstrip("\ufeff")))
+    turns = _CHAT_MARKER.split(text)
+    return next((turn for turn in turns if "{" in turn or "｛" in turn), text)
+
+
+def _objects_in(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the top-level objects; a brace that opens no readable object is passed over."""
+    start = text.find("{")
+    for _ in range(MAX_CANDIDATES):
+        if start < 0:
+            return
+        value, end = _read_value(text, start)
+        if isinstance(value, dict):
+            yield value
+        start = text.find("{", max(end, start + 1))
+    if start >= 0:
+        message = f"the answer holds more than {MAX_CANDIDATES} objects or braces"
+        raise UnusableAnswerError("not_json", message)
+
+
+def _read_value(text: str, start: int) -> tuple[Any, int]:
+    """Read the value that starts there; on a fault in it, None and the place of the fault."""
+    decoder = json.JSONDecoder(strict=False, object_pairs_hook=_joined_pairs, parse_constant=_refuse_constant)
+    try:
+        return decoder.raw_decode(text, start)
+    except json.JSONDecodeError as error:
+        if error.pos >= len(text.rstrip()):
+            raise UnusableAnswerError("cut", _CUT_MESSAGE) from error
+    value, message, end = json5.parse(
+        text,
+        start=start,
+        consume_trailing=False,
+        strict=False,
+        object_pairs_hook=_joined_pairs,
+        parse_constant=_refuse_constant,
+    )
+    if message and _END_OF_INPUT in message:
+        raise UnusableAnswerError("cut", _CUT_MESSAGE)
+    return value, end
+
+
+def _joined_pairs(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Build an object; repeated keys are joined if lists, else the first that says something stays."""
+    joined: dict[str, Any] = {}
+    for key, value in pairs:
+        earlier = joined.get(key)
+        if isinstance(earlier, list) and isinstance(value, list):
+            joined[key] = [*earlier, *value]
+        elif not earlier:
+            joined[key] = value
+    return joined
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise UnusableAnswerError("not_json", f"the answer holds {name}, which is no JSON value")
+
+
+def _with_json_punctuation(text: str) -> str:
+    """Turn Chinese quotation marks and punctuation into JSON's, outside of strings in straight quotes."""
+    parts: list[str] = []
+    end = 0
+    for string in _STRING.finditer(text):
+        parts += [_json_punctuation(text[end : string.start()]), string.group()]
+        end = string.end()
+    return "".join([*parts, _json_punctuation(text[end:])])
+
+
+def _json_punctuation(text: str) -> str:
+    pieces = _CHINESE_QUOTED.split(text)
+    between = [piece.translate(_CHINESE_PUNCTUATION) for piece in pieces[::2]]
+    quoted = [json.dumps(piece, ensure_ascii=False) for piece in pieces[1::2]]
+    return "".join(part for pair in zip(between, [*quoted, ""], strict=True) for part in pair)
+
+
+def _excerpt(text: str) -> str:
+    return " ".join(text.split())[:120]
+
+
+SHARED_SHARE = 1 / 3
+"""At least this share of the answer's words stands in what was shown."""
+
+
+def whole_sentences(text: str, *, field: str, max_tokens: int) -> str:
+    """Return what a model wrote on one line, or refuse it.
+
+    Args:
+        text: What the model wrote.
+        field: Where in the answer it stands; the message names it.
+        max_tokens: Bound, in estimated tokens.
+
+    Raises:
+        UnusableAnswerError: With fault "empty", or "schema" when it is too long or broken off.
+    """
+    line = " ".join(text.split())
+    if not line:
+        raise UnusableAnswerError("empty", f"{field} is empty")
+    if estimate_tokens(line) > max_tokens:
+        raise UnusableAnswerError("schema", f"{field} is longer than {max_tokens} tokens")
+    if line[-1] not in SENTENCE_ENDS:
+        raise UnusableAnswerError("schema", f"{field} does not end with a whole sentence: {line[-20:]!r}")
+    return line
+
+
+def require_grounded(text: str, *, shown: str, names: Sequence[str]) -> None:
+    """Refuse a text that names or tells what was not shown.
+
+    Args:
+        text: What the model wrote.
+        shown: What it was shown.
+        names: Every name that the story knows, later ones too: none may come in that was not shown. A name that
+            stands within a shown one, such as 悟空 in 孙悟空, was shown.
+
+    Raises:
+        UnusableAnswerError: With fault "ungrounded".
+    """
+    for name in sorted({match.name for match in NameFinder(names).find(text)}):
+        if not NameFinder([name]).find(shown):
+            raise UnusableAnswerError("ungrounded", f"{name!r} is not named in what was to be summed up")
+    words = significant_words(text)
+    if len(words & significant_words(shown)) < SHARED_SHARE * len(words):
+        raise UnusableAnswerError("ungrounded", "the answer does not tell what was to be summed up")

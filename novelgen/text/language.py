@@ -1,0 +1,84 @@
+"""Chinese and English: a text's language, its words that say something, and what it costs in a prompt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Literal
+
+StoryLanguage = Literal["zh", "en"]
+
+CJK_RANGES = "\u3400-\u9fff\uf900-\ufaff"
+"""Body of a regular expression's character class that holds the Chinese characters."""
+
+CJK_SHARE_OF_CHINESE_TEXT = 0.2
+"""Least share of Chinese characters among all letters for a text to count as Chinese.
+
+One Chinese character says about as much as five Latin letters, so a fifth of the letters is half of the text.
+"""
+
+_CJK = re.compile(f"[{CJK_RANGES}]+")
+
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+def is_cjk(character: str) -> bool:
+    """Tell whether a single character is Chinese (U+3400-U+9FFF or U+F900-U+FAFF)."""
+    return "\u3400" <= character <= "\u9fff" or "\uf900" <= character <= "\ufaff"
+
+
+def has_cjk(text: str) -> bool:
+    """Tell whether a text holds at least one Chinese character."""
+    return _CJK.search(text) is not None
+
+
+def count_cjk(text: str) -> int:
+    """Count the Chinese characters of a text."""
+    return 0 if text.isascii() else sum(map(len, _CJK.findall(text)))
+
+
+def story_language(text: str) -> StoryLanguage:
+    """Tell a text's language by the share of Chinese characters among its letters.
+
+    Args:
+        text: Any text; one without letters counts as English.
+
+    Returns:
+        "zh" when at least `CJK_SHARE_OF_CHINESE_TEXT` of the letters are Chinese, else "en".
+    """
+    letters = len(_LETTER.findall(text))
+    return "zh" if letters and count_cjk(text) >= CJK_SHARE_OF_CHINESE_TEXT * letters else "en"
+
+
+_LONG_WORD = re.compile(rf"[^\W\d_{CJK_RANGES}]{{4,}}")
+
+_CHINESE_RUN = re.compile(f"[{CJK_RANGES}]+")
+
+
+def significant_words(text: str) -> frozenset[str]:
+    """Return the words of four and more letters, folded, and the pairs of neighbouring Chinese characters."""
+    words = {word.casefold() for word in _LONG_WORD.findall(text)}
+    runs = _CHINESE_RUN.findall(text)
+    return frozenset(words.union(run[at : at + 2] for run in runs for at in range(len(run) - 1)))
+
+
+TokenCounter = Callable[[str], int]
+"""Counts the tokens of a text; a model's own tokenizer comes from `runtime`."""
+
+OTHER_CHARACTERS_PER_TOKEN = 4
+
+
+def estimate_tokens(text: str) -> int:
+    """Estimate the tokens of a text without a tokenizer.
+
+    One token per Chinese character and one per four other characters, rounded up for the whole text, so
+    that a sum of estimates never undercounts.
+
+    Args:
+        text: Any text; an empty one costs nothing.
+
+    Returns:
+        Tokens, at least 0.
+    """
+    chinese = count_cjk(text)
+    return chinese + -(-(len(text) - chinese) // OTHER_CHARACTERS_PER_TOKEN)

@@ -1,0 +1,336 @@
+"""Entities and their names, as known at a position."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import BigInteger, Table, bindparam, cast, func, select
+
+from novelgen.models.entity import Entity, EntityAlias, EntityType, profile_with_names
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.names.normalise import name_key
+from runtime.storage.projects import CounterRepository
+from runtime.storage.records import EntityOrigin, StoredEntity
+from runtime.storage.session import AnyRow, StorageSession, own_rows
+from runtime.storage.tables import ALIASES, CHARACTER_FILE_ALIASES, ENTITIES, MENTIONS
+
+FirstMentions = Mapping[tuple[str, str], tuple[int, int]]
+"""(entity_id, name) to the first scene of the stored text that holds the name, as (chapter, scene)."""
+
+
+class Introduction(NamedTuple):
+    """Where something first stands in the story, as far as it is known; None, None: from the start."""
+
+    chapter_index: int | None
+    scene_index: int | None
+
+
+def entity_as_of(
+    stored: StoredEntity, mentions: FirstMentions, author_aliases: frozenset[str], as_of: StoryPosition
+) -> Entity | None:
+    """Return an entity as the story had shown it before a position, or None when it had not.
+
+    An entity counts from its explicit position, else from the first scene that mentions it, else always. Of
+    its names only those are shown that were introduced by then; a display name that occurs later gives way to
+    the earliest alias, and where there is none, to the entity's id: a name must not tell what is to come.
+    Role, description and profile are shown when an author wrote them; how a shown name is translated
+    always is. After the end of the story everything is told.
+
+    Args:
+        stored: The entity whole.
+        mentions: First mentions of its names in all stored text.
+        author_aliases: Those of its aliases that an author wrote; they count although no text has them.
+        as_of: Position of the read.
+    """
+    entity = stored.entity
+    first = first_appearance(entity, mentions)
+    if not as_of.admits(*first):
+        return None
+    own_name = _introduction_of_name(entity, first, mentions)
+    is_over = as_of == END_OF_STORY
+    is_told = is_over or stored.origin == "author"
+    if is_over:
+        author_aliases = frozenset(entity.names())
+    aliases = _introduced_aliases(entity, first, mentions, author_aliases, as_of)
+    name = entity.name
+    if not as_of.admits(*own_name):
+        name = aliases[0].alias if aliases else entity.entity_id
+    shown_names = [name, *(alias.alias for alias in aliases)]
+    return Entity(
+        entity_id=entity.entity_id,
+        entity_type=entity.entity_type,
+        name=name,
+        aliases=[alias for alias in aliases if alias.alias != name],
+        role=entity.role if is_told else "",
+        description=entity.description if is_told else "",
+        profile=profile_with_names(entity, shown_names, is_told=is_told),
+        first_chapter=first.chapter_index,
+        first_scene=first.scene_index,
+        name_first_chapter=own_name.chapter_index if name == entity.name else None,
+        name_first_scene=own_name.scene_index if name == entity.name else None,
+    )
+
+
+def first_appearance(entity: Entity, mentions: FirstMentions) -> Introduction:
+    """Return where the story first shows an entity: its explicit position, else its first mention."""
+    if entity.first_chapter is not None:
+        return Introduction(entity.first_chapter, entity.first_scene)
+    places = [mentions[key] for name in entity.names() if (key := (entity.entity_id, name)) in mentions]
+    return Introduction(*min(places)) if places else Introduction(None, None)
+
+
+def _introduction_of_name(entity: Entity, first: Introduction, mentions: FirstMentions) -> Introduction:
+    if entity.name_first_chapter is not None:
+        return Introduction(entity.name_first_chapter, entity.name_first_scene)
+    place = mentions.get((entity.entity_id, entity.name))
+    return first if place is None else Introduction(*place)
+
+
+def _introduced_aliases(
+    entity: Entity,
+    first: Introduction,
+    mentions: FirstMentions,
+    author_aliases: frozenset[str],
+    as_of: StoryPosition,
+) -> list[EntityAlias]:
+    placed: list[tuple[Introduction, EntityAlias]] = []
+    for alias in entity.aliases:
+        place = mentions.get((entity.entity_id, alias.alias))
+        if alias.first_chapter is not None:
+            introduction = Introduction(alias.first_chapter, alias.first_scene)
+        elif place is not None:
+            introduction = Introduction(*place)
+        elif alias.alias in author_aliases:
+            introduction = first
+        else:
+            continue
+        if as_of.admits(*introduction):
+            placed.append((introduction, alias))
+    placed.sort(key=lambda pair: _key(pair[0]))
+    return [
+        alias.model_copy(update={"first_chapter": place.chapter_index, "first_scene": place.scene_index})
+        for place, alias in placed
+    ]
+
+
+def _key(place: Introduction) -> tuple[int, int]:
+    chapter = -1 if place.chapter_index is None else place.chapter_index
+    return chapter, -1 if place.scene_index is None else place.scene_index
+
+
+AliasPair = tuple[str, str]
+"""(entity_id, alias)."""
+
+
+class CharacterFileRepository:
+    """Remembers which aliases nobody but characters.json has brought.
+
+    Args:
+        session: The transaction to work in.
+    """
+
+    def __init__(self, session: StorageSession) -> None:
+        self._session = session
+
+    def aliases(self) -> set[AliasPair]:
+        """Return the aliases that nobody but characters.json has brought."""
+        table = CHARACTER_FILE_ALIASES
+        statement = select(table.c.entity_id, table.c.alias).where(
+            table.c.project_id == self._session.project_id
+        )
+        return {(row.entity_id, row.alias) for row in self._session.rows(statement)}
+
+    def withdraw(self, *, said: Iterable[AliasPair]) -> list[AliasPair]:
+        """Take back what only an earlier characters.json had.
+
+        Args:
+            said: The aliases that it has now.
+
+        Returns:
+            The aliases that are gone, in order of id and alias.
+        """
+        gone = sorted(self.aliases() - set(said))
+        if gone:
+            self._session.touch(self._session.project_id)
+            self._delete(ALIASES, gone)
+            self._delete(CHARACTER_FILE_ALIASES, gone)
+        return gone
+
+    def note(self, brought: Iterable[AliasPair]) -> None:
+        """Remember aliases of stored entities as brought by characters.json alone."""
+        rows = [
+            {"project_id": self._session.project_id, "entity_id": entity_id, "alias": alias}
+            for entity_id, alias in sorted(set(brought))
+        ]
+        if rows:
+            self._session.run(self._session.upsert(CHARACTER_FILE_ALIASES).on_conflict_do_nothing(), rows)
+
+    def release(self, pairs: Iterable[AliasPair]) -> None:
+        """Forget aliases that somebody else brings, too: they stay when characters.json drops them."""
+        self._delete(CHARACTER_FILE_ALIASES, sorted(set(pairs) & self.aliases()))
+
+    def _delete(self, table: Table, pairs: Sequence[AliasPair]) -> None:
+        statement = table.delete().where(
+            table.c.project_id == self._session.project_id,
+            table.c.entity_id == bindparam("of_entity"),
+            table.c.alias == bindparam("of_alias"),
+        )
+        if pairs:
+            self._session.run(statement, [{"of_entity": each[0], "of_alias": each[1]} for each in pairs])
+
+
+_SCENES_PER_CHAPTER = 10_000_000
+"""More than any scene index, so that chapter and scene fit into one sortable number."""
+
+
+class EntityRepository:
+    """Writes entities, and reads them whole or as of a position.
+
+    Args:
+        session: The transaction to work in.
+    """
+
+    def __init__(self, session: StorageSession) -> None:
+        self._session = session
+
+    def next_id(self, entity_type: EntityType) -> str:
+        """Return an id that no entity has yet: C0, L0, I0, F0, T0 and on."""
+        return CounterRepository(self._session).take_for(entity_type)
+
+    def upsert(self, entity: Entity, *, origin: EntityOrigin = "author") -> None:
+        """Store an entity, over what was stored under its id.
+
+        What an author wrote outranks the rest: over an author's entity, another origin only adds aliases.
+        An author's aliases stay when another origin does not list them.
+
+        Args:
+            entity: The entity; counters go on after its id.
+            origin: Who says so.
+
+        Raises:
+            UnknownProjectError: When no project of that id is stored.
+        """
+        self._session.touch(self._session.project_id)
+        stored = self.get(entity.entity_id)
+        if stored is None:
+            self._session.insert(ENTITIES, [_entity_values(self._session.project_id, entity, origin)])
+        elif stored.origin != "author" or origin == "author":
+            self._session.run(
+                ENTITIES.update()
+                .where(*_is(self._session.project_id, entity.entity_id))
+                .values(**_entity_values(self._session.project_id, entity, origin))
+            )
+        adds_only = stored is not None and stored.origin == "author" and origin != "author"
+        self._write_aliases(entity, by_author=origin == "author", adds_only=adds_only)
+        CounterRepository(self._session).jump_over([entity.entity_id])
+
+    def get(self, entity_id: str) -> StoredEntity | None:
+        """Return an entity whole, or None when there is none of that id."""
+        return next(iter(self._stored([entity_id])), None)
+
+    def list_all(self, *, entity_types: Sequence[EntityType] = ()) -> list[StoredEntity]:
+        """Return all entities whole, in order of id (C2 before C10); for authors, never for prompts."""
+        stored = self._stored()
+        return [one for one in stored if not entity_types or one.entity.entity_type in entity_types]
+
+    def list_as_of(self, *, as_of: StoryPosition) -> list[Entity]:
+        """Return the entities as the story had shown them before a position, in order of id.
+
+        See `names_as_of.entity_as_of` for what is shown.
+        """
+        mentions = self.first_mentions()
+        author_aliases = self.author_aliases()
+        shown = [
+            entity_as_of(stored, mentions, frozenset(author_aliases.get(stored.entity.entity_id, ())), as_of)
+            for stored in self._stored()
+        ]
+        return [entity for entity in shown if entity is not None]
+
+    def all_names(self) -> list[tuple[str, str]]:
+        """Return (entity_id, name) of every name and alias, for scanning texts."""
+        return [(one.entity.entity_id, name) for one in self._stored() for name in one.entity.names()]
+
+    def first_mentions(self) -> dict[tuple[str, str], tuple[int, int]]:
+        """Return for each (entity_id, name) the first stored scene whose text holds it."""
+        place = cast(MENTIONS.c.chapter_index, BigInteger) * _SCENES_PER_CHAPTER + MENTIONS.c.scene_index
+        statement = (
+            select(MENTIONS.c.entity_id, MENTIONS.c.name, func.min(place))
+            .where(MENTIONS.c.project_id == self._session.project_id)
+            .group_by(MENTIONS.c.entity_id, MENTIONS.c.name)
+        )
+        return {
+            (row[0], row[1]): divmod(row[2], _SCENES_PER_CHAPTER) for row in self._session.rows(statement)
+        }
+
+    def author_aliases(self) -> dict[str, set[str]]:
+        """Return for each entity that has any the aliases that an author wrote."""
+        statement = select(ALIASES.c.entity_id, ALIASES.c.alias).where(
+            ALIASES.c.project_id == self._session.project_id, ALIASES.c.by_author
+        )
+        found: dict[str, set[str]] = defaultdict(set)
+        for row in self._session.rows(statement):
+            found[row.entity_id].add(row.alias)
+        return found
+
+    def _stored(self, entity_ids: Iterable[str] | None = None) -> list[StoredEntity]:
+        statement = select(ENTITIES).where(ENTITIES.c.project_id == self._session.project_id)
+        names = (
+            select(ALIASES).where(ALIASES.c.project_id == self._session.project_id).order_by(ALIASES.c.row_id)
+        )
+        if entity_ids is not None:
+            listed = list(entity_ids)
+            statement = statement.where(ENTITIES.c.entity_id.in_(listed))
+            names = names.where(ALIASES.c.entity_id.in_(listed))
+        aliases: dict[str, list[EntityAlias]] = defaultdict(list)
+        for row in own_rows(self._session.rows(names), self._session.project_id):
+            aliases[row.entity_id].append(EntityAlias.model_validate(row, from_attributes=True))
+        rows = own_rows(self._session.rows(statement), self._session.project_id)
+        stored = [_stored_entity(row, aliases[row.entity_id]) for row in rows]
+        return sorted(stored, key=lambda one: (len(one.entity.entity_id), one.entity.entity_id))
+
+    def _write_aliases(self, entity: Entity, *, by_author: bool, adds_only: bool) -> None:
+        old = ALIASES.delete().where(
+            ALIASES.c.project_id == self._session.project_id, ALIASES.c.entity_id == entity.entity_id
+        )
+        if by_author:
+            self._session.run(old)
+        elif not adds_only:
+            self._session.run(old.where(ALIASES.c.by_author.is_(False)))
+        rows = [
+            alias.model_dump()
+            | {
+                "project_id": self._session.project_id,
+                "entity_id": entity.entity_id,
+                "alias_key": name_key(alias.alias),
+                "by_author": by_author,
+            }
+            for alias in {alias.alias: alias for alias in entity.aliases}.values()
+        ]
+        if rows:
+            self._session.run(
+                self._session.upsert(ALIASES).on_conflict_do_nothing(
+                    index_elements=["project_id", "entity_id", "alias"]
+                ),
+                rows,
+            )
+
+
+def _is(project_id: str, entity_id: str) -> tuple[Any, Any]:
+    return ENTITIES.c.project_id == project_id, ENTITIES.c.entity_id == entity_id
+
+
+def _entity_values(project_id: str, entity: Entity, origin: EntityOrigin) -> dict[str, Any]:
+    return entity.model_dump(exclude={"aliases"}) | {
+        "project_id": project_id,
+        "name_key": name_key(entity.name),
+        "origin": origin,
+    }
+
+
+def _stored_entity(row: AnyRow, aliases: list[EntityAlias]) -> StoredEntity:
+    entity = Entity.model_validate(
+        {name: getattr(row, name) for name in Entity.model_fields if name != "aliases"} | {"aliases": aliases}
+    )
+    return StoredEntity(entity=entity, origin=row.origin)

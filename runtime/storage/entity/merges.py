@@ -1,0 +1,457 @@
+"""Merging and splitting entities, kept so that it can be undone."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+from sqlalchemy import and_, select
+
+from novelgen.errors import UnknownEntityError, UserInputError
+from novelgen.models.entity import Entity, EntityAlias
+from novelgen.names.matching import NameFinder
+from novelgen.names.normalise import name_key
+from runtime.storage.cuts import Place, scene_ids_at
+from runtime.storage.entity.entities import EntityRepository
+from runtime.storage.entity.relinking import EntityRelinking, relink_memory, replaced_id
+from runtime.storage.entity.undo_snapshots import RowChange, restore_rows, row_changes, undo_snapshots
+from runtime.storage.memory.consolidations import ConsolidationRepository
+from runtime.storage.memory.lexical import searchable_text
+from runtime.storage.memory.outbox import OutboxRepository
+from runtime.storage.records import StoredEntity
+from runtime.storage.session import AnyRow, StorageSession, batches
+from runtime.storage.tables import ALIASES, CHUNK_ENTITIES, CHUNKS, ENTITIES, ENTITY_CHANGES, MENTIONS, SCENES
+
+
+class EntityChange(BaseModel):
+    """A merge (`other_id` became `entity_id`) or a split (`other_id` came out of `entity_id`)."""
+
+    change_id: int
+    kind: Literal["merge", "split"]
+    entity_id: str
+    other_id: str
+    created_at: datetime
+    undone_at: datetime | None = None
+    changed_rows: int = Field(description="How many rows it changed.")
+
+
+class EntityChangeJournal:
+    """Keeps changes with the rows that they changed, and undoes them.
+
+    Args:
+        session: The transaction to work in.
+    """
+
+    def __init__(self, session: StorageSession) -> None:
+        self._session = session
+
+    def keep(
+        self,
+        kind: Literal["merge", "split"],
+        entity_id: str,
+        other_id: str,
+        changes: Sequence[RowChange],
+    ) -> EntityChange:
+        """Write a change down and return it with its number."""
+        values = {
+            "project_id": self._session.project_id,
+            "kind": kind,
+            "entity_id": entity_id,
+            "other_id": other_id,
+            "created_at": self._session.now(),
+            "changed_rows": [change.model_dump() for change in changes],
+        }
+        statement = ENTITY_CHANGES.insert().values(**values).returning(ENTITY_CHANGES.c.row_id)
+        number = self._session.connection.execute(statement).scalar_one()
+        return self.require(number)
+
+    def list_all(self) -> list[EntityChange]:
+        """Return all changes, the oldest first, undone ones included."""
+        statement = (
+            select(ENTITY_CHANGES)
+            .where(ENTITY_CHANGES.c.project_id == self._session.project_id)
+            .order_by(ENTITY_CHANGES.c.row_id)
+        )
+        return [_change(row) for row in self._session.rows(statement)]
+
+    def require(self, change_id: int) -> EntityChange:
+        """Return a change.
+
+        Raises:
+            UserInputError: When there is none of that number.
+        """
+        return _change(self._row(change_id))
+
+    def undo(self, change_id: int) -> EntityChange:
+        """Put everything back as it was before a change; what came since and has no part in it stays.
+
+        Raises:
+            UserInputError: When there is none of that number, it is undone already, or something that it
+                changed was changed again since; nothing is undone then.
+        """
+        self._session.touch(self._session.project_id)
+        row = self._row(change_id)
+        if row.undone_at is not None:
+            raise UserInputError(f"change {change_id!r} is undone already; list them to find another one")
+        ConsolidationRepository(self._session).withdraw_linked([row.entity_id, row.other_id])
+        changes = [RowChange.model_validate(each) for each in row.changed_rows]
+        restore_rows(self._session, changes)
+        self._queue_memories(changes)
+        self._session.run(
+            ENTITY_CHANGES.update()
+            .where(ENTITY_CHANGES.c.row_id == change_id)
+            .values(undone_at=self._session.now())
+        )
+        return self.require(change_id)
+
+    def _queue_memories(self, changes: Sequence[RowChange]) -> None:
+        touched = [
+            str(change.before["chunk_id"])
+            for change in changes
+            if change.table == CHUNKS.name and change.before is not None
+        ]
+        for batch in batches(touched):
+            active = select(CHUNKS.c.chunk_id).where(
+                CHUNKS.c.project_id == self._session.project_id,
+                CHUNKS.c.chunk_id.in_(batch),
+                CHUNKS.c.status == "active",
+            )
+            chunk_ids = list(self._session.connection.scalars(active))
+            OutboxRepository(self._session).queue(chunk_ids, "upsert")
+
+    def _row(self, change_id: int) -> AnyRow:
+        statement = select(ENTITY_CHANGES).where(
+            ENTITY_CHANGES.c.project_id == self._session.project_id, ENTITY_CHANGES.c.row_id == change_id
+        )
+        row = self._session.connection.execute(statement).one_or_none()
+        if row is None:
+            raise UserInputError(f"no merge or split {change_id!r} is kept; list them to find its number")
+        return row
+
+
+def _change(row: AnyRow) -> EntityChange:
+    return EntityChange(
+        change_id=row.row_id,
+        kind=row.kind,
+        entity_id=row.entity_id,
+        other_id=row.other_id,
+        created_at=row.created_at,
+        undone_at=row.undone_at,
+        changed_rows=len(row.changed_rows),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SplitScenes:
+    """Scene ids: `whole` move with everything, `mixed` name both and are judged memory by memory."""
+
+    whole: frozenset[str]
+    mixed: frozenset[str]
+
+
+def split_scenes(
+    session: StorageSession, entity_id: str, moved: Collection[str], listed: Collection[str]
+) -> SplitScenes:
+    """Judge the scenes that name an entity by which of its names they hold.
+
+    Args:
+        session: A session.
+        entity_id: Who is split.
+        moved: Names that go.
+        listed: Ids of scenes that move whole in any case.
+    """
+    statement = select(MENTIONS.c.scene_id, MENTIONS.c.name).where(
+        MENTIONS.c.project_id == session.project_id, MENTIONS.c.entity_id == entity_id
+    )
+    names: dict[str, set[str]] = defaultdict(set)
+    for row in session.rows(statement):
+        names[row.scene_id].add(row.name)
+    whole = {scene_id for scene_id, held in names.items() if held <= set(moved)} | set(listed)
+    mixed = {scene_id for scene_id, held in names.items() if held & set(moved)} - whole
+    return SplitScenes(frozenset(whole), frozenset(mixed))
+
+
+def relink_mixed_scenes(
+    session: StorageSession,
+    old_id: str,
+    new_id: str,
+    scene_ids: Collection[str],
+    *,
+    moved: Sequence[str],
+    staying: Sequence[str],
+) -> None:
+    """Link scenes that name both to both, and their memories to whom their text names.
+
+    Args:
+        session: A writing session.
+        old_id: Who was split.
+        new_id: Who came out of it.
+        scene_ids: Scenes that name both.
+        moved: Names of the new one.
+        staying: Names that the old one keeps.
+    """
+    _add_participant(session, scene_ids, old_id, new_id)
+    named = and_(
+        MENTIONS.c.project_id == session.project_id,
+        MENTIONS.c.entity_id == old_id,
+        MENTIONS.c.name.in_(list(moved)),
+    )
+    session.run(MENTIONS.update().where(named).values(entity_id=new_id))
+    linked = select(CHUNK_ENTITIES.c.chunk_row_id).where(
+        CHUNK_ENTITIES.c.project_id == session.project_id, CHUNK_ENTITIES.c.entity_id == old_id
+    )
+    statement = select(CHUNKS).where(CHUNKS.c.row_id.in_(linked), CHUNKS.c.scene_id.in_(list(scene_ids)))
+    touched = []
+    for row in session.rows(statement):
+        new_ids = _named_in(
+            searchable_text(row.content, row.short), old_id, new_id, moved=moved, staying=staying
+        )
+        if new_ids != [old_id]:
+            relink_memory(session, row.row_id, old_id, new_ids)
+            values = {
+                name: _with_replaced(getattr(row, name), old_id, new_ids)
+                for name in ("entities_mentioned", "attached", "detached")
+            }
+            session.run(CHUNKS.update().where(CHUNKS.c.row_id == row.row_id).values(**values))
+            touched += [row.chunk_id] if row.status == "active" else []
+    OutboxRepository(session).queue(touched, "upsert")
+
+
+def _with_replaced(ids: Sequence[str], old_id: str, new_ids: Sequence[str]) -> list[str]:
+    replaced = (each for known in ids for each in (new_ids if known == old_id else [known]))
+    return list(dict.fromkeys(replaced))
+
+
+def _named_in(
+    text: str, old_id: str, new_id: str, *, moved: Sequence[str], staying: Sequence[str]
+) -> list[str]:
+    """Whom a text names; where it names neither, it stays with the old one."""
+    found = {match.name for match in NameFinder([*moved, *staying]).find(text)}
+    names_new, names_old = bool(found & set(moved)), bool(found & set(staying))
+    if not names_new:
+        return [old_id]
+    return [old_id, new_id] if names_old else [new_id]
+
+
+def _add_participant(session: StorageSession, scene_ids: Collection[str], old_id: str, new_id: str) -> None:
+    statement = select(SCENES.c.scene_id, SCENES.c.participants).where(SCENES.c.scene_id.in_(list(scene_ids)))
+    for row in session.rows(statement):
+        if old_id in row.participants and new_id not in row.participants:
+            session.run(
+                SCENES.update()
+                .where(SCENES.c.scene_id == row.scene_id)
+                .values(participants=[*row.participants, new_id])
+            )
+
+
+class EntityMergeRepository(EntityChangeJournal):
+    """Merges and splits entities, re-links everything, and undoes it.
+
+    Args:
+        session: The transaction to work in.
+    """
+
+    def merge(self, keep_id: str, gone_id: str) -> EntityChange:
+        """Make one entity part of another: all that is linked to it is linked to the other from now on.
+
+        Its names become aliases. Card fields that the other lacks are taken over; an author's card wins over
+        one that nobody wrote. Relationships between the two are dropped.
+
+        Args:
+            keep_id: Who stays.
+            gone_id: Who becomes part of it; must be of the same type.
+
+        Raises:
+            UnknownProjectError: When no project of that id is stored.
+            UnknownEntityError: When one of them is not stored.
+            UserInputError: When both are one, or of different types.
+        """
+        self._session.touch(self._session.project_id)
+        keep, gone = self._stored(keep_id), self._stored(gone_id)
+        _require_mergeable(keep.entity, gone.entity)
+        ConsolidationRepository(self._session).withdraw_linked([keep_id, gone_id])
+        with self._imaged() as changes:
+            self._take_names(keep, gone)
+            EntityRelinking(self._session, gone_id, keep_id, new_type=keep.entity.entity_type).run()
+            self._session.run(ENTITIES.delete().where(*_is(self._session.project_id, gone_id)))
+            self._session.run(
+                ENTITIES.update().where(*_is(self._session.project_id, keep_id)).values(**_merged(keep, gone))
+            )
+            self._relink_profiles(gone_id, keep_id)
+        return self.keep("merge", keep_id, gone_id, changes)
+
+    def split(
+        self,
+        entity_id: str,
+        *,
+        name: str,
+        aliases: Sequence[str] = (),
+        scenes: Sequence[Place] = (),
+    ) -> EntityChange:
+        """Take a new entity out of one: names that are its own, and what happened under them.
+
+        Everything moves in the scenes that are listed, and in those that name the entity only by the moved
+        names. In scenes that name both, the new one is added, and a memory goes to whom its text names.
+        What has no scene stays.
+
+        Args:
+            entity_id: Whom to split.
+            name: Display name of the new entity.
+            aliases: More names of the new entity.
+            scenes: (chapter, scene) of scenes that are only about the new one.
+
+        Raises:
+            UnknownProjectError: When no project of that id is stored.
+            UnknownEntityError: When the entity is not stored.
+            UserInputError: When neither a known name nor a scene is to move, or the display name would.
+        """
+        self._session.touch(self._session.project_id)
+        stored = self._stored(entity_id)
+        moved = _moved_names(stored.entity, [name, *aliases])
+        listed = scene_ids_at(self._session, scenes)
+        if not moved and not listed:
+            raise UserInputError(
+                f"neither a name of {entity_id!r} nor a scene is to be split off; give an alias or a scene"
+            )
+        new_id = EntityRepository(self._session).next_id(stored.entity.entity_type)
+        ConsolidationRepository(self._session).withdraw_linked([entity_id])
+        parts = split_scenes(self._session, entity_id, moved, set(listed.values()))
+        with self._imaged() as changes:
+            self._insert_split_off(stored, new_id, [name, *aliases], moved)
+            self._relink_split(stored.entity, new_id, moved, parts)
+        return self.keep("split", entity_id, new_id, changes)
+
+    def _relink_split(self, entity: Entity, new_id: str, moved: Sequence[str], parts: SplitScenes) -> None:
+        EntityRelinking(
+            self._session,
+            entity.entity_id,
+            new_id,
+            new_type=entity.entity_type,
+            scene_ids=parts.whole,
+        ).run()
+        staying = [each for each in entity.names() if each not in moved]
+        relink_mixed_scenes(
+            self._session, entity.entity_id, new_id, parts.mixed, moved=moved, staying=staying
+        )
+
+    def _insert_split_off(
+        self, stored: StoredEntity, new_id: str, names: Sequence[str], moved: Sequence[str]
+    ) -> None:
+        entity = stored.entity
+        known = {alias.alias: alias for alias in entity.aliases}
+        first = known.get(names[0])
+        new = Entity(
+            entity_id=new_id,
+            entity_type=entity.entity_type,
+            name=names[0],
+            aliases=[
+                known.get(each, EntityAlias(alias=each))
+                for each in dict.fromkeys(names[1:])
+                if each != names[0]
+            ],
+            name_first_chapter=first.first_chapter if first else None,
+            name_first_scene=first.first_scene if first else None,
+        )
+        mine = and_(ALIASES.c.project_id == self._session.project_id, ALIASES.c.entity_id == entity.entity_id)
+        self._session.run(ALIASES.delete().where(mine, ALIASES.c.alias.in_(list(moved))))
+        EntityRepository(self._session).upsert(new, origin=stored.origin)
+
+    def _take_names(self, keep: StoredEntity, gone: StoredEntity) -> None:
+        taken = set(keep.entity.names())
+        mine = and_(
+            ALIASES.c.project_id == self._session.project_id, ALIASES.c.entity_id == gone.entity.entity_id
+        )
+        self._session.run(ALIASES.delete().where(mine, ALIASES.c.alias.in_(sorted(taken))))
+        self._session.run(ALIASES.update().where(mine).values(entity_id=keep.entity.entity_id))
+        old = gone.entity
+        if old.name in taken or old.name in {alias.alias for alias in old.aliases}:
+            return
+        row = {
+            "project_id": self._session.project_id,
+            "entity_id": keep.entity.entity_id,
+            "alias": old.name,
+            "alias_key": name_key(old.name),
+            "first_chapter": old.first_chapter if old.name_first_chapter is None else old.name_first_chapter,
+            "first_scene": old.first_scene if old.name_first_chapter is None else old.name_first_scene,
+            "by_author": gone.origin == "author",
+        }
+        self._session.insert(ALIASES, [row])
+
+    def _relink_profiles(self, old_id: str, new_id: str) -> None:
+        statement = select(ENTITIES.c.entity_id, ENTITIES.c.profile).where(
+            ENTITIES.c.project_id == self._session.project_id
+        )
+        for row in self._session.rows(statement):
+            profile = replaced_id(row.profile, old_id, new_id)
+            if profile != row.profile:
+                self._session.run(
+                    ENTITIES.update()
+                    .where(*_is(self._session.project_id, row.entity_id))
+                    .values(profile=profile)
+                )
+
+    def _stored(self, entity_id: str) -> StoredEntity:
+        stored = EntityRepository(self._session).get(entity_id)
+        if stored is None:
+            raise UnknownEntityError(f"no entity {entity_id!r} is stored; list them to find its id")
+        return stored
+
+    @contextmanager
+    def _imaged(self) -> Iterator[list[RowChange]]:
+        """Give a list that holds what the block changed once the block has ended."""
+        changes: list[RowChange] = []
+        before = undo_snapshots(self._session)
+        yield changes
+        changes += row_changes(before, undo_snapshots(self._session))
+
+
+def _require_mergeable(keep: Entity, gone: Entity) -> None:
+    if keep.entity_id == gone.entity_id:
+        raise UserInputError(f"{keep.entity_id!r} cannot be merged with itself; give two entities")
+    if keep.entity_type != gone.entity_type:
+        raise UserInputError(
+            f"{keep.entity_id!r} is of type {keep.entity_type}, {gone.entity_id!r} of type {gone.entity_type};"
+            " only entities of one type can be merged"
+        )
+
+
+def _moved_names(entity: Entity, names: Sequence[str]) -> list[str]:
+    if entity.name in names:
+        raise UserInputError(
+            f"{entity.name!r} is the display name of {entity.entity_id!r} and stays with it; split off the others"
+        )
+    return [name for name in dict.fromkeys(names) if name in entity.names()]
+
+
+def _merged(keep: StoredEntity, gone: StoredEntity) -> dict[str, Any]:
+    """The card of two entities that became one, and where it was first seen."""
+    author_wins = gone.origin == "author" and keep.origin != "author"
+    first, second = (gone, keep) if author_wins else (keep, gone)
+    values: dict[str, Any] = {"origin": first.origin}
+    if (first.origin == "author") == (second.origin == "author"):
+        values |= {
+            name: getattr(first.entity, name) or getattr(second.entity, name)
+            for name in ("role", "description")
+        }
+        values["profile"] = {**second.entity.profile, **first.entity.profile}
+    else:
+        values |= first.entity.model_dump(include={"role", "description", "profile"})
+    return values | _first_appearance(keep.entity, gone.entity)
+
+
+def _first_appearance(keep: Entity, gone: Entity) -> dict[str, int | None]:
+    """The earlier of two explicit places; where one has none, the mentions of both decide."""
+    places = [(each.first_chapter, each.first_scene) for each in (keep, gone)]
+    if any(chapter is None for chapter, _ in places):
+        return {"first_chapter": None, "first_scene": None}
+    chapter, scene = min(places, key=lambda place: (place[0] or 0, -1 if place[1] is None else place[1]))
+    return {"first_chapter": chapter, "first_scene": scene}
+
+
+def _is(project_id: str, entity_id: str) -> tuple[Any, Any]:
+    return ENTITIES.c.project_id == project_id, ENTITIES.c.entity_id == entity_id

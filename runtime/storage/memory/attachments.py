@@ -1,0 +1,332 @@
+"""What memories are attached to: links and chapters, derived and set by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from sqlalchemy import ColumnElement, func, or_, select
+
+from novelgen.errors import UnknownEntityError, UnknownMemoryError, UnknownSceneError
+from novelgen.models.entity import Entity
+from novelgen.models.memory import BOOK, Attachment, StoryMemoryChunk, chapter_of_target, chapter_target
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.names.matching import NameFinder
+from novelgen.names.resolver import NameIndex, NameResolver
+from runtime.storage.cuts import brought, linked_rows, seen, story_order
+from runtime.storage.entity.entities import EntityRepository
+from runtime.storage.memory.lexical import searchable_text
+from runtime.storage.memory.memories import MemoryRepository
+from runtime.storage.memory.writer import ChunkWriter, link_rows, require_not_consolidated
+from runtime.storage.session import AnyRow, StorageSession
+from runtime.storage.tables import CHUNK_ENTITIES, CHUNKS, SCENES
+
+SHOWN_NAMES = 3
+
+_MIN_LIKENESS = 0.3
+
+
+def resolved_targets(session: StorageSession, targets: Sequence[str]) -> list[str]:
+    """Return the targets that are meant, without repeats, in the order given.
+
+    Args:
+        session: A session.
+        targets: Each `book`, `chapter:3`, or an entity's id, name or alias; titles do not
+            count.
+
+    Returns:
+        `book`, `chapter:3` and entity ids.
+
+    Raises:
+        UnknownEntityError: When nobody or several bear a name; says whose names are nearest.
+        UnknownSceneError: When no scene of a chapter is stored.
+    """
+    entities = [stored.entity for stored in EntityRepository(session).list_all()]
+    index = NameIndex(entities)
+    return list(dict.fromkeys(_resolved(session, each.strip(), entities, index) for each in targets))
+
+
+def nearest_names(name: str, entities: Sequence[Entity]) -> list[str]:
+    """Return the known names that are most like one, as `name (id)`, the likeliest first.
+
+    Args:
+        name: What somebody wrote.
+        entities: Who is known.
+
+    Returns:
+        At most `SHOWN_NAMES`; where none is alike, the first ones known.
+    """
+    bearers = {known: entity.entity_id for entity in reversed(entities) for known in entity.names()}
+    folded = {known.casefold(): known for known in bearers}
+    close = get_close_matches(name.casefold(), folded, n=SHOWN_NAMES, cutoff=_MIN_LIKENESS)
+    names = [folded[each] for each in close] or [entity.name for entity in entities[:SHOWN_NAMES]]
+    return [f"{known} ({bearers[known]})" for known in names]
+
+
+def _resolved(session: StorageSession, target: str, entities: Sequence[Entity], index: NameIndex) -> str:
+    chapter = chapter_of_target(target)
+    if target == BOOK:
+        return BOOK
+    if chapter is not None:
+        return _stored_chapter(session, chapter)
+    steps = (index.by_id, index.by_name, index.by_alias, index.by_title_free_name)
+    found = next((ids for step in steps if (ids := step(target))), [])
+    if len(found) == 1:
+        return found[0]
+    names = {entity.entity_id: entity.name for entity in entities}
+    if found:
+        several = ", ".join(f"{names[each]} ({each})" for each in found)
+        raise UnknownEntityError(f"{target!r} may be {several}; say which by its id")
+    near = ", ".join(nearest_names(target, entities)) or "nobody is known"
+    raise UnknownEntityError(
+        f"no entity {target!r} is stored; nearest: {near}; chapters are written chapter:3, the whole book"
+    )
+
+
+def _stored_chapter(session: StorageSession, chapter_index: int) -> str:
+    statement = select(SCENES.c.chapter_index).where(SCENES.c.project_id == session.project_id).distinct()
+    stored = sorted(session.connection.scalars(statement))
+    if chapter_index not in stored:
+        near = sorted(stored, key=lambda each: (abs(each - chapter_index), each))[:SHOWN_NAMES]
+        listed = ", ".join(map(chapter_target, near)) or "none"
+        raise UnknownSceneError(f"no scene of chapter {chapter_index} is stored; nearest: {listed}")
+    return chapter_target(chapter_index)
+
+
+_ROW = (
+    CHUNKS.c.row_id,
+    CHUNKS.c.chunk_id,
+    CHUNKS.c.source_id,
+    CHUNKS.c.chapter_index,
+    CHUNKS.c.entities_mentioned,
+    CHUNKS.c.attached,
+    CHUNKS.c.detached,
+    CHUNKS.c.origin,
+)
+
+
+@dataclass(frozen=True)
+class _ByHand:
+    """What an author set on a memory and took off it."""
+
+    attached: tuple[str, ...]
+    detached: tuple[str, ...]
+
+    def attach(self, target: str, _is_derived: bool) -> _ByHand:
+        return _ByHand((*self._without(target).attached, target), self._without(target).detached)
+
+    def detach(self, target: str, is_derived: bool) -> _ByHand:
+        rest = self._without(target)
+        return _ByHand(rest.attached, (*rest.detached, target) if is_derived else rest.detached)
+
+    def _without(self, target: str) -> _ByHand:
+        attached, detached = (
+            tuple(each for each in side if each != target) for side in (self.attached, self.detached)
+        )
+        return _ByHand(attached, detached)
+
+
+_Change = Callable[[_ByHand, str, bool], _ByHand]
+
+
+class AttachmentRepository:
+    """Reads and changes what memories are attached to.
+
+    A memory is named by its chunk_id or source_id; a target is `book`, `chapter:3`, or an entity's id or
+    name. What is set or taken off here outlives a new ingest of the scene, which replaces only what was
+    derived from it.
+
+    Args:
+        session: The transaction to work in.
+    """
+
+    def __init__(self, session: StorageSession) -> None:
+        self._session = session
+
+    def attach(self, memory_ids: Sequence[str], targets: Sequence[str]) -> list[str]:
+        """Attach memories to targets by hand.
+
+        Args:
+            memory_ids: Memories; each is attached to every target.
+            targets: Targets.
+
+        Returns:
+            Chunk ids of the memories that changed, in the order given.
+
+        Raises:
+            UnknownMemoryError: When a memory is not stored; nothing is changed.
+            UnknownEntityError: When an entity is not stored, with the nearest names; nothing is changed.
+            UnknownSceneError: When no scene of a chapter is stored; nothing is changed.
+            UserInputError: When a memory is consolidated; its sources are what can be attached.
+        """
+
+        return self._change(memory_ids, targets, _ByHand.attach)
+
+    def detach(self, memory_ids: Sequence[str], targets: Sequence[str]) -> list[str]:
+        """Take memories off targets by hand, whatever attached them; see `attach`.
+
+        The chapter in which a memory stands, and the book of a memory that is attached to nothing else,
+        cannot be taken off.
+        """
+        return self._change(memory_ids, targets, _ByHand.detach)
+
+    def attachments_of(self, memory_id: str) -> list[Attachment]:
+        """Return what a memory is attached to: entities in order of id, then chapters, then the book.
+
+        Raises:
+            UnknownMemoryError: When there is none of that id.
+        """
+        (row,) = self._rows([memory_id])
+        links = self._session.rows(
+            select(CHUNK_ENTITIES.c.entity_id, CHUNK_ENTITIES.c.kind)
+            .where(CHUNK_ENTITIES.c.chunk_row_id == row.row_id)
+            .order_by(func.length(CHUNK_ENTITIES.c.entity_id), CHUNK_ENTITIES.c.entity_id)
+        )
+        origins: dict[str, str] = {link.entity_id: link.kind for link in links} or {BOOK: "default"}
+        if row.chapter_index is not None:
+            origins.setdefault(chapter_target(row.chapter_index), "position")
+        entities = {one.entity.entity_id: one.entity for one in EntityRepository(self._session).list_all()}
+        found = []
+        for target, origin in origins.items():
+            entity = entities.get(target)
+            kind = _kind_of(target) if entity is None else entity.entity_type
+            name = "" if entity is None else entity.name
+            if kind is not None:
+                found.append(
+                    Attachment.model_validate(
+                        {"kind": kind, "target": target, "name": name, "origin": origin}
+                    )
+                )
+        return sorted(found, key=lambda each: (each.kind == BOOK, each.kind == "chapter"))
+
+    def memories_attached_to(
+        self,
+        targets: Sequence[str],
+        *,
+        as_of: StoryPosition = END_OF_STORY,
+        limit: int | None = None,
+    ) -> list[StoryMemoryChunk]:
+        """Return the active memories attached to any of the targets, in story order.
+
+        Args:
+            targets: Targets; `book` also finds what is attached to nothing else.
+            as_of: Only what lies strictly before this position.
+            limit: At most so many; None means all.
+
+        Raises:
+            UnknownEntityError: When an entity is not stored.
+            UnknownSceneError: When no scene of a chapter is stored.
+        """
+        wanted = resolved_targets(self._session, targets)
+        statement = (
+            select(CHUNKS.c.chunk_id)
+            .where(
+                CHUNKS.c.project_id == self._session.project_id,
+                CHUNKS.c.status == "active",
+                seen(self._session.project_id, as_of),
+                _is_attached_to(self._session.project_id, wanted),
+            )
+            .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
+            .limit(limit)
+        )
+        chunk_ids = list(self._session.connection.scalars(statement))
+        return MemoryRepository(self._session).by_ids(chunk_ids, as_of=as_of)
+
+    def mentioning(self, entity: str) -> list[StoryMemoryChunk]:
+        """Return the active memories whose text names an entity and that are not attached to it yet.
+
+        What an author took off the entity by hand is not among them. A name that may mean somebody else in
+        the same text does not count.
+
+        Args:
+            entity: Its id, name or alias.
+
+        Returns:
+            Memories in story order.
+
+        Raises:
+            UnknownEntityError: When the entity is not stored.
+        """
+        (entity_id,) = resolved_targets(self._session, [entity])
+        entities = [one.entity for one in EntityRepository(self._session).list_all()]
+        names = [name for one in entities if one.entity_id == entity_id for name in one.names()]
+        finder, resolver = NameFinder(names), NameResolver(entities)
+        statement = (
+            select(CHUNKS.c.chunk_id, CHUNKS.c.content, CHUNKS.c.short, CHUNKS.c.detached)
+            .where(
+                CHUNKS.c.project_id == self._session.project_id,
+                CHUNKS.c.status == "active",
+                brought(self._session.project_id, END_OF_STORY),
+                CHUNKS.c.row_id.not_in(linked_rows(self._session.project_id, [entity_id])),
+            )
+            .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
+        )
+        found = []
+        for row in self._session.rows(statement):
+            text = searchable_text(row.content, row.short)
+            is_named = finder.find(text) and entity_id in resolver.entity_ids_in(text)
+            if is_named and entity_id not in row.detached:
+                found.append(row.chunk_id)
+        return MemoryRepository(self._session).by_ids(found, with_sources=True)
+
+    def _change(self, memory_ids: Sequence[str], targets: Sequence[str], change: _Change) -> list[str]:
+        self._session.touch(self._session.project_id)
+        wanted = resolved_targets(self._session, targets)
+        changed = []
+        for row in self._rows(memory_ids):
+            before_change = by_hand = _ByHand(tuple(row.attached), tuple(row.detached))
+            for target in wanted:
+                by_hand = change(by_hand, target, target in row.entities_mentioned)
+            if by_hand != before_change:
+                self._write(row, by_hand)
+                changed.append(row.chunk_id)
+        return changed
+
+    def _write(self, row: AnyRow, by_hand: _ByHand) -> None:
+        require_not_consolidated(self._session, row.row_id, row.chunk_id)
+        ChunkWriter(self._session).withdraw_consolidations([row.row_id])
+        values = {"attached": list(by_hand.attached), "detached": list(by_hand.detached)}
+        self._session.run(CHUNKS.update().where(CHUNKS.c.row_id == row.row_id).values(**values))
+        self._session.run(CHUNK_ENTITIES.delete().where(CHUNK_ENTITIES.c.chunk_row_id == row.row_id))
+        whole = {**row._mapping, **values}
+        self._session.insert(CHUNK_ENTITIES, link_rows(self._session.project_id, row.row_id, whole))
+
+    def _rows(self, memory_ids: Sequence[str]) -> list[AnyRow]:
+        """Rows by chunk_id, else by source_id, each once, in the order given."""
+        wanted = or_(
+            self._session.among(CHUNKS.c.chunk_id, memory_ids),
+            self._session.among(CHUNKS.c.source_id, memory_ids),
+        )
+        statement = (
+            select(*_ROW)
+            .where(CHUNKS.c.project_id == self._session.project_id, wanted)
+            .order_by(CHUNKS.c.row_id)
+        )
+        rows = self._session.rows(statement)
+        by_id = {row.source_id: row for row in reversed(rows)} | {row.chunk_id: row for row in rows}
+        unknown = [each for each in memory_ids if each not in by_id]
+        if unknown:
+            raise UnknownMemoryError(
+                f"no memory {unknown[0]!r} is stored in project {self._session.project_id!r};"
+                f" list them with `novelgen memory list {self._session.project_id}`"
+            )
+        return list({by_id[each].row_id: by_id[each] for each in memory_ids}.values())
+
+
+def _kind_of(target: str) -> str | None:
+    """The kind of a target that is no stored entity; None for an entity that is gone."""
+    if target == BOOK:
+        return BOOK
+    return None if chapter_of_target(target) is None else "chapter"
+
+
+def _is_attached_to(project_id: str, targets: list[str]) -> ColumnElement[bool]:
+    conditions: list[ColumnElement[bool]] = [CHUNKS.c.row_id.in_(linked_rows(project_id, targets))]
+    chapters = [chapter for each in targets if (chapter := chapter_of_target(each)) is not None]
+    if chapters:
+        conditions.append(CHUNKS.c.chapter_index.in_(chapters))
+    if BOOK in targets:
+        linked = select(CHUNK_ENTITIES.c.chunk_row_id).where(CHUNK_ENTITIES.c.project_id == project_id)
+        conditions.append(CHUNKS.c.row_id.not_in(linked))
+    return or_(*conditions)

@@ -1,0 +1,218 @@
+"""Consolidated memories: storing them with links to their sources, and taking them back."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel, Field
+from sqlalchemy import Select, select
+
+from novelgen.consolidation.rules import LiveMemory
+from novelgen.errors import UnknownMemoryError
+from novelgen.models.memory import CONSOLIDATED, StoryMemoryChunk
+from novelgen.models.position import END_OF_STORY
+from runtime.storage.cuts import linked_rows, story_order
+from runtime.storage.memory.rows import CHUNK_SELECT, chunk_of, chunk_values, superseded_by, text_hash
+from runtime.storage.memory.writer import ChunkWriter
+from runtime.storage.session import StorageSession, own_rows
+from runtime.storage.tables import CHUNKS, CONSOLIDATION_SOURCES
+
+
+class StoredConsolidation(BaseModel):
+    """A consolidated memory and the memories that it stands for."""
+
+    chunk: StoryMemoryChunk
+    source_ids: list[str] = Field(description="Chunk ids in story order.")
+
+
+class ConsolidationRepository:
+    """Writes, reads and takes back consolidated memories.
+
+    The sources stay as they are, in SQL and in the index; `memory_cuts` decides which a read sees. `ChunkWriter`
+    withdraws a consolidated memory by itself when a source changes, goes or moves.
+
+    Args:
+        session: The transaction to work in.
+    """
+
+    def __init__(self, session: StorageSession) -> None:
+        self._session = session
+
+    def live(self) -> list[LiveMemory]:
+        """Return the distilled memories that a read at the end of the story sees, in story order."""
+        conditions = (
+            CHUNKS.c.project_id == self._session.project_id,
+            CHUNKS.c.status == "active",
+            CHUNKS.c.content_type == "memory",
+            CHUNKS.c.row_id.not_in(_source_rows(self._session.project_id)),
+        )
+        statement = CHUNK_SELECT.add_columns(CHUNKS.c.from_scene).where(*conditions)
+        ordered = statement.order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
+        rows = own_rows(self._session.rows(ordered), self._session.project_id)
+        replaced = superseded_by(self._session, rows, END_OF_STORY)
+        return [
+            LiveMemory(
+                chunk=chunk_of(row, replaced.get(row.chunk_id)), is_authors=_is_authors(dict(row._mapping))
+            )
+            for row in rows
+        ]
+
+    def add(self, chunk: StoryMemoryChunk, sources: Sequence[StoryMemoryChunk]) -> bool:
+        """Store a consolidated memory at the position of its last source.
+
+        Args:
+            chunk: The memory; its position and event type are set here.
+            sources: What it stands for, as it was read.
+
+        Returns:
+            Whether it was stored; not when a source is gone, was changed, or is an author's or consolidated by
+            now.
+
+        Raises:
+            UnknownProjectError: When no project of that id is stored.
+        """
+        self._session.touch(self._session.project_id)
+        rows = self._unchanged(sources)
+        if rows is None or self._is_stored(chunk.chunk_id):
+            return False
+        last = rows[-1]
+        values = chunk_values(chunk, chunk.entities_mentioned) | {
+            "event_type": CONSOLIDATED,
+            "scene_id": last["scene_id"],
+            "from_scene": False,
+            "chapter_index": last["chapter_index"],
+            "scene_index": last["scene_index"],
+            "created_at": chunk.created_at,
+            "status": "active",
+            "pinned": False,
+        }
+        ChunkWriter(self._session).insert([values])
+        self._link(chunk.chunk_id, rows)
+        return True
+
+    def list_all(self) -> list[StoredConsolidation]:
+        """Return all consolidated memories in story order."""
+        sources = self._source_ids()
+        statement = CHUNK_SELECT.where(
+            CHUNKS.c.project_id == self._session.project_id, self._session.among(CHUNKS.c.chunk_id, sources)
+        ).order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
+        rows = own_rows(self._session.rows(statement), self._session.project_id)
+        return [StoredConsolidation(chunk=chunk_of(row), source_ids=sources[row.chunk_id]) for row in rows]
+
+    def undo(self, chunk_id: str) -> None:
+        """Take a consolidated memory back; its sources are seen again.
+
+        Raises:
+            UnknownMemoryError: When no consolidated memory has that id.
+        """
+        self._session.touch(self._session.project_id)
+        if not self._take_back(CHUNKS.c.chunk_id == chunk_id):
+            raise UnknownMemoryError(
+                f"no consolidated memory {chunk_id!r} is stored in project {self._session.project_id!r}; list them with "
+                f"`novelgen consolidate {self._session.project_id} --list`"
+            )
+
+    def undo_all(self) -> list[str]:
+        """Take all consolidated memories back and return their ids."""
+        self._session.touch(self._session.project_id)
+        return self._take_back(CHUNKS.c.project_id == self._session.project_id)
+
+    def withdraw_linked(self, entity_ids: Sequence[str]) -> list[str]:
+        """Take back what is linked to entities that are about to change; their sources are relinked alone."""
+        return self._take_back(CHUNKS.c.row_id.in_(linked_rows(self._session.project_id, list(entity_ids))))
+
+    def _take_back(self, condition: Any) -> list[str]:
+        statement = select(CHUNKS).where(
+            CHUNKS.c.project_id == self._session.project_id,
+            CHUNKS.c.chunk_id.in_(_consolidated_ids(self._session.project_id)),
+            condition,
+        )
+        rows = self._session.connection.execute(statement.order_by(CHUNKS.c.row_id)).mappings().all()
+        ChunkWriter(self._session).remove([dict(row) for row in rows])
+        return [row["chunk_id"] for row in rows]
+
+    def _unchanged(self, sources: Sequence[StoryMemoryChunk]) -> list[dict[str, Any]] | None:
+        """The rows of sources in story order, or None when they cannot be consolidated any more."""
+        read = {source.chunk_id: text_hash(source.content, source.short) for source in sources}
+        statement = (
+            select(CHUNKS)
+            .where(
+                CHUNKS.c.project_id == self._session.project_id,
+                CHUNKS.c.status == "active",
+                CHUNKS.c.scene_id.is_not(None),
+                CHUNKS.c.scene_index.is_not(None),
+                self._session.among(CHUNKS.c.chunk_id, read),
+                CHUNKS.c.row_id.not_in(_source_rows(self._session.project_id)),
+            )
+            .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
+        )
+        rows = [dict(row) for row in self._session.connection.execute(statement).mappings()]
+        fitting = [
+            row
+            for row in rows
+            if row["content_hash"] == read[row["chunk_id"]]
+            and row["event_type"] != CONSOLIDATED
+            and not _is_authors(row)
+        ]
+        return fitting if fitting and len(fitting) == len(read) else None
+
+    def _is_stored(self, chunk_id: str) -> bool:
+        found = select(CHUNKS.c.row_id).where(
+            CHUNKS.c.project_id == self._session.project_id, CHUNKS.c.chunk_id == chunk_id
+        )
+        return self._session.connection.scalar(found) is not None
+
+    def _link(self, chunk_id: str, rows: Sequence[dict[str, Any]]) -> None:
+        number = self._session.connection.scalar(
+            select(CHUNKS.c.row_id).where(
+                CHUNKS.c.project_id == self._session.project_id, CHUNKS.c.chunk_id == chunk_id
+            )
+        )
+        links = [
+            {
+                "source_row_id": row["row_id"],
+                "consolidated_row_id": number,
+                "project_id": self._session.project_id,
+            }
+            for row in rows
+        ]
+        self._session.insert(CONSOLIDATION_SOURCES, links)
+
+    def _source_ids(self) -> dict[str, list[str]]:
+        consolidated = CHUNKS.alias("consolidated")
+        links = CONSOLIDATION_SOURCES
+        statement = (
+            select(consolidated.c.chunk_id.label("consolidated_id"), CHUNKS.c.chunk_id)
+            .select_from(links)
+            .join(consolidated, consolidated.c.row_id == links.c.consolidated_row_id)
+            .join(CHUNKS, CHUNKS.c.row_id == links.c.source_row_id)
+            .where(links.c.project_id == self._session.project_id)
+            .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
+        )
+        found: dict[str, list[str]] = defaultdict(list)
+        for row in self._session.rows(statement):
+            found[row.consolidated_id].append(row.chunk_id)
+        return found
+
+
+def _source_rows(project_id: str) -> Select[tuple[int]]:
+    return select(CONSOLIDATION_SOURCES.c.source_row_id).where(
+        CONSOLIDATION_SOURCES.c.project_id == project_id
+    )
+
+
+def _consolidated_ids(project_id: str) -> Select[tuple[str]]:
+    consolidated = CHUNKS.alias("linked")
+    return (
+        select(consolidated.c.chunk_id)
+        .join(CONSOLIDATION_SOURCES, CONSOLIDATION_SOURCES.c.consolidated_row_id == consolidated.c.row_id)
+        .where(CONSOLIDATION_SOURCES.c.project_id == project_id)
+    )
+
+
+def _is_authors(row: Mapping[str, Any]) -> bool:
+    """Whether an author wrote, edited, pinned or attached the memory."""
+    by_hand = row["origin"] == "author" or row["pinned"] or row["attached"] or row["detached"]
+    return bool(by_hand) or not row["from_scene"]

@@ -1,0 +1,152 @@
+"""Vectors of memories, kept beside them so that the index can be rebuilt without the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+from sqlalchemy import and_, func, select
+
+from novelgen.errors import EmbeddingError
+from novelgen.models.memory import WORDS_ONLY
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from runtime.storage.cuts import before, seen
+from runtime.storage.session import StorageSession
+from runtime.storage.tables import CHUNKS, EMBEDDINGS
+
+FloatMatrix = npt.NDArray[np.float32]
+
+_STORED_TYPE = np.dtype("<f4")
+
+
+class EmbeddingRepository:
+    """Stores and reads vectors.
+
+    Args:
+        session: The transaction to work in.
+    """
+
+    def __init__(self, session: StorageSession) -> None:
+        self._session = session
+
+    def put(self, model: str, vectors: Mapping[str, Sequence[float] | FloatMatrix]) -> int:
+        """Store vectors by chunk id, over what was stored for the model before.
+
+        Args:
+            model: Name of the embedding model.
+            vectors: Chunk id to vector; all of one length. Ids that are not stored (any more) are passed over.
+
+        Returns:
+            How many were stored.
+
+        Raises:
+            EmbeddingError: When the vectors differ in length, are empty or not finite.
+        """
+        arrays = {chunk_id: np.asarray(vector, dtype=_STORED_TYPE) for chunk_id, vector in vectors.items()}
+        dimension = _common_dimension(arrays)
+        rows = [
+            {
+                "chunk_row_id": row_id,
+                "model": model,
+                "dimension": dimension,
+                "content_hash": content_hash,
+                "vector": arrays[chunk_id].tobytes(),
+            }
+            for chunk_id, row_id, content_hash in self._chunks(list(arrays))
+        ]
+        statement = self._session.upsert(EMBEDDINGS)
+        statement = statement.on_conflict_do_update(
+            index_elements=["chunk_row_id", "model"],
+            set_={name: statement.excluded[name] for name in ("dimension", "content_hash", "vector")},
+        )
+        if rows:
+            self._session.run(statement, rows)
+        return len(rows)
+
+    def matrix(
+        self,
+        model: str,
+        *,
+        as_of: StoryPosition = END_OF_STORY,
+        ids: Sequence[str] | None = None,
+        with_sources: bool = False,
+    ) -> tuple[list[str], FloatMatrix]:
+        """Return the vectors of active memories before a position, in one array.
+
+        Args:
+            model: Name of the embedding model.
+            as_of: Position of the read.
+            ids: Only these chunks; None means all.
+            with_sources: Also those that a consolidated memory stands for: the index holds all.
+
+        Returns:
+            Chunk ids and an array of shape (ids, dimension) whose rows are theirs; ([], array of shape
+            (0, 0)) when nothing is stored.
+        """
+        joined = CHUNKS.join(EMBEDDINGS, EMBEDDINGS.c.chunk_row_id == CHUNKS.c.row_id)
+        cut = before(as_of, CHUNKS) if with_sources else seen(self._session.project_id, as_of)
+        statement = (
+            select(CHUNKS.c.chunk_id, EMBEDDINGS.c.vector)
+            .select_from(joined)
+            .where(
+                CHUNKS.c.project_id == self._session.project_id,
+                CHUNKS.c.status == "active",
+                cut,
+                EMBEDDINGS.c.model == model,
+            )
+        )
+        if ids is not None:
+            statement = statement.where(self._session.among(CHUNKS.c.chunk_id, ids))
+        rows = self._session.rows(statement)
+        if not rows:
+            return [], np.zeros((0, 0), dtype=np.float32)
+        joined_bytes = b"".join(row[1] for row in rows)
+        matrix = np.frombuffer(joined_bytes, dtype=_STORED_TYPE).reshape(len(rows), -1)
+        return [row[0] for row in rows], matrix.astype(np.float32, copy=False)
+
+    def missing(self, model: str, *, limit: int = 1_000) -> list[tuple[str, str]]:
+        """Return (chunk_id, content) of active memories that lack a vector of the model, oldest first."""
+        has_vector = and_(EMBEDDINGS.c.chunk_row_id == CHUNKS.c.row_id, EMBEDDINGS.c.model == model)
+        statement = (
+            select(CHUNKS.c.chunk_id, CHUNKS.c.content)
+            .select_from(CHUNKS.outerjoin(EMBEDDINGS, has_vector))
+            .where(
+                CHUNKS.c.project_id == self._session.project_id,
+                CHUNKS.c.status == "active",
+                EMBEDDINGS.c.chunk_row_id.is_(None),
+                CHUNKS.c.embedding_id.is_distinct_from(WORDS_ONLY),
+            )
+            .order_by(CHUNKS.c.row_id)
+            .limit(limit)
+        )
+        return [(row[0], row[1]) for row in self._session.rows(statement)]
+
+    def count(self, model: str) -> int:
+        """Return how many active memories have a vector of the model."""
+        statement = (
+            select(func.count())
+            .select_from(CHUNKS.join(EMBEDDINGS, EMBEDDINGS.c.chunk_row_id == CHUNKS.c.row_id))
+            .where(
+                CHUNKS.c.project_id == self._session.project_id,
+                CHUNKS.c.status == "active",
+                EMBEDDINGS.c.model == model,
+            )
+        )
+        return self._session.connection.execute(statement).scalar_one()
+
+    def _chunks(self, chunk_ids: Sequence[str]) -> list[tuple[str, int, str]]:
+        statement = select(CHUNKS.c.chunk_id, CHUNKS.c.row_id, CHUNKS.c.content_hash).where(
+            CHUNKS.c.project_id == self._session.project_id, self._session.among(CHUNKS.c.chunk_id, chunk_ids)
+        )
+        return [(row[0], row[1], row[2]) for row in self._session.rows(statement)]
+
+
+def _common_dimension(arrays: Mapping[str, FloatMatrix]) -> int:
+    shapes = {array.shape for array in arrays.values()}
+    if len(shapes) > 1 or any(len(shape) != 1 or shape[0] == 0 for shape in shapes):
+        raise EmbeddingError(f"vectors of one call must have one length, but have the shapes {shapes!r}")
+    broken = next((chunk_id for chunk_id, array in arrays.items() if not np.isfinite(array).all()), None)
+    if broken is not None:
+        raise EmbeddingError(f"the vector of {broken!r} holds values that are not finite; embed it again")
+    return shapes.pop()[0] if shapes else 0

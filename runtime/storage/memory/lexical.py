@@ -1,0 +1,395 @@
+"""Search by words: the index of terms, and BM25 over it."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import unicodedata
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import ColumnElement, TextClause, case, func, select, text
+
+from novelgen.models.memory import CONTENT_TYPES
+from novelgen.text.language import CJK_RANGES, is_cjk
+from runtime.storage.cuts import filter_conditions
+from runtime.storage.records import LexicalHit, MemoryFilter
+from runtime.storage.session import StorageSession, own_rows, parsed_integers
+from runtime.storage.tables import CHUNKS, PROJECTS
+
+LONGEST_CHINESE_TERM = 4
+
+_TOKEN = re.compile(rf"[{CJK_RANGES}]|[^\W_{CJK_RANGES}]+")
+
+_RUN = re.compile(rf"[{CJK_RANGES}]+|[^\W_{CJK_RANGES}]+")
+
+_POSSESSIVE = re.compile(r"(?<=\w)['’]s\b")
+
+_STOP_WORDS = frozenset(
+    "a about after all an and any are as at be been before but by can could did do does for from had has have"
+    " he her him his how i if in into is it its me my no not of off on or our out over s she so some such t than"
+    " that the their them then there these they this those to under up us was we were what when where which who"
+    " why will with would you your 的 了 着 过 吗 呢 吧 啊 和 与 及 在 是 有 我 你 他 她 它".split()
+)
+
+
+def index_tokens(text: str) -> list[str]:
+    """Return the tokens of a stored text in order: folded words, and single Chinese characters.
+
+    A Chinese word of any length is then a phrase of neighbouring tokens, so that no segmentation has to
+    guess and words of one or two characters are found.
+
+    Args:
+        text: Any text.
+
+    Returns:
+        Tokens without case, width and accents; empty for a text without words.
+    """
+    return _TOKEN.findall(_folded(text))
+
+
+def lexical_terms(text: str) -> list[str]:
+    """Return the terms to search for a query text.
+
+    Args:
+        text: A question, a plan or a name, in English or Chinese, whatever marks it holds.
+
+    Returns:
+        Distinct terms in order: each English word but the most common ones; each run of Chinese characters
+        of at most `LONGEST_CHINESE_TERM`, and every two neighbouring characters of a run.
+    """
+    terms: dict[str, None] = {}
+    for run in _RUN.findall(_folded(text)):
+        for term in _chinese_terms(run) if is_cjk(run[0]) else [run]:
+            if term not in _STOP_WORDS:
+                terms[term] = None
+    return list(terms)
+
+
+def term_tokens(term: str) -> list[str]:
+    """Return the tokens whose direct succession a term stands for."""
+    return list(term) if term and is_cjk(term[0]) else [term]
+
+
+def _folded(text: str) -> str:
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    if not folded.isascii():
+        decomposed = unicodedata.normalize("NFD", folded)
+        folded = "".join(mark for mark in decomposed if unicodedata.category(mark) != "Mn")
+    return _POSSESSIVE.sub("", folded)
+
+
+def _chinese_terms(run: str) -> list[str]:
+    pairs = [run[start : start + 2] for start in range(len(run) - 1)]
+    return [run, *pairs] if len(run) <= LONGEST_CHINESE_TERM else pairs
+
+
+_SQLITE_ADD = text("INSERT INTO memory_terms(rowid, scope, terms) VALUES (:row_id, :scope, :terms)")
+
+# SQLite 3.40 has no contentless_delete: a row leaves a contentless table by the values that it came with.
+_SQLITE_REMOVE = text(
+    "INSERT INTO memory_terms(memory_terms, rowid, scope, terms) VALUES ('delete', :row_id, :scope, :terms)"
+)
+
+_POSTGRES_ADD = text(
+    "INSERT INTO memory_terms(chunk_row_id, terms)"
+    " VALUES (:row_id, array_to_tsvector(ARRAY[CAST(:scope AS text)]) || to_tsvector('simple', :terms))"
+)
+
+_POSTGRES_REMOVE = text("DELETE FROM memory_terms WHERE chunk_row_id = :row_id")
+
+
+class LexicalIndex:
+    """Adds and removes chunks of one project.
+
+    Args:
+        session: A writing session.
+        project_number: The project's number; its token keeps projects apart inside the index.
+    """
+
+    def __init__(self, session: StorageSession, project_number: int) -> None:
+        self._session = session
+        self._scope = scope_token(project_number)
+
+    def add(self, rows: Sequence[tuple[int, str]]) -> None:
+        """Index texts, given as (row_id, text); each row must be new to the index."""
+        self._run(_SQLITE_ADD if self._session.is_sqlite else _POSTGRES_ADD, rows)
+
+    def remove(self, rows: Sequence[tuple[int, str]]) -> None:
+        """Take out texts, given as (row_id, text as it was added)."""
+        self._run(_SQLITE_REMOVE if self._session.is_sqlite else _POSTGRES_REMOVE, rows)
+
+    def _run(self, statement: TextClause, rows: Sequence[tuple[int, str]]) -> None:
+        parameters = [
+            {"row_id": row_id, "scope": self._scope, "terms": " ".join(index_tokens(body))}
+            for row_id, body in rows
+        ]
+        if parameters:
+            self._session.run(statement, parameters)
+
+
+def scope_token(project_number: int) -> str:
+    """Return the word that marks a project's rows inside the index.
+
+    It is in capitals, which no folded word of a text or query is.
+    """
+    return f"SCOPE{project_number}X"
+
+
+def searchable_text(content: str, short: str | None) -> str:
+    """Return the text of a chunk that can be found by words."""
+    return f"{content}\n{short}" if short else content
+
+
+RowIds = NDArray[np.int64]
+
+Kinds = NDArray[np.int64]
+
+SATURATION = 1.2
+
+LENGTH_SHARE = 0.75
+"""k1 and b of BM25 (Robertson and Zaragoza 2009, 3.4.3)."""
+
+
+@dataclass(frozen=True, eq=False)
+class LexicalMatches:
+    """Scores of all memories before a position, for several queries.
+
+    Args:
+        row_ids: The memories, ascending.
+        kinds: The number of the kind of each, in the same order.
+        scores: Queries by memories; 0 where no term matches.
+        counted: Which of them may be found.
+    """
+
+    row_ids: RowIds
+    kinds: Kinds
+    scores: NDArray[np.float64]
+    counted: NDArray[np.bool_]
+
+    @property
+    def has_any(self) -> bool:
+        """Whether any memory matches any query."""
+        return bool(self.scores.any())
+
+    def of_kinds(self, kinds: Collection[int]) -> LexicalMatches:
+        """Return the memories of some kinds alone; their scores stay."""
+        return replace(self, counted=self.counted & np.isin(self.kinds, list(kinds)))
+
+    def among(self, row_ids: RowIds) -> LexicalMatches:
+        """Return the memories of these row ids alone; their scores stay."""
+        return replace(self, counted=self.counted & np.isin(self.row_ids, row_ids))
+
+    def best(self, limit: int) -> list[list[tuple[int, float]]]:
+        """Return the best matches of each query as (row id, score).
+
+        Args:
+            limit: So many per query, and all that equal the last of them: what is the same to the score, the
+                caller decides.
+
+        Returns:
+            In any order.
+        """
+        return [self._best_of(row, limit) for row in self.scores]
+
+    def _best_of(self, scores: NDArray[np.float64], limit: int) -> list[tuple[int, float]]:
+        # Looking for True is many times faster than looking for what is not 0.0.
+        places = np.flatnonzero((scores > 0) & self.counted)
+        if len(places) > limit > 0:
+            border = np.partition(scores[places], len(places) - limit)[len(places) - limit]
+            places = places[scores[places] >= border]
+        return list(zip(self.row_ids[places].tolist(), scores[places].tolist(), strict=True))
+
+
+def score_matches(
+    queries: Sequence[Sequence[str]],
+    found: Mapping[str, RowIds],
+    *,
+    row_ids: RowIds,
+    kinds: Kinds,
+    lengths: NDArray[np.int64],
+) -> LexicalMatches:
+    """Score memories by BM25, a term counting once per memory.
+
+    Args:
+        queries: Terms of each query.
+        found: Row ids that hold a term; those that are not among `row_ids` are left out.
+        row_ids: The memories that count, in any order.
+        kinds: The numbers of their kinds.
+        lengths: Their lengths in terms.
+    """
+    order = np.argsort(row_ids)
+    rows = row_ids[order]
+    places = {term: _places(matched, rows) for term, matched in found.items()}
+    scores = np.zeros((len(queries), len(rows)))
+    for query, terms in enumerate(queries):
+        for term in terms:
+            if term in places:
+                scores[query, places[term]] += _rarity(len(places[term]), len(rows))
+    scores *= _length_shares(lengths[order].astype(float))
+    return LexicalMatches(rows, kinds[order], scores, np.ones(len(rows), dtype=bool))
+
+
+def _places(matched: RowIds, rows: RowIds) -> NDArray[np.intp]:
+    """Return where the matched row ids stand among sorted rows, those that do not left out."""
+    if not len(rows):
+        return np.zeros(0, dtype=np.intp)
+    places = np.minimum(np.searchsorted(rows, matched), len(rows) - 1)
+    return places[rows[places] == matched]
+
+
+def _rarity(matches: int, count: int) -> float:
+    return math.log(1 + (count - matches + 0.5) / (matches + 0.5))
+
+
+def _length_shares(lengths: NDArray[np.float64]) -> NDArray[np.float64]:
+    mean_length = max(1.0, float(lengths.mean())) if len(lengths) else 1.0
+    relative = 1 - LENGTH_SHARE + LENGTH_SHARE * lengths / mean_length
+    return (SATURATION + 1) / (1 + SATURATION * relative)
+
+
+TERMS_PER_QUERY = 200
+
+_SQLITE_MATCHES = text(
+    "SELECT wanted.key, (SELECT group_concat(rowid) FROM memory_terms WHERE memory_terms MATCH wanted.value)"
+    " FROM json_each(:terms) AS wanted"
+)
+
+_POSTGRES_MATCHES = text(
+    "SELECT wanted.place - 1, string_agg(memory_terms.chunk_row_id::text, ',')"
+    " FROM unnest(CAST(:terms AS text[])) WITH ORDINALITY AS wanted(phrase, place)"
+    " JOIN memory_terms ON memory_terms.terms @@ CAST(wanted.phrase AS tsquery) GROUP BY wanted.place"
+)
+
+_KIND: ColumnElement[int] = case(
+    *((CHUNKS.c.content_type == name, number) for number, name in enumerate(CONTENT_TYPES)), else_=-1
+)
+
+
+class LexicalRepository:
+    """Searches the lexical index.
+
+    Rarity and average length are those of the memories before the position, so what the story tells later,
+    or another project, changes no score. A term counts once per memory: memories are short.
+
+    Args:
+        session: The transaction to work in.
+    """
+
+    def __init__(self, session: StorageSession) -> None:
+        self._session = session
+
+    def search(
+        self,
+        query: str | Sequence[str],
+        *,
+        memory_filter: MemoryFilter | None = None,
+        limit: int = 50,
+    ) -> list[LexicalHit]:
+        """Search for one query with one filter; see `match` and `best`."""
+        wanted = memory_filter or MemoryFilter()
+        return self.best(self.match([query], wanted), wanted, limit=limit)[0]
+
+    def match(self, queries: Sequence[str | Sequence[str]], memory_filter: MemoryFilter) -> LexicalMatches:
+        """Score all memories before a position for several queries at once, which shares most of the work.
+
+        Args:
+            queries: Texts of any kind, or lists of terms as `lexical_terms` gives them. Of each, the first
+                `TERMS_PER_QUERY` distinct terms count.
+            memory_filter: Its position and statuses count; the rest narrows `best`.
+
+        Returns:
+            The scores, from which `best` takes what each filter admits.
+        """
+        wanted = [_terms(query) for query in queries]
+        terms = list(dict.fromkeys(term for query in wanted for term in query))
+        found = self._matches(terms) if terms else {}
+        cut_only = MemoryFilter(as_of=memory_filter.as_of, statuses=memory_filter.statuses)
+        row_ids, kinds, lengths = self._session.integers(
+            (CHUNKS.c.row_id, _KIND, CHUNKS.c.term_count),
+            *filter_conditions(self._session.project_id, cut_only),
+        )
+        return score_matches(wanted, found, row_ids=row_ids, kinds=kinds, lengths=lengths)
+
+    def best(
+        self, matches: LexicalMatches, memory_filter: MemoryFilter, *, limit: int = 50
+    ) -> list[list[LexicalHit]]:
+        """Return for each query the best of its matches that a filter admits.
+
+        Args:
+            matches: What `match` found at the same position.
+            memory_filter: Which memories may be found.
+            limit: At most so many per query.
+
+        Returns:
+            Hits per query, best first, equal scores in order of chunk id; none for a query without words
+            that are stored.
+        """
+        best = self._admitted(matches, memory_filter).best(limit)
+        chunk_ids = self._chunk_ids({row_id for hits in best for row_id, _ in hits})
+        ranked = (sorted((-score, chunk_ids[row_id]) for row_id, score in hits) for hits in best)
+        return [
+            [LexicalHit(chunk_id=chunk_id, score=-negative) for negative, chunk_id in hits[:limit]]
+            for hits in ranked
+        ]
+
+    def _admitted(self, matches: LexicalMatches, memory_filter: MemoryFilter) -> LexicalMatches:
+        """Return the matches that a filter admits; kinds are at hand, the rest is asked of the database."""
+        if not matches.has_any:
+            return matches
+        kinds = memory_filter.content_types
+        cut_only = MemoryFilter(as_of=memory_filter.as_of, statuses=memory_filter.statuses)
+        if memory_filter.model_copy(update={"content_types": []}) != cut_only:
+            conditions = filter_conditions(self._session.project_id, memory_filter)
+            return matches.among(self._session.integers((CHUNKS.c.row_id,), *conditions)[0])
+        return matches.of_kinds([CONTENT_TYPES.index(kind) for kind in kinds]) if kinds else matches
+
+    def _chunk_ids(self, row_ids: set[int]) -> dict[int, str]:
+        statement = select(CHUNKS.c.row_id, CHUNKS.c.chunk_id, CHUNKS.c.project_id).where(
+            self._session.among(CHUNKS.c.row_id, row_ids)
+        )
+        return {
+            row.row_id: row.chunk_id
+            for row in own_rows(self._session.rows(statement), self._session.project_id)
+        }
+
+    def _matches(self, terms: Sequence[str]) -> dict[str, RowIds]:
+        """Return the row ids of all memories of the project that hold a term, later ones too."""
+        scope = self._scope()
+        if self._session.is_sqlite:
+            phrases = json.dumps([_sqlite_phrase(term, scope) for term in terms])
+            rows = self._session.rows(_SQLITE_MATCHES, {"terms": phrases})
+        else:
+            listed = [_postgres_phrase(term, scope) for term in terms]
+            rows = self._session.rows(_POSTGRES_MATCHES, {"terms": listed})
+        return {terms[row[0]]: parsed_integers(row[1]) for row in rows}
+
+    def _scope(self) -> str | None:
+        """Return the project's word in the index; None where it is the only project, which saves half the work."""
+        others = self._session.connection.scalar(
+            select(func.count())
+            .select_from(PROJECTS)
+            .where(PROJECTS.c.project_id != self._session.project_id)
+        )
+        statement = select(PROJECTS.c.project_number).where(PROJECTS.c.project_id == self._session.project_id)
+        return scope_token(self._session.connection.execute(statement).scalar_one()) if others else None
+
+
+def _terms(query: str | Sequence[str]) -> list[str]:
+    if isinstance(query, str):
+        return lexical_terms(query)[:TERMS_PER_QUERY]
+    # Terms of a caller go through the same analysis: no mark of theirs reaches the query language.
+    return list(dict.fromkeys(term for given in query for term in lexical_terms(given)))[:TERMS_PER_QUERY]
+
+
+def _sqlite_phrase(term: str, scope: str | None) -> str:
+    phrase = f'terms : "{" ".join(term_tokens(term))}"'
+    return phrase if scope is None else f'scope : "{scope}" AND {phrase}'
+
+
+def _postgres_phrase(term: str, scope: str | None) -> str:
+    phrase = " <-> ".join(f"'{token}'" for token in term_tokens(term))
+    return phrase if scope is None else f"'{scope}' & ({phrase})"

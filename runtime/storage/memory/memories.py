@@ -1,0 +1,382 @@
+"""Reading memories, and what authors do to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Select, func, select, tuple_
+
+from novelgen.errors import UnknownMemoryError
+from novelgen.models.memory import WORDS_ONLY, ContentType, StoryMemoryChunk
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from runtime.storage.cuts import before, filter_conditions, linked_rows, scene_ids_at, seen, story_order
+from runtime.storage.memory.lexical import index_tokens, searchable_text
+from runtime.storage.memory.rows import (
+    CHUNK_SELECT,
+    STORED_SELECT,
+    chunk_of,
+    chunk_values,
+    stored_memory_of,
+    superseded_by,
+    text_hash,
+)
+from runtime.storage.memory.writer import ChunkWriter, require_not_consolidated
+from runtime.storage.projects import CounterRepository
+from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryStatus, StoredMemory
+from runtime.storage.session import AnyRow, StorageSession, batches, own_rows
+from runtime.storage.tables import CHUNKS
+
+
+class AuthorMemories:
+    """Changes memories on the author's behalf.
+
+    Args:
+        session: The transaction to work in.
+    """
+
+    def __init__(self, session: StorageSession) -> None:
+        self._session = session
+
+    def get(self, chunk_id: str) -> StoredMemory | None:
+        """Return a memory whatever its status, or None when there is none of that id."""
+        row = self._session.connection.execute(
+            STORED_SELECT.where(
+                CHUNKS.c.project_id == self._session.project_id, CHUNKS.c.chunk_id == chunk_id
+            )
+        ).one_or_none()
+        return None if row is None else stored_memory_of(row)
+
+    def require(self, chunk_id: str) -> StoredMemory:
+        """Return a memory whatever its status.
+
+        Raises:
+            UnknownMemoryError: When there is none of that id.
+        """
+        memory = self.get(chunk_id)
+        if memory is None:
+            raise _unknown(self._session.project_id, chunk_id)
+        return memory
+
+    def add_note(
+        self,
+        content: str,
+        *,
+        at: StoryPosition = END_OF_STORY,
+        short: str | None = None,
+        importance: int = 8,
+        entities: Sequence[str] = (),
+        tags: Sequence[str] = (),
+    ) -> StoryMemoryChunk:
+        """Add a note of the author.
+
+        Args:
+            content: What holds.
+            at: The scene or chapter that establishes it; it is read from the next one on. The default, no
+                position, makes it canon that is read everywhere.
+            short: Short form.
+            importance: From 1 to 10.
+            entities: Entity ids that it is about.
+            tags: Tags.
+
+        Returns:
+            The note; its chunk_id and source_id are the same.
+
+        Raises:
+            UnknownProjectError: When no project of that id is stored.
+        """
+        self._session.touch(self._session.project_id)
+        chunk_id = f"note-{CounterRepository(self._session).take('N')}"
+        note = StoryMemoryChunk(
+            chunk_id=chunk_id,
+            project_id=self._session.project_id,
+            chapter_index=at.chapter_index,
+            scene_index=at.scene_index,
+            content=content,
+            content_type="note",
+            entities_mentioned=list(entities),
+            tags=list(tags),
+            created_at=self._session.now(),
+            short=short,
+            importance=importance,
+            source_id=chunk_id,
+            origin="author",
+        )
+        place = (at.chapter_index, at.scene_index)
+        scene_id = scene_ids_at(self._session, [place]).get(place)
+        ChunkWriter(self._session).insert([note_values(note, scene_id)])
+        return note
+
+    def edit(self, chunk_id: str, edit: MemoryEdit) -> StoredMemory:
+        """Change a memory; from then on it is the author's and no re-ingest touches it.
+
+        A new content without a new short form drops the old short form, which told of the old content.
+
+        Raises:
+            UnknownMemoryError: When there is none of that id.
+            UserInputError: When it is a consolidated memory, as for all that follows.
+        """
+        self._session.touch(self._session.project_id)
+        old = self._changeable(chunk_id)
+        changes = edit.model_dump(exclude_none=True)
+        if "entities" in changes:
+            changes["entities_mentioned"] = list(dict.fromkeys(changes.pop("entities")))
+        if changes.get("content", old["content"]) != old["content"]:
+            changes.setdefault("short", None)
+        content, short = changes.get("content", old["content"]), changes.get("short", old["short"])
+        changes |= {
+            "origin": "author",
+            "content_hash": text_hash(content, short),
+            "term_count": len(index_tokens(searchable_text(content, short))),
+        }
+        ChunkWriter(self._session).update(old, changes)
+        return self.require(chunk_id)
+
+    def pin(self, chunk_id: str) -> StoredMemory:
+        """Pin a memory: it is read with the tier "pinned"."""
+        return self._set(chunk_id, {"pinned": True})
+
+    def unpin(self, chunk_id: str) -> StoredMemory:
+        """Unpin a memory."""
+        return self._set(chunk_id, {"pinned": False})
+
+    def ban(self, chunk_id: str) -> StoredMemory:
+        """Ban a memory: it is kept and listed, but no search finds it."""
+        return self._set(chunk_id, {"status": "banned"})
+
+    def unban(self, chunk_id: str) -> StoredMemory:
+        """Lift a ban, or bring a deleted memory back."""
+        return self._set(chunk_id, {"status": "active"})
+
+    def delete(self, chunk_id: str) -> StoredMemory:
+        """Delete a memory; a tombstone stays so that re-ingest does not bring it back."""
+        return self._set(chunk_id, {"status": "deleted"})
+
+    def _set(self, chunk_id: str, values: dict[str, Any]) -> StoredMemory:
+        self._session.touch(self._session.project_id)
+        ChunkWriter(self._session).update(self._changeable(chunk_id), values)
+        return self.require(chunk_id)
+
+    def _changeable(self, chunk_id: str) -> dict[str, Any]:
+        row = (
+            self._session.connection.execute(
+                select(CHUNKS).where(
+                    CHUNKS.c.project_id == self._session.project_id, CHUNKS.c.chunk_id == chunk_id
+                )
+            )
+            .mappings()
+            .one_or_none()
+        )
+        if row is None:
+            raise _unknown(self._session.project_id, chunk_id)
+        require_not_consolidated(self._session, row["row_id"], chunk_id)
+        return dict(row)
+
+
+def note_values(note: StoryMemoryChunk, scene_id: str | None) -> dict[str, Any]:
+    """Return a memory that no scene brought as the columns of its row."""
+    return chunk_values(note, note.entities_mentioned) | {
+        "scene_id": scene_id,
+        "from_scene": False,
+        "chapter_index": note.chapter_index,
+        "scene_index": note.scene_index,
+        "created_at": note.created_at,
+        "status": "active",
+        "pinned": False,
+    }
+
+
+def _unknown(project_id: str, chunk_id: str) -> UnknownMemoryError:
+    return UnknownMemoryError(
+        f"no memory {chunk_id!r} is stored in project {project_id!r}; list them with `novelgen memory list`"
+    )
+
+
+class MemoryRepository(AuthorMemories):
+    """Reads memories, and does what authors do to them (see `AuthorMemories`).
+
+    Every memory that is read for a position has `superseded_by` set where something before that position
+    replaced it. Banned and deleted ones are read by `get` and `list_matching` alone. Consolidated memories are
+    read in the place of their sources (see `memory_cuts`).
+    """
+
+    def list_matching(
+        self,
+        memory_filter: MemoryFilter | None = None,
+        *,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[StoredMemory]:
+        """Return memories in story order with what the author decided about them.
+
+        Args:
+            memory_filter: Which; None means all active ones.
+            limit: At most so many; None means all.
+            offset: Leave out so many at the start.
+        """
+        statement = (
+            STORED_SELECT.where(*filter_conditions(self._session.project_id, memory_filter or MemoryFilter()))
+            .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
+            .limit(limit)
+            .offset(offset)
+        )
+        return [
+            stored_memory_of(row) for row in own_rows(self._session.rows(statement), self._session.project_id)
+        ]
+
+    def count(self, memory_filter: MemoryFilter | None = None) -> int:
+        """Return how many memories fit a filter."""
+        conditions = filter_conditions(self._session.project_id, memory_filter or MemoryFilter())
+        return self._session.connection.execute(
+            select(func.count()).select_from(CHUNKS).where(*conditions)
+        ).scalar_one()
+
+    def by_ids(
+        self,
+        chunk_ids: Sequence[str],
+        *,
+        as_of: StoryPosition = END_OF_STORY,
+        with_sources: bool = False,
+    ) -> list[StoryMemoryChunk]:
+        """Return the active memories before a position in the order asked; the others are left out.
+
+        Args:
+            chunk_ids: Which.
+            as_of: Position of the read.
+            with_sources: Also those that a consolidated memory stands for: the index holds all.
+        """
+        cut = before(as_of, CHUNKS) if with_sources else seen(self._session.project_id, as_of)
+        wanted = self._session.among(CHUNKS.c.chunk_id, chunk_ids)
+        found = self._session.rows(self._active().where(cut, wanted))
+        rows = {row.chunk_id: row for row in found}
+        ordered = [rows[chunk_id] for chunk_id in dict.fromkeys(chunk_ids) if chunk_id in rows]
+        return self._chunks(ordered, as_of)
+
+    def filtered_ids(
+        self, memory_filter: MemoryFilter | None = None, *, limit: int | None = None
+    ) -> list[str]:
+        """Return the chunk ids that fit a filter, newest in the story first."""
+        chapter, scene = CHUNKS.c.chapter_index, CHUNKS.c.scene_index
+        statement = (
+            select(CHUNKS.c.chunk_id)
+            .where(*filter_conditions(self._session.project_id, memory_filter or MemoryFilter()))
+            .order_by(chapter.desc().nulls_last(), scene.desc().nulls_last(), CHUNKS.c.row_id)
+            .limit(limit)
+        )
+        return list(self._session.connection.scalars(statement))
+
+    def by_entities(
+        self,
+        entity_ids: Sequence[str],
+        *,
+        as_of: StoryPosition = END_OF_STORY,
+        content_types: Sequence[ContentType] = (),
+        limit: int = 100,
+    ) -> list[StoryMemoryChunk]:
+        """Return memories linked to any of the entities, the most important first, then the newest."""
+        if not entity_ids:
+            return []
+        statement = self._visible(as_of).where(
+            CHUNKS.c.row_id.in_(linked_rows(self._session.project_id, list(entity_ids)))
+        )
+        return self._weighty(statement, as_of, content_types, limit)
+
+    def recent_high_signal(
+        self,
+        *,
+        as_of: StoryPosition = END_OF_STORY,
+        min_importance: int = 7,
+        content_types: Sequence[ContentType] = ("memory", "note"),
+        limit: int = 50,
+    ) -> list[StoryMemoryChunk]:
+        """Return important memories, the newest in the story first."""
+        chapter, scene = CHUNKS.c.chapter_index, CHUNKS.c.scene_index
+        statement = (
+            self._visible(as_of)
+            # + 0 keeps SQLite from reading all that is important by its index: the newest few are wanted.
+            .where(CHUNKS.c.importance + 0 >= min_importance, CHUNKS.c.content_type.in_(content_types))
+            .order_by(
+                chapter.desc().nulls_last(),
+                scene.desc().nulls_last(),
+                CHUNKS.c.importance.desc(),
+                CHUNKS.c.row_id,
+            )
+            .limit(limit)
+        )
+        return self._chunks(self._session.rows(statement), as_of)
+
+    def of_scenes(
+        self,
+        places: Sequence[tuple[int, int]],
+        *,
+        as_of: StoryPosition = END_OF_STORY,
+        content_types: Sequence[ContentType] = (),
+    ) -> list[StoryMemoryChunk]:
+        """Return the memories of scenes, given as (chapter_index, scene_index), in story order."""
+        rows: list[AnyRow] = []
+        for batch in batches(sorted(set(places))):
+            # SQLite finds no pair by its index, but chapters.
+            chapters = sorted({chapter for chapter, _ in batch})
+            statement = (
+                self._visible(as_of)
+                .where(
+                    CHUNKS.c.chapter_index.in_(chapters),
+                    tuple_(CHUNKS.c.chapter_index, CHUNKS.c.scene_index).in_(batch),
+                )
+                .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
+            )
+            if content_types:
+                statement = statement.where(CHUNKS.c.content_type.in_(content_types))
+            rows += self._session.rows(statement)
+        return self._chunks(rows, as_of)
+
+    def index_ids(self, *, status: MemoryStatus = "active") -> set[str]:
+        """Return the ids of all memories of a status that the vector index must hold, no more, no less."""
+        statement = select(CHUNKS.c.chunk_id).where(
+            CHUNKS.c.project_id == self._session.project_id,
+            CHUNKS.c.status == status,
+            CHUNKS.c.embedding_id.is_distinct_from(WORDS_ONLY),
+        )
+        return set(self._session.connection.scalars(statement))
+
+    def mark_read(self, chunk_ids: Sequence[str]) -> None:
+        """Note that memories were read now; the story does not count as changed."""
+        self._session.run(
+            CHUNKS.update()
+            .where(
+                CHUNKS.c.project_id == self._session.project_id,
+                self._session.among(CHUNKS.c.chunk_id, chunk_ids),
+            )
+            .values(last_accessed_at=self._session.now())
+        )
+
+    def _weighty(
+        self,
+        statement: Select[Any],
+        as_of: StoryPosition,
+        content_types: Sequence[ContentType],
+        limit: int,
+    ) -> list[StoryMemoryChunk]:
+        if content_types:
+            statement = statement.where(CHUNKS.c.content_type.in_(content_types))
+        chapter, scene = CHUNKS.c.chapter_index, CHUNKS.c.scene_index
+        ordered = statement.order_by(
+            CHUNKS.c.importance.desc(),
+            chapter.desc().nulls_last(),
+            scene.desc().nulls_last(),
+            CHUNKS.c.row_id,
+        )
+        return self._chunks(self._session.rows(ordered.limit(limit)), as_of)
+
+    def _visible(self, as_of: StoryPosition) -> Select[Any]:
+        return self._active().where(seen(self._session.project_id, as_of))
+
+    def _active(self) -> Select[Any]:
+        return CHUNK_SELECT.where(
+            CHUNKS.c.project_id == self._session.project_id, CHUNKS.c.status == "active"
+        )
+
+    def _chunks(self, rows: Sequence[AnyRow], as_of: StoryPosition) -> list[StoryMemoryChunk]:
+        own_rows(rows, self._session.project_id)
+        replaced = superseded_by(self._session, rows, as_of)
+        return [chunk_of(row, replaced.get(row[0])) for row in rows]

@@ -1,0 +1,211 @@
+"""What the vector index is to hold, and what it has yet to follow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sqlalchemy import ColumnElement, and_, bindparam, case, func, or_, select
+
+from novelgen.models.memory import WORDS_ONLY
+from runtime.storage.records import OutboxEntry, OutboxOperation, OutboxState
+from runtime.storage.session import StorageSession, own_rows
+from runtime.storage.tables import CHUNK_TAGS, CHUNKS, EMBEDDINGS, OUTBOX, SCENES
+
+_BATCH = 1_000
+
+_ERROR_LIMIT = 500
+
+_CLAIMED = and_(
+    OUTBOX.c.project_id == bindparam("claimed_project"),
+    OUTBOX.c.chunk_id == bindparam("claimed_chunk"),
+    OUTBOX.c.revision == bindparam("claimed_revision"),
+)
+"""The entry as it was claimed: its revision grows when the chunk changes again."""
+
+
+class OutboxRepository:
+    """Queues changes and marks them done or failed; every method may be repeated without harm.
+
+    Args:
+        session: The transaction to work in.
+    """
+
+    def __init__(self, session: StorageSession) -> None:
+        self._session = session
+
+    def queue(self, chunk_ids: Sequence[str], operation: OutboxOperation) -> None:
+        """Ask for a change of chunks in the index; it replaces whatever was asked for them before."""
+        statement = self._session.upsert(OUTBOX)
+        statement = statement.on_conflict_do_update(
+            index_elements=["project_id", "chunk_id"],
+            set_={
+                "operation": statement.excluded.operation,
+                "state": "pending",
+                "attempts": 0,
+                "last_error": None,
+                "revision": OUTBOX.c.revision + 1,
+            },
+        )
+        rows = [
+            {
+                "project_id": self._session.project_id,
+                "chunk_id": chunk_id,
+                "operation": operation,
+                "state": "pending",
+                "attempts": 0,
+                "revision": 1,
+            }
+            for chunk_id in dict.fromkeys(chunk_ids)
+        ]
+        if rows:
+            self._session.run(statement, rows)
+
+    def queue_all(self) -> int:
+        """Ask for every active chunk anew, for a rebuild of the index.
+
+        Returns:
+            How many chunks were queued.
+        """
+        active = select(CHUNKS.c.chunk_id).where(
+            CHUNKS.c.project_id == self._session.project_id, CHUNKS.c.status == "active"
+        )
+        chunk_ids = list(self._session.connection.scalars(active))
+        self.queue(chunk_ids, "upsert")
+        return len(chunk_ids)
+
+    def claim(self, *, limit: int = _BATCH, max_attempts: int | None = None) -> list[OutboxEntry]:
+        """Return what is to be done, oldest first, failed entries included.
+
+        Claiming takes nothing away: an entry stays until it is marked, so that a worker that dies loses
+        nothing, and doing one twice is harmless.
+
+        Args:
+            limit: At most so many.
+            max_attempts: Leave out what failed so often; None leaves nothing out.
+        """
+        retry = OUTBOX.c.state == "failed"
+        if max_attempts is not None:
+            retry = and_(retry, OUTBOX.c.attempts < max_attempts)
+        statement = (
+            select(OUTBOX)
+            .where(OUTBOX.c.project_id == self._session.project_id, or_(OUTBOX.c.state == "pending", retry))
+            .order_by(OUTBOX.c.state.desc(), OUTBOX.c.row_id)
+            .limit(limit)
+        )
+        rows = own_rows(self._session.rows(statement), self._session.project_id)
+        return [OutboxEntry.model_validate(row, from_attributes=True) for row in rows]
+
+    def mark_done(self, entries: Sequence[OutboxEntry]) -> None:
+        """Mark entries as done; one whose chunk changed since it was claimed stays pending."""
+        deleted = [_key(entry) for entry in entries if entry.operation == "delete"]
+        upserted = [_key(entry) for entry in entries if entry.operation == "upsert"]
+        if deleted:
+            self._session.run(OUTBOX.delete().where(_CLAIMED), deleted)
+        if upserted:
+            self._session.run(OUTBOX.update().where(_CLAIMED).values(state="done", last_error=None), upserted)
+
+    def mark_failed(self, entries: Sequence[OutboxEntry], error: str) -> None:
+        """Mark entries as failed, with the reason, and count the attempt."""
+        failed = {"state": "failed", "attempts": OUTBOX.c.attempts + 1, "last_error": error[:_ERROR_LIMIT]}
+        if entries:
+            statement = OUTBOX.update().where(_CLAIMED).values(**failed)
+            self._session.run(statement, [_key(entry) for entry in entries])
+
+    def counts(self) -> dict[OutboxState, int]:
+        """Return the number of entries per state; a state without any is 0."""
+        statement = (
+            select(OUTBOX.c.state, func.count())
+            .where(OUTBOX.c.project_id == self._session.project_id)
+            .group_by(OUTBOX.c.state)
+        )
+        found = {row[0]: row[1] for row in self._session.rows(statement)}
+        return {
+            "pending": found.get("pending", 0),
+            "done": found.get("done", 0),
+            "failed": found.get("failed", 0),
+        }
+
+    def entries(self, chunk_ids: Sequence[str]) -> list[OutboxEntry]:
+        """Return the entries of these chunks, in order of chunk id; a chunk without one is left out."""
+        wanted = self._session.among(OUTBOX.c.chunk_id, chunk_ids)
+        statement = select(OUTBOX).where(OUTBOX.c.project_id == self._session.project_id, wanted)
+        rows = own_rows(self._session.rows(statement), self._session.project_id)
+        found = [OutboxEntry.model_validate(row, from_attributes=True) for row in rows]
+        return sorted(found, key=lambda entry: entry.chunk_id)
+
+
+def _key(entry: OutboxEntry) -> dict[str, object]:
+    return {
+        "claimed_project": entry.project_id,
+        "claimed_chunk": entry.chunk_id,
+        "claimed_revision": entry.revision,
+    }
+
+
+WITHOUT_RECORD = "rules"
+"""The `record_origin` of a scene that only its text speaks for: all its passages are embedded."""
+
+
+class EmbeddingChoice(NamedTuple):
+    """Whether raw passages and key events beside a scene's record are embedded; key events bear a tag."""
+
+    passages: bool
+    key_events: bool
+    key_event_tag: str
+
+
+class EmbeddingChoiceRepository:
+    """Compares stored memories with a choice, and lets it hold for them.
+
+    Args:
+        session: The transaction to work in.
+    """
+
+    def __init__(self, session: StorageSession) -> None:
+        self._session = session
+
+    def otherwise(self, choice: EmbeddingChoice) -> list[str]:
+        """Return the ids of memories that were stored under another choice, sorted; an author's are left alone."""
+        tagged = select(CHUNK_TAGS.c.chunk_row_id).where(
+            CHUNK_TAGS.c.project_id == self._session.project_id, CHUNK_TAGS.c.tag == choice.key_event_tag
+        )
+        is_passage = CHUNKS.c.content_type == "scene"
+        is_key_event = and_(CHUNKS.c.content_type == "summary", CHUNKS.c.row_id.in_(tagged))
+        statement = (
+            select(CHUNKS.c.chunk_id)
+            .select_from(CHUNKS.join(SCENES, SCENES.c.scene_id == CHUNKS.c.scene_id))
+            .where(
+                CHUNKS.c.project_id == self._session.project_id,
+                CHUNKS.c.from_scene,
+                CHUNKS.c.origin != "author",
+                CHUNKS.c.status == "active",
+                SCENES.c.record_origin != WITHOUT_RECORD,
+                or_(
+                    and_(is_passage, _is_otherwise(choice.passages)),
+                    and_(is_key_event, _is_otherwise(choice.key_events)),
+                ),
+            )
+        )
+        return sorted(self._session.connection.scalars(statement))
+
+    def apply(self, choice: EmbeddingChoice) -> int:
+        """Let a choice hold for what is stored and queue it for the index; return for how many memories it is new.
+
+        The story does not count as changed.
+        """
+        chunk_ids = self.otherwise(choice)
+        chosen = and_(
+            CHUNKS.c.project_id == self._session.project_id, self._session.among(CHUNKS.c.chunk_id, chunk_ids)
+        )
+        turned = case((CHUNKS.c.embedding_id == WORDS_ONLY, CHUNKS.c.chunk_id), else_=WORDS_ONLY)
+        self._session.run(CHUNKS.update().where(chosen).values(embedding_id=turned))
+        by_words_only = select(CHUNKS.c.row_id).where(chosen, CHUNKS.c.embedding_id == WORDS_ONLY)
+        self._session.run(EMBEDDINGS.delete().where(EMBEDDINGS.c.chunk_row_id.in_(by_words_only)))
+        OutboxRepository(self._session).queue(chunk_ids, "upsert")
+        return len(chunk_ids)
+
+
+def _is_otherwise(is_embedded: bool) -> ColumnElement[bool]:
+    by_words_only = CHUNKS.c.embedding_id.is_not_distinct_from(WORDS_ONLY)
+    return by_words_only if is_embedded else ~by_words_only

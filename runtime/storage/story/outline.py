@@ -1,0 +1,228 @@
+"""The outline of a story before a position, and the fingerprint of all that is stored before it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any
+
+from sqlalchemy import Text, cast, func, literal, select, text
+
+from novelgen.memory.outline import OutlineScene, StoryOutline
+from novelgen.models.entity import Entity
+from novelgen.models.position import StoryPosition
+from novelgen.records.summaries import CHAPTERS_PER_PART
+from runtime.storage.cuts import before, story_order
+from runtime.storage.entity.entities import EntityRepository
+from runtime.storage.memory.consolidations import ConsolidationRepository
+from runtime.storage.session import StorageSession
+from runtime.storage.story.relationships import RelationshipRepository
+from runtime.storage.story.summaries import read_summaries, stored_summaries
+from runtime.storage.story.threads import LoopRepository
+from runtime.storage.tables import (
+    CHUNKS,
+    LOOP_EVENTS,
+    PROJECTS,
+    RELATIONSHIP_CHANGES,
+    SCENES,
+    STATES,
+    TOUCHED_BY_HAND,
+)
+
+
+def story_version(session: StorageSession, as_of: StoryPosition, *, entities: Sequence[Entity]) -> str:
+    """Return a mark that changes exactly when what is stored before the position changes.
+
+    It covers the scenes by their content hashes, what authors noted, edited, attached, pinned, banned and
+    deleted, which memories are consolidated, and the entities as of the position. Row ids and moments of writing
+    do not count: the same story stored twice has the same mark.
+
+    Args:
+        session: A session.
+        as_of: Position of the read.
+        entities: The entities as of the position.
+
+    Returns:
+        32 hexadecimal digits.
+    """
+    digest = sha256(_scenes_as_json(session, as_of).encode())
+    digest.update(b"\x00")
+    for section in (
+        _author_memories(session, as_of),
+        *(_author_events(session, as_of)),
+        [entity.model_dump(mode="json") for entity in entities],
+        *_summaries(session, as_of),
+        # Nothing where nothing is consolidated, so that marks of before stay true.
+        *_consolidated(session, as_of),
+    ):
+        digest.update(
+            json.dumps(section, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        )
+        digest.update(b"\x00")
+    return digest.hexdigest()[:32]
+
+
+def _scenes_as_json(session: StorageSession, as_of: StoryPosition) -> str:
+    """Return [chapter, scene, content hash] of all scenes, as `json.dumps` writes them in story order.
+
+    A long story has ten thousand of them: the database writes the text, hashes need no escaping.
+    """
+    wanted = (
+        select(SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.content_hash)
+        .where(SCENES.c.project_id == session.project_id, before(as_of, SCENES))
+        .order_by(*story_order(SCENES))
+        .subquery()
+    )
+    chapter, scene, content_hash = (cast(column, Text) for column in wanted.c)
+    one = literal("[") + chapter + ", " + scene + ', "' + content_hash + '"]'
+    joined = session.connection.scalar(select(func.aggregate_strings(one, ", ")).select_from(wanted))
+    return f"[{joined or ''}]"
+
+
+def _summaries(session: StorageSession, as_of: StoryPosition) -> list[list[Any]]:
+    """What was written of chapters and parts that are over; no section where there is nothing."""
+    stored = stored_summaries(session, as_of)
+    said = [each.model_dump(mode="json", exclude={"written_at"}) for each in stored]
+    settings = session.connection.scalar(
+        select(PROJECTS.c.settings).where(PROJECTS.c.project_id == session.project_id)
+    )
+    told = (settings or {}).get("parts", ())
+    parts = [part for part in told if as_of.admits(part["last_chapter"], None)]
+    return [section for section in (said, parts) if section]
+
+
+def _author_memories(session: StorageSession, as_of: StoryPosition) -> list[list[Any]]:
+    columns = (
+        CHUNKS.c.chunk_id,
+        CHUNKS.c.chapter_index,
+        CHUNKS.c.scene_index,
+        CHUNKS.c.content_hash,
+        CHUNKS.c.importance,
+        CHUNKS.c.entities_mentioned,
+        CHUNKS.c.attached,
+        CHUNKS.c.detached,
+        CHUNKS.c.tags,
+        CHUNKS.c.status,
+        CHUNKS.c.pinned,
+    )
+    statement = (
+        select(*columns)
+        .where(CHUNKS.c.project_id == session.project_id, text(f"({TOUCHED_BY_HAND})"), before(as_of, CHUNKS))
+        .order_by(CHUNKS.c.chunk_id)
+    )
+    return [list(row) for row in session.rows(statement)]
+
+
+def _consolidated(session: StorageSession, as_of: StoryPosition) -> list[list[Any]]:
+    found = ConsolidationRepository(session).list_all()
+    listed = [
+        [each.chunk.chunk_id, each.chunk.chapter_index, each.chunk.scene_index, each.chunk.content]
+        for each in found
+        if as_of.admits(each.chunk.chapter_index, each.chunk.scene_index)
+    ]
+    return [listed] if listed else []
+
+
+def _author_events(session: StorageSession, as_of: StoryPosition) -> list[list[dict[str, Any]]]:
+    # An author's event has no quote: where quotes stand says nothing about it.
+    left_out = ("row_id", "scene_id", "created_at", "verified", "span_start", "span_end")
+    sections = []
+    for table in (STATES, LOOP_EVENTS, RELATIONSHIP_CHANGES):
+        statement = (
+            select(*(column for column in table.c if column.name not in left_out))
+            .where(table.c.project_id == session.project_id, table.c.origin == "author", before(as_of, table))
+            .order_by(*story_order(table), table.c.row_id)
+        )
+        sections.append([dict(row._mapping) for row in session.rows(statement)])
+    return sections
+
+
+RECENT_RECORDS = 3
+"""Of so many last scenes the key events and summaries are read; of the others only place and participants."""
+
+
+def read_outline(
+    session: StorageSession,
+    as_of: StoryPosition,
+    *,
+    chapters_per_part: int = CHAPTERS_PER_PART,
+) -> StoryOutline:
+    """Return entities, scenes, threads, relationships, summaries and holders strictly before a position."""
+    summaries = read_summaries(session, as_of, chapters_per_part=chapters_per_part)
+    language = session.connection.scalar(
+        select(PROJECTS.c.language).where(PROJECTS.c.project_id == session.project_id)
+    )
+    entities = EntityRepository(session).list_as_of(as_of=as_of)
+    return StoryOutline(
+        project_id=session.project_id,
+        language=language or "",
+        entities=entities,
+        scenes=_scenes(session, as_of),
+        open_loops=LoopRepository(session).list_as_of(as_of=as_of),
+        relationships=RelationshipRepository(session).list_as_of(as_of=as_of),
+        part_summaries=summaries.parts,
+        chapter_summaries=summaries.chapters,
+        holders=_holders(session, as_of),
+        stated_ids=_stated_ids(session, as_of),
+        story_version=story_version(session, as_of, entities=entities),
+    )
+
+
+def _scenes(session: StorageSession, as_of: StoryPosition) -> list[OutlineScene]:
+    here = (SCENES.c.project_id == session.project_id, before(as_of, SCENES))
+    columns = (SCENES.c.chapter_index, SCENES.c.scene_index)
+    latest = (columns[0].desc(), columns[1].desc())
+    told = {
+        (row[0], row[1]): row[2]
+        for row in session.rows(
+            select(*columns, SCENES.c.record).where(*here).order_by(*latest).limit(RECENT_RECORDS)
+        )
+    }
+    # Thousands of scenes are read for every context: their participants are decoded all at once.
+    rows = session.rows(
+        select(*columns, SCENES.c.title, SCENES.c.location_id, cast(SCENES.c.participants, Text))
+        .where(*here)
+        .order_by(*story_order(SCENES))
+    )
+    participants = json.loads(f"[{','.join(row[4] for row in rows)}]")
+    return [
+        _outline_scene(row, tuple(present), told.get((row[0], row[1])))
+        for row, present in zip(rows, participants, strict=True)
+    ]
+
+
+def _outline_scene(row: Any, participants: Sequence[str], record: dict[str, Any] | None) -> OutlineScene:
+    if not record:
+        return OutlineScene(row[0], row[1], row[2], row[3], participants)
+    events, bullets = record.get("key_events", ()), record.get("summary", ())
+    return OutlineScene(row[0], row[1], row[2], row[3], participants, tuple(events), tuple(bullets))
+
+
+def _holders(session: StorageSession, as_of: StoryPosition) -> dict[str, list[str]]:
+    """Who holds what: the last stated `holder` of each item."""
+    rows = session.rows(
+        select(STATES.c.entity_id, STATES.c.value)
+        .where(
+            STATES.c.project_id == session.project_id,
+            STATES.c.attribute == "holder",
+            STATES.c.kind == "explicit",
+            before(as_of, STATES),
+        )
+        .order_by(*story_order(STATES), STATES.c.row_id)
+    )
+    last = {row[0]: row[1] for row in rows}
+    holders: dict[str, list[str]] = {}
+    for item_id, holder in sorted(last.items()):
+        if isinstance(holder, str):
+            holders.setdefault(holder, []).append(item_id)
+    return holders
+
+
+def _stated_ids(session: StorageSession, as_of: StoryPosition) -> list[str]:
+    rows = session.rows(
+        select(STATES.c.entity_id)
+        .where(STATES.c.project_id == session.project_id, STATES.c.kind == "explicit", before(as_of, STATES))
+        .order_by(*story_order(STATES), STATES.c.row_id)
+    )
+    return list(dict.fromkeys(row[0] for row in reversed(rows)))

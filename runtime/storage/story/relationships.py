@@ -1,0 +1,186 @@
+"""Relationships over story time: changes are appended, how two characters stand is their fold."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import case, or_, select
+
+from novelgen.errors import UserInputError
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.record import RecordedRelationshipChange
+from novelgen.models.state import Relationship, RelationshipEvent
+from runtime.storage.cuts import before, scene_ids_at, story_order
+from runtime.storage.projects import CounterRepository
+from runtime.storage.session import AnyRow, StorageSession, own_rows
+from runtime.storage.tables import RELATIONSHIP_CHANGES, RELATIONSHIPS
+
+_FOLDED = ("relationship_type", "status", "perspective_a", "perspective_b", "intensity")
+
+
+class RelationshipRepository:
+    """Appends and folds the changes of relationships.
+
+    Args:
+        session: The transaction to work in.
+    """
+
+    def __init__(self, session: StorageSession) -> None:
+        self._session = session
+
+    def append(self, change: RecordedRelationshipChange, *, at: StoryPosition) -> str:
+        """Append what the author says of a pair at a position; it survives re-ingest of the scene there.
+
+        Args:
+            change: The pair in either order; fields that were not set leave the earlier value.
+            at: The scene in which it happens; the end of the story means without a position.
+
+        Returns:
+            The relationship's id.
+
+        Raises:
+            UnknownProjectError: When no project of that id is stored.
+            UserInputError: When both sides are one character.
+        """
+        self._session.touch(self._session.project_id)
+        place = (at.chapter_index, at.scene_index)
+        position = {
+            "scene_id": scene_ids_at(self._session, [place]).get(place),
+            "chapter_index": at.chapter_index,
+            "scene_index": at.scene_index,
+            "origin": "author",
+        }
+        return self.insert_changes([change], position)[0]
+
+    def insert_changes(
+        self, changes: Sequence[RecordedRelationshipChange], position: dict[str, Any]
+    ) -> list[str]:
+        """Insert changes of one scene, whose position, id and origin are given as columns; return the ids."""
+        relationship_ids = [self._id_of(change) for change in changes]
+        rows = [
+            change_values(change)
+            | position
+            | {"project_id": self._session.project_id, "relationship_id": relationship_id}
+            for change, relationship_id in zip(changes, relationship_ids, strict=True)
+        ]
+        self._session.insert(RELATIONSHIP_CHANGES, rows)
+        return relationship_ids
+
+    def list_as_of(
+        self,
+        *,
+        as_of: StoryPosition = END_OF_STORY,
+        character_id: str | None = None,
+        status: str | None = None,
+    ) -> list[Relationship]:
+        """Return how pairs stand at a position, in order of relationship id.
+
+        Args:
+            as_of: Position of the read.
+            character_id: Only pairs of this character.
+            status: Only pairs of this status at the position.
+        """
+        condition = None if character_id is None else _involves(character_id)
+        found = self._folded(as_of, condition)
+        return [relation for relation in found if status is None or relation.status == status]
+
+    def between(
+        self, character: str, other: str, *, as_of: StoryPosition = END_OF_STORY
+    ) -> Relationship | None:
+        """Return how two characters stand at a position, asked in either order, or None when nothing is known."""
+        first, second = sorted((character, other))
+        pair = (RELATIONSHIPS.c.character_a == first) & (RELATIONSHIPS.c.character_b == second)
+        return next(iter(self._folded(as_of, pair)), None)
+
+    def _id_of(self, change: RecordedRelationshipChange) -> str:
+        first, second = sorted((change.character_a, change.character_b))
+        if first == second:
+            raise UserInputError(f"a relationship needs two characters, but both are {first!r}")
+        known = self._session.connection.scalar(
+            select(RELATIONSHIPS.c.relationship_id).where(
+                RELATIONSHIPS.c.project_id == self._session.project_id,
+                RELATIONSHIPS.c.character_a == first,
+                RELATIONSHIPS.c.character_b == second,
+            )
+        )
+        if known is not None:
+            return str(known)
+        relationship_id = CounterRepository(self._session).take("R")
+        row = {"project_id": self._session.project_id, "relationship_id": relationship_id}
+        self._session.insert(RELATIONSHIPS, [row | {"character_a": first, "character_b": second}])
+        return relationship_id
+
+    def _folded(self, as_of: StoryPosition, condition: Any) -> list[Relationship]:
+        changes = RELATIONSHIP_CHANGES
+        joined = changes.join(
+            RELATIONSHIPS,
+            (RELATIONSHIPS.c.project_id == changes.c.project_id)
+            & (RELATIONSHIPS.c.relationship_id == changes.c.relationship_id),
+        )
+        statement = (
+            select(changes, RELATIONSHIPS.c.character_a, RELATIONSHIPS.c.character_b)
+            .select_from(joined)
+            .where(changes.c.project_id == self._session.project_id, before(as_of, changes))
+            .order_by(
+                *story_order(changes), case((changes.c.origin == "author", 1), else_=0), changes.c.row_id
+            )
+        )
+        if condition is not None:
+            statement = statement.where(condition)
+        by_pair: dict[str, list[AnyRow]] = defaultdict(list)
+        for row in own_rows(self._session.rows(statement), self._session.project_id):
+            by_pair[row.relationship_id].append(row)
+        relations = [_fold(rows) for rows in by_pair.values()]
+        return sorted(
+            relations, key=lambda relation: (len(relation.relationship_id), relation.relationship_id)
+        )
+
+
+def change_values(change: RecordedRelationshipChange) -> dict[str, Any]:
+    """Return a change as columns, turned so that `character_a` sorts first; NULL where nothing was said."""
+    turned = change.character_a > change.character_b
+    mine, theirs = change.perspective_a or None, change.perspective_b or None
+    given = change.model_fields_set
+    return {
+        "relationship_type": change.relationship_type or None,
+        "status": change.status if "status" in given else None,
+        "perspective_a": theirs if turned else mine,
+        "perspective_b": mine if turned else theirs,
+        "intensity": change.intensity if "intensity" in given else None,
+        "dimensions": dict(change.dimensions),
+        "event": change.event,
+    }
+
+
+def _involves(character_id: str) -> Any:
+    return or_(RELATIONSHIPS.c.character_a == character_id, RELATIONSHIPS.c.character_b == character_id)
+
+
+def _fold(rows: Sequence[AnyRow]) -> Relationship:
+    values: dict[str, Any] = {}
+    dimensions: dict[str, int] = {}
+    for row in rows:
+        values.update({name: getattr(row, name) for name in _FOLDED if getattr(row, name) is not None})
+        dimensions.update(row.dimensions)
+    history = [
+        RelationshipEvent(
+            event=row.event,
+            status=row.status or "",
+            chapter_index=row.chapter_index,
+            scene_index=row.scene_index,
+        )
+        for row in rows
+    ]
+    last = rows[-1]
+    return Relationship(
+        relationship_id=last.relationship_id,
+        character_a=last.character_a,
+        character_b=last.character_b,
+        dimensions=dimensions,
+        history=history,
+        chapter_index=last.chapter_index,
+        scene_index=last.scene_index,
+        **values,
+    )

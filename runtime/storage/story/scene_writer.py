@@ -1,0 +1,259 @@
+"""Storing a scene: what came from it before is withdrawn, what it brings now is inserted, nothing else changes."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import Table, select
+
+from novelgen.errors import UserInputError
+from runtime.storage.cuts import scene_ids_at
+from runtime.storage.memory.rows import chunk_values, text_hash
+from runtime.storage.memory.writer import ChunkWriter
+from runtime.storage.projects import CounterRepository
+from runtime.storage.records import SceneWrite, SceneWriteResult
+from runtime.storage.session import StorageSession
+from runtime.storage.story.relationships import RelationshipRepository
+from runtime.storage.story.states import state_values
+from runtime.storage.story.threads import loop_event_values, recorded_loop_events
+from runtime.storage.tables import CHUNKS, LOOP_EVENTS, MENTIONS, RELATIONSHIP_CHANGES, SCENES, STATES
+
+_Attachments = Mapping[str, list[str]]
+
+_NO_ATTACHMENTS: _Attachments = {"attached": [], "detached": []}
+
+EVENT_TABLES: tuple[Table, ...] = (STATES, LOOP_EVENTS, RELATIONSHIP_CHANGES)
+
+
+class SceneWriter:
+    """Replaces and withdraws what one scene established.
+
+    Args:
+        session: A writing session.
+        project_id: The project.
+
+    Raises:
+        UnknownProjectError: When no project of that id is stored.
+    """
+
+    def __init__(self, session: StorageSession) -> None:
+        session.touch(session.project_id)
+        self._session = session
+        self._project_id = session.project_id
+        self._chunks = ChunkWriter(session)
+        self._counters = CounterRepository(session)
+
+    def replace(self, write: SceneWrite) -> SceneWriteResult:
+        """Store a scene; see `SceneRepository.replace_scene`."""
+        _check(write)
+        place = (write.chapter_index, write.scene_index)
+        known_id = scene_ids_at(self._session, [place]).get(place)
+        scene_id = known_id or write.scene_id or uuid4().hex
+        label = self._write_scene(write, scene_id, known_id is None)
+        chunk_changes = self._replace_chunks(write, scene_id)
+        self.withdraw_events(scene_id)
+        self._insert_events(write, scene_id)
+        return SceneWriteResult(scene_id=scene_id, label=label, is_new=known_id is None, **chunk_changes)
+
+    def withdraw_events(self, scene_id: str) -> None:
+        """Take back states, loop events, relationship changes and mentions that the scene brought."""
+        for table in EVENT_TABLES:
+            self._session.run(table.delete().where(table.c.scene_id == scene_id, table.c.origin == "record"))
+        self._session.run(MENTIONS.delete().where(MENTIONS.c.scene_id == scene_id))
+
+    def withdraw_chunks(self, scene_id: str) -> list[str]:
+        """Take back all memories that the scene brought, edited or not, and return their ids in order."""
+        rows = self._stored_chunks(scene_id)
+        self._chunks.remove(list(rows.values()))
+        return sorted(rows)
+
+    def _write_scene(self, write: SceneWrite, scene_id: str, is_new: bool) -> str:
+        values = _scene_values(write) | {"updated_at": self._session.now()}
+        if not is_new:
+            self._session.run(SCENES.update().where(SCENES.c.scene_id == scene_id).values(**values))
+            return (
+                self._session.connection.scalar(select(SCENES.c.label).where(SCENES.c.scene_id == scene_id))
+                or ""
+            )
+        label = self._counters.take("S")
+        key = {"scene_id": scene_id, "project_id": self._project_id, "label": label}
+        place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
+        self._session.insert(SCENES, [values | key | place | {"created_at": values["updated_at"]}])
+        self._adopt(scene_id, write)
+        return label
+
+    def _adopt(self, scene_id: str, write: SceneWrite) -> None:
+        """Tie what an author wrote for this place before the scene existed to the scene, to move with it."""
+        for table in (CHUNKS, *EVENT_TABLES):
+            self._session.run(
+                table.update()
+                .where(
+                    table.c.project_id == self._project_id,
+                    table.c.chapter_index == write.chapter_index,
+                    table.c.scene_index == write.scene_index,
+                    table.c.scene_id.is_(None),
+                )
+                .values(scene_id=scene_id)
+            )
+
+    def _replace_chunks(self, write: SceneWrite, scene_id: str) -> dict[str, list[str]]:
+        stored = self._stored_chunks(scene_id)
+        self._refuse_foreign_ids(write, stored)
+        place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
+        by_hand = _attachments_by_hand(stored.values())
+        added: list[dict[str, Any]] = []
+        result: dict[str, list[str]] = {
+            f"chunks_{outcome}": [] for outcome in ("added", "changed", "removed", "unchanged", "kept")
+        }
+        for chunk in sorted(write.chunks, key=lambda chunk: chunk.chunk_id):
+            links = write.chunk_links.get(chunk.chunk_id, chunk.entities_mentioned)
+            values = chunk_values(chunk, links) | place
+            old = stored.pop(chunk.chunk_id, None)
+            outcome = _outcome(old, values)
+            result[f"chunks_{outcome}"].append(chunk.chunk_id)
+            if old is None:
+                fresh = {"from_scene": True, "status": "active", "pinned": False}
+                attachments = by_hand.get(chunk.source_id, _NO_ATTACHMENTS)
+                moment = {"scene_id": scene_id, "created_at": chunk.created_at}
+                added.append({**values, **fresh, **attachments, **moment})
+            elif outcome == "changed":
+                self._chunks.update(old, values)
+        self._chunks.insert(added)
+        gone = [row for row in stored.values() if not _is_authors(row)]
+        self._chunks.remove(gone)
+        result["chunks_removed"] = sorted(row["chunk_id"] for row in gone)
+        result["chunks_kept"] = sorted(
+            [*result["chunks_kept"], *(row["chunk_id"] for row in stored.values() if _is_authors(row))]
+        )
+        return result
+
+    def _insert_events(self, write: SceneWrite, scene_id: str) -> None:
+        place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
+        position = place | {"scene_id": scene_id, "origin": "record"}
+        now = self._session.now()
+        self._session.insert(
+            STATES,
+            [state_values(self._project_id, change, "record", now) | position for change in write.states],
+        )
+        if write.record is not None:
+            events = recorded_loop_events(write.record)
+            rows = [loop_event_values(self._project_id, event) | position for event in events]
+            self._session.insert(LOOP_EVENTS, rows)
+            self._counters.jump_over([event.id for event in events])
+            relationships = RelationshipRepository(self._session)
+            relationships.insert_changes(write.record.relationship_changes, position)
+        self._session.insert(MENTIONS, _mention_rows(write, scene_id))
+
+    def _stored_chunks(self, scene_id: str) -> dict[str, dict[str, Any]]:
+        statement = select(CHUNKS).where(CHUNKS.c.scene_id == scene_id, CHUNKS.c.from_scene)
+        rows = self._session.connection.execute(statement).mappings().all()
+        return {row["chunk_id"]: dict(row) for row in rows}
+
+    def _refuse_foreign_ids(self, write: SceneWrite, stored: Mapping[str, Any]) -> None:
+        new_ids = [chunk.chunk_id for chunk in write.chunks if chunk.chunk_id not in stored]
+        taken = self._session.connection.scalar(
+            select(CHUNKS.c.chunk_id)
+            .where(CHUNKS.c.project_id == self._project_id, self._session.among(CHUNKS.c.chunk_id, new_ids))
+            .limit(1)
+        )
+        if taken is not None:
+            raise UserInputError(
+                f"memory id {taken!r} of scene {write.chapter_index}:{write.scene_index} belongs to another"
+                " scene already; give it an id of its own"
+            )
+
+
+def _check(write: SceneWrite) -> None:
+    foreign = next((one for one in write.chunks if one.project_id != write.project_id), None)
+    if foreign is not None:
+        raise UserInputError(
+            f"memory {foreign.chunk_id!r} carries project_id {foreign.project_id!r}, not {write.project_id!r}"
+        )
+    repeated = [
+        chunk_id for chunk_id, count in Counter(one.chunk_id for one in write.chunks).items() if count > 1
+    ]
+    if repeated:
+        raise UserInputError(f"memory id {repeated[0]!r} comes twice in one scene; ids must differ")
+
+
+def _scene_values(write: SceneWrite) -> dict[str, Any]:
+    record = None if write.record is None else write.record.model_dump(mode="json")
+    copied = write.model_dump(
+        include={
+            "title",
+            "text",
+            "location_id",
+            "pov",
+            "story_time",
+            "participants",
+            "record_origin",
+            "extraction_status",
+            "failure_reason",
+        }
+    )
+    return copied | {
+        "record": record,
+        "text_hash": text_hash(write.text),
+        "content_hash": _content_hash(write, copied, record),
+    }
+
+
+def _content_hash(write: SceneWrite, copied: dict[str, Any], record: dict[str, Any] | None) -> str:
+    brought = {
+        "scene": copied,
+        "record": None if record is None else {**record, "chapter_index": 0, "scene_index": 0},
+        "chunks": [_timeless(chunk.model_dump(mode="json")) for chunk in write.chunks],
+        "links": write.chunk_links,
+        "states": [_timeless(change.model_dump(mode="json")) for change in write.states],
+        "mentions": sorted(set(write.mentions)),
+    }
+    return text_hash(json.dumps(brought, sort_keys=True, ensure_ascii=False))
+
+
+def _timeless(dumped: dict[str, Any]) -> dict[str, Any]:
+    """Drop what the same scene may differ in when it is repeated, moved or copied: moment, position, project."""
+    return {
+        name: value
+        for name, value in dumped.items()
+        if name not in ("project_id", "created_at", "chapter_index", "scene_index", "source_id")
+    }
+
+
+def _mention_rows(write: SceneWrite, scene_id: str) -> list[dict[str, Any]]:
+    return [
+        {
+            "project_id": write.project_id,
+            "scene_id": scene_id,
+            "entity_id": entity_id,
+            "name": name,
+            "chapter_index": write.chapter_index,
+            "scene_index": write.scene_index,
+        }
+        for entity_id, name in dict.fromkeys(write.mentions)
+    ]
+
+
+def _outcome(old: Mapping[str, Any] | None, values: Mapping[str, Any]) -> str:
+    if old is None:
+        return "added"
+    if old["origin"] == "author" or old["status"] != "active":
+        return "kept"
+    return "unchanged" if all(old[name] == value for name, value in values.items()) else "changed"
+
+
+def _attachments_by_hand(rows: Iterable[Mapping[str, Any]]) -> dict[str | None, _Attachments]:
+    """What an author attached a scene's distilled memories to, by source_id: a reworded one keeps it."""
+    return {
+        row["source_id"]: {"attached": row["attached"], "detached": row["detached"]}
+        for row in rows
+        if row["content_type"] == "memory" and row["source_id"]
+    }
+
+
+def _is_authors(row: Mapping[str, Any]) -> bool:
+    """Whether an author edited, pinned, banned or deleted the memory."""
+    return bool(row["pinned"]) or row["origin"] == "author" or row["status"] != "active"

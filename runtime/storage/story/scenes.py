@@ -1,0 +1,424 @@
+"""Scenes: reading, order, moving and deleting."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import Column, Select, Table, bindparam, or_, select
+
+from novelgen.errors import InvalidPositionError, UnknownSceneError
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.record import SceneRecord
+from runtime.storage.cuts import before
+from runtime.storage.memory.writer import ChunkWriter
+from runtime.storage.records import ExtractionStatus, SceneWrite, SceneWriteResult, StoredScene
+from runtime.storage.session import AnyRow, StorageSession, own_rows
+from runtime.storage.story.scene_writer import SceneWriter
+from runtime.storage.story.summaries import move_summaries
+from runtime.storage.tables import (
+    ALIASES,
+    CHUNKS,
+    ENTITIES,
+    LOOP_EVENTS,
+    POSITIONED_TABLES,
+    RELATIONSHIP_CHANGES,
+    SCENES,
+    STATES,
+)
+
+ScenePlace = tuple[int, int]
+"""Chapter and scene."""
+
+
+class Relocation(NamedTuple):
+    """Where everything goes that stands at a scene's place, or, for whole chapters, in a chapter."""
+
+    places: Mapping[ScenePlace, ScenePlace]
+    chapter_of: Callable[[int], int]
+
+    def of(self, chapter: int, scene: int | None) -> tuple[int, int | None]:
+        """Return the new place of something without a scene of its own that stands there."""
+        if scene is not None and (chapter, scene) in self.places:
+            return self.places[chapter, scene]
+        return self.chapter_of(chapter), scene
+
+
+def scene_gap(places: Iterable[ScenePlace], at: ScenePlace) -> Relocation:
+    """Make room for a scene: when one stands there, it and the later ones of its chapter move up by one."""
+    listed = set(places)
+    later = [place for place in listed if place[0] == at[0] and place[1] >= at[1]]
+    moved = {place: (place[0], place[1] + 1) for place in later} if at in listed else {}
+    return _relocation(moved)
+
+
+def chapter_gap(places: Iterable[ScenePlace], at: int) -> Relocation:
+    """Make room for a chapter: when one stands there, it and all later ones move up by one."""
+    listed = list(places)
+    occupied = any(chapter == at for chapter, _ in listed)
+    return _chapters(listed, lambda chapter: chapter + 1 if occupied and chapter >= at else chapter)
+
+
+def scene_move(places: Iterable[ScenePlace], source: ScenePlace, target: ScenePlace) -> Relocation:
+    """Move a scene so that it stands at the target: the ranks close behind it and open before it.
+
+    Raises:
+        UnknownSceneError: When no scene stands at the source.
+    """
+    listed = list(places)
+    if source not in listed:
+        raise UnknownSceneError(
+            f"no scene stands at {source[0]}:{source[1]}; list them with `novelgen scene list`"
+        )
+    closed = {place: _closed(place, source) for place in listed if place != source}
+    opens = target in closed.values()
+    final = {
+        place: (new[0], new[1] + 1) if opens and new[0] == target[0] and new[1] >= target[1] else new
+        for place, new in closed.items()
+    }
+    return _relocation(final | {source: target})
+
+
+def chapter_move(places: Iterable[ScenePlace], source: int, target: int) -> Relocation:
+    """Move a chapter so that it becomes the target; the chapters between move by one.
+
+    Raises:
+        UnknownSceneError: When the source chapter has no scene.
+    """
+    listed = list(places)
+    if all(chapter != source for chapter, _ in listed):
+        raise UnknownSceneError(f"chapter {source!r} has no scene; list them with `novelgen scene list`")
+
+    def chapter_of(chapter: int) -> int:
+        if chapter == source:
+            return target
+        if source < chapter <= target:
+            return chapter - 1
+        return chapter + 1 if target <= chapter < source else chapter
+
+    return _chapters(listed, chapter_of)
+
+
+def renumbering(places: Iterable[ScenePlace]) -> Relocation:
+    """Number the scenes of each chapter without gaps, from 1, or from 0 in a story that has a scene 0."""
+    by_chapter: dict[int, list[int]] = defaultdict(list)
+    for chapter, scene in places:
+        by_chapter[chapter].append(scene)
+    first = 0 if any(0 in scenes for scenes in by_chapter.values()) else 1
+    return _relocation(
+        {
+            (chapter, scene): (chapter, first + rank)
+            for chapter, scenes in by_chapter.items()
+            for rank, scene in enumerate(sorted(scenes))
+        }
+    )
+
+
+def require_place(place: ScenePlace) -> ScenePlace:
+    """Return a place that a scene can have.
+
+    Raises:
+        InvalidPositionError: When chapter or scene are negative.
+    """
+    if min(place) < 0:
+        raise InvalidPositionError(f"a scene cannot stand at {place[0]}:{place[1]}; count from 0 up")
+    return place
+
+
+def _closed(place: ScenePlace, source: ScenePlace) -> ScenePlace:
+    return (place[0], place[1] - 1) if place[0] == source[0] and place[1] > source[1] else place
+
+
+def _chapters(places: Iterable[ScenePlace], chapter_of: Callable[[int], int]) -> Relocation:
+    moved = {(chapter, scene): (chapter_of(chapter), scene) for chapter, scene in places}
+    return _relocation(moved, chapter_of)
+
+
+def _relocation(
+    places: Mapping[ScenePlace, ScenePlace], chapter_of: Callable[[int], int] = lambda chapter: chapter
+) -> Relocation:
+    return Relocation({old: new for old, new in places.items() if old != new}, chapter_of)
+
+
+_ASIDE = 10_000_000
+"""Added to chapters on the way, so that no two scenes ever stand at one place; above every chapter index."""
+
+_FREE_PLACES: tuple[tuple[Table, str, str], ...] = (
+    (CHUNKS, "chapter_index", "scene_index"),
+    (STATES, "chapter_index", "scene_index"),
+    (LOOP_EVENTS, "chapter_index", "scene_index"),
+    (RELATIONSHIP_CHANGES, "chapter_index", "scene_index"),
+    (ENTITIES, "first_chapter", "first_scene"),
+    (ENTITIES, "name_first_chapter", "name_first_scene"),
+    (ALIASES, "first_chapter", "first_scene"),
+)
+"""Positions that somebody wrote down, apart from any scene's row: they follow the scene that stands there."""
+
+_BULLET = re.compile(r"(\d+):(\d+):(summary|key_events):(\d+)")
+
+
+def scene_places(session: StorageSession) -> dict[ScenePlace, str]:
+    """Return the places of all scenes with their ids."""
+    statement = select(SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.scene_id).where(
+        SCENES.c.project_id == session.project_id
+    )
+    return {(row[0], row[1]): row[2] for row in session.rows(statement)}
+
+
+def relocate(session: StorageSession, relocation: Relocation) -> int:
+    """Move scenes and whatever has their positions; the index is told of the chunks that moved.
+
+    The source_ids of summary bullets name their scene's position, so they are renamed with it, and so are
+    `supersedes` that refer to them; all other source_ids stay.
+
+    Args:
+        session: A writing session.
+        relocation: Old places to new ones; the new ones are distinct and free once all have moved.
+
+    Returns:
+        How many scenes moved.
+    """
+    scene_ids = scene_places(session)
+    _move_free_places(session, relocation)
+    if not relocation.places:
+        return 0
+    move_summaries(session, relocation.places)
+    moves = [(scene_ids[old], new) for old, new in relocation.places.items()]
+    _move_rows(session, SCENES, moves, aside=_ASIDE)
+    for table in (SCENES, *POSITIONED_TABLES):
+        _move_rows(session, table, moves, aside=0)
+    _rename_bullets(session, relocation.places)
+    ChunkWriter(session).reposition([scene_id for scene_id, _ in moves])
+    return len(moves)
+
+
+def _move_rows(
+    session: StorageSession, table: Table, moves: Sequence[tuple[str, ScenePlace]], *, aside: int
+) -> None:
+    statement = (
+        table.update()
+        .where(table.c.scene_id == bindparam("moved_scene"))
+        .values(chapter_index=bindparam("new_chapter"), scene_index=bindparam("new_scene"))
+    )
+    rows = [
+        {"moved_scene": scene_id, "new_chapter": new[0] + aside, "new_scene": new[1]}
+        for scene_id, new in moves
+    ]
+    session.run(statement, rows)
+
+
+def _move_free_places(session: StorageSession, relocation: Relocation) -> None:
+    for table, chapter_name, scene_name in _FREE_PLACES:
+        chapter, scene = table.c[chapter_name], table.c[scene_name]
+        placed = select(table.c.row_id, chapter, scene).where(
+            table.c.project_id == session.project_id, chapter.is_not(None)
+        )
+        if "scene_id" in table.c:
+            placed = placed.where(table.c.scene_id.is_(None))
+        moved = [
+            {"moved_row": row_id, "new_chapter": new[0], "new_scene": new[1]}
+            for row_id, old_chapter, old_scene in session.rows(placed)
+            if (new := relocation.of(old_chapter, old_scene)) != (old_chapter, old_scene)
+        ]
+        if moved:
+            session.run(_place_update(table, chapter, scene), moved)
+
+
+def _place_update(table: Table, chapter: Column[Any], scene: Column[Any]) -> Any:
+    return (
+        table.update()
+        .where(table.c.row_id == bindparam("moved_row"))
+        .values({chapter: bindparam("new_chapter"), scene: bindparam("new_scene")})
+    )
+
+
+def _rename_bullets(session: StorageSession, places: Mapping[ScenePlace, ScenePlace]) -> None:
+    named = select(CHUNKS.c.row_id, CHUNKS.c.source_id, CHUNKS.c.supersedes).where(
+        CHUNKS.c.project_id == session.project_id,
+        or_(CHUNKS.c.source_id.contains(":"), CHUNKS.c.supersedes.contains(":")),
+    )
+    renamed = [
+        {"moved_row": row_id, "new_source": new[0], "new_supersedes": new[1]}
+        for row_id, source_id, supersedes in session.rows(named)
+        if (new := (_renamed(source_id, places), _renamed(supersedes, places))) != (source_id, supersedes)
+    ]
+    if renamed:
+        statement = (
+            CHUNKS.update()
+            .where(CHUNKS.c.row_id == bindparam("moved_row"))
+            .values(source_id=bindparam("new_source"), supersedes=bindparam("new_supersedes"))
+        )
+        session.run(statement, renamed)
+
+
+def _renamed(source_id: str | None, places: Mapping[ScenePlace, ScenePlace]) -> str | None:
+    match = _BULLET.fullmatch(source_id or "")
+    if match is None or (int(match[1]), int(match[2])) not in places:
+        return source_id
+    chapter, scene = places[int(match[1]), int(match[2])]
+    return f"{chapter}:{scene}:{match[3]}:{match[4]}"
+
+
+class SceneRepository:
+    """Writes, reads, moves and deletes scenes; each method is one step of the running transaction.
+
+    Args:
+        session: The transaction to work in.
+    """
+
+    def __init__(self, session: StorageSession) -> None:
+        self._session = session
+
+    def replace_scene(self, write: SceneWrite) -> SceneWriteResult:
+        """Store a scene and all that it brings, in place of what came from the scene at that position.
+
+        Withdrawn are the scene's memories, states, loop events, relationship changes, mentions and links, and
+        nothing else. A memory with a known id and the same content keeps its vector and is not queued for
+        the index. What an author edited, pinned, banned, deleted or noted stays as it is.
+
+        Returns:
+            The scene's id and what happened to its memories.
+
+        Raises:
+            UnknownProjectError: When no project of that id is stored.
+            UserInputError: When a memory's id is taken by another scene or comes twice.
+        """
+        return SceneWriter(self._session).replace(write)
+
+    def delete_scene(self, at: StoryPosition) -> list[str]:
+        """Delete a scene with everything that came from it; notes of an author at its position stay.
+
+        Returns:
+            The ids of the memories that went with it, in order.
+
+        Raises:
+            UnknownSceneError: When no scene stands there.
+        """
+        scene = self.require(at)
+        writer = SceneWriter(self._session)
+        removed = writer.withdraw_chunks(scene.scene_id)
+        writer.withdraw_events(scene.scene_id)
+        self._session.run(SCENES.delete().where(SCENES.c.scene_id == scene.scene_id))
+        return removed
+
+    def get(self, at: StoryPosition) -> StoredScene | None:
+        """Return the scene at a position with its text, or None when none stands there."""
+        statement = self._select(with_text=True).where(
+            SCENES.c.project_id == self._session.project_id,
+            SCENES.c.chapter_index == at.chapter_index,
+            SCENES.c.scene_index == at.scene_index,
+        )
+        row = self._session.connection.execute(statement).one_or_none()
+        return None if row is None else _scene(row)
+
+    def holds_id(self, scene_id: str) -> bool:
+        """Tell whether a scene of any project bears that id: ids are never shared."""
+        found = select(SCENES.c.scene_id).where(SCENES.c.scene_id == scene_id)
+        return self._session.connection.scalar(found) is not None
+
+    def require(self, at: StoryPosition) -> StoredScene:
+        """Return the scene at a position with its text.
+
+        Raises:
+            UnknownSceneError: When none stands there.
+        """
+        scene = self.get(at)
+        if scene is None:
+            raise UnknownSceneError(
+                f"no scene stands at {str(at)!r} in project {self._session.project_id!r}; list them with `novelgen scene list`"
+            )
+        return scene
+
+    def list_as_of(
+        self,
+        *,
+        as_of: StoryPosition = END_OF_STORY,
+        with_text: bool = False,
+        statuses: Sequence[ExtractionStatus] = (),
+        last: int | None = None,
+    ) -> list[StoredScene]:
+        """Return the scenes before a position in story order.
+
+        Args:
+            as_of: Position of the read.
+            with_text: Whether to read the texts, too.
+            statuses: Only scenes of these extraction statuses; none means all.
+            last: Only so many, the last ones.
+        """
+        statement = (
+            self._select(with_text=with_text)
+            .where(SCENES.c.project_id == self._session.project_id, before(as_of, SCENES))
+            .order_by(SCENES.c.chapter_index.desc(), SCENES.c.scene_index.desc())
+            .limit(last)
+        )
+        if statuses:
+            statement = statement.where(SCENES.c.extraction_status.in_(statuses))
+        rows = own_rows(self._session.rows(statement), self._session.project_id)
+        return [_scene(row) for row in reversed(rows)]
+
+    def insert_gap(self, at: StoryPosition) -> int:
+        """Make room for a new scene, or with a chapter alone for a new chapter, and return how many moved."""
+        places = self._places()
+        if at.scene_index is None:
+            return self._relocate(chapter_gap(places, _chapter(at)))
+        return self._relocate(scene_gap(places, _place(at)))
+
+    def move_scene(self, source: StoryPosition, target: StoryPosition) -> int:
+        """Move a scene so that it stands at the target; the others close up and make room.
+
+        Returns:
+            How many scenes have another position than before.
+
+        Raises:
+            UnknownSceneError: When no scene stands at the source.
+        """
+        return self._relocate(scene_move(self._places(), _place(source), _place(target)))
+
+    def move_chapter(self, source: int, target: int) -> int:
+        """Move a chapter so that it becomes the target; the chapters between move by one.
+
+        Returns:
+            How many scenes have another position than before.
+
+        Raises:
+            UnknownSceneError: When the source chapter has no scene.
+        """
+        require_place((target, 0))
+        return self._relocate(chapter_move(self._places(), source, target))
+
+    def renumber(self) -> int:
+        """Number the scenes of each chapter without gaps and return how many moved."""
+        return self._relocate(renumbering(self._places()))
+
+    def _places(self) -> list[ScenePlace]:
+        return list(scene_places(self._session))
+
+    def _relocate(self, relocation: Relocation) -> int:
+        self._session.touch(self._session.project_id)
+        return relocate(self._session, relocation)
+
+    def _select(self, *, with_text: bool) -> Select[Any]:
+        return select(*(column for column in SCENES.c if with_text or column.name != "text"))
+
+
+def _place(at: StoryPosition) -> ScenePlace:
+    if at.chapter_index is None or at.scene_index is None:
+        raise UnknownSceneError(f"{str(at)!r} names no scene; give chapter and scene")
+    return at.chapter_index, at.scene_index
+
+
+def _chapter(at: StoryPosition) -> int:
+    if at.chapter_index is None:
+        raise UnknownSceneError(f"{str(at)!r} names no chapter; give one")
+    return at.chapter_index
+
+
+def _scene(row: AnyRow) -> StoredScene:
+    values = dict(row._mapping)
+    record = values.pop("record")
+    if record is not None:
+        place = {"chapter_index": row.chapter_index, "scene_index": row.scene_index}
+        values["record"] = SceneRecord.model_validate(record | place)
+    return StoredScene.model_validate(values)

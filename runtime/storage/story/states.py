@@ -1,0 +1,204 @@
+"""Entity states over story time: changes are appended, a state is their fold."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from novelgen.models.folds import snapshot_of
+from sqlalchemy import case, select
+
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.state import EntityStateSnapshot, StateChange
+from runtime.storage.cuts import before, scene_ids_at, story_order
+from runtime.storage.records import EventOrigin
+from runtime.storage.session import AnyRow, StorageSession, own_rows
+from runtime.storage.tables import STATES
+
+
+class _Dated(NamedTuple):
+    change: StateChange
+    created_at: datetime
+
+
+class StateRepository:
+    """Appends and folds state changes.
+
+    Args:
+        session: The transaction to work in.
+    """
+
+    def __init__(self, session: StorageSession) -> None:
+        self._session = session
+
+    def append(self, changes: Sequence[StateChange], *, origin: EventOrigin = "author") -> None:
+        """Append changes that no scene brings: they survive the re-ingest of the scene at their position.
+
+        Args:
+            changes: In order; at one position later ones win, and the author's win over a record's.
+            origin: Who says so.
+
+        Raises:
+            UnknownProjectError: When no project of that id is stored.
+        """
+        self._session.touch(self._session.project_id)
+        places = {(change.chapter_index, change.scene_index) for change in changes}
+        scene_ids = scene_ids_at(self._session, places)
+        rows = [
+            state_values(self._session.project_id, change, origin, self._session.now())
+            | {"scene_id": scene_ids.get((change.chapter_index, change.scene_index))}
+            for change in changes
+        ]
+        self._session.insert(STATES, rows)
+
+    def changes_of(
+        self,
+        entity_ids: Sequence[str] | None = None,
+        *,
+        as_of: StoryPosition = END_OF_STORY,
+    ) -> list[StateChange]:
+        """Return the changes before a position in the order in which they apply; None means all entities."""
+        return [dated.change for dated in self._dated(entity_ids, as_of)]
+
+    def unverified(self, *, scene_id: str | None = None) -> list[StateChange]:
+        """Return the changes that no quote of their scene proves, of one scene or of all, in story order."""
+        statement = select(STATES).where(
+            STATES.c.project_id == self._session.project_id, STATES.c.verified.is_(False)
+        )
+        if scene_id is not None:
+            statement = statement.where(STATES.c.scene_id == scene_id)
+        rows = self._session.rows(statement.order_by(*story_order(STATES), STATES.c.row_id))
+        return [_change(row) for row in own_rows(rows, self._session.project_id)]
+
+    def snapshots(
+        self, entity_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY
+    ) -> list[EntityStateSnapshot]:
+        """Return the states at a position in the order asked; entities without one are left out.
+
+        A snapshot's timestamp is that of the last write that went into it.
+        """
+        by_entity = _by_entity(self._dated(list(dict.fromkeys(entity_ids)), as_of))
+        snapshots = [
+            _snapshot(self._session.project_id, by_entity.get(entity_id, []), as_of)
+            for entity_id in dict.fromkeys(entity_ids)
+        ]
+        return [snapshot for snapshot in snapshots if snapshot is not None]
+
+    def timeline(
+        self,
+        from_chapter: int,
+        to_chapter: int,
+        *,
+        as_of: StoryPosition = END_OF_STORY,
+    ) -> list[EntityStateSnapshot]:
+        """Return how entities stood at the end of each chapter in which they changed.
+
+        Args:
+            from_chapter: First chapter.
+            to_chapter: Last chapter, included.
+            as_of: Position of the read; a chapter that it cuts is folded up to it.
+
+        Returns:
+            One snapshot per entity and chapter, in story order, then by entity id.
+        """
+        in_range = (
+            select(STATES.c.entity_id)
+            .distinct()
+            .where(
+                STATES.c.project_id == self._session.project_id,
+                STATES.c.chapter_index.between(from_chapter, to_chapter),
+                before(as_of, STATES),
+            )
+        )
+        changed = list(self._session.connection.scalars(in_range))
+        by_entity = _by_entity(self._dated(changed, as_of)) if changed else {}
+        snapshots = [
+            snapshot
+            for dated in by_entity.values()
+            for chapter in _chapters(dated, from_chapter, to_chapter)
+            if (
+                snapshot := _snapshot(self._session.project_id, dated, min(StoryPosition(chapter + 1), as_of))
+            )
+            is not None
+        ]
+        return sorted(snapshots, key=_story_place)
+
+    def entities_with_state(self, *, as_of: StoryPosition = END_OF_STORY) -> list[str]:
+        """Return the ids of the entities that have a state before a position, in order of id."""
+        statement = (
+            select(STATES.c.entity_id)
+            .distinct()
+            .where(STATES.c.project_id == self._session.project_id, before(as_of, STATES))
+        )
+        return sorted(self._session.connection.scalars(statement))
+
+    def _dated(self, entity_ids: Sequence[str] | None, as_of: StoryPosition) -> list[_Dated]:
+        statement = (
+            select(STATES)
+            .where(STATES.c.project_id == self._session.project_id, before(as_of, STATES))
+            .order_by(*story_order(STATES), case((STATES.c.origin == "author", 1), else_=0), STATES.c.row_id)
+        )
+        if entity_ids is not None:
+            statement = statement.where(STATES.c.entity_id.in_(entity_ids))
+        rows = own_rows(self._session.rows(statement), self._session.project_id)
+        return [_Dated(_change(row), row.created_at) for row in rows]
+
+
+def state_values(project_id: str, change: StateChange, origin: EventOrigin, now: datetime) -> dict[str, Any]:
+    """Return a state change as the columns of its row, but for the scene's id."""
+    return state_columns(change) | {"project_id": project_id, "origin": origin, "created_at": now}
+
+
+def state_columns(change: StateChange) -> dict[str, Any]:
+    """Return a state change, or what is derived from one, with its span as two columns."""
+    start, end = change.source_span or (None, None)
+    return change.model_dump(exclude={"source_span"}) | {"span_start": start, "span_end": end}
+
+
+def span_of(row: AnyRow) -> tuple[int, int] | None:
+    """Return the span of a row's quote; None where it was not found, or there is none."""
+    return None if row.span_start is None else (row.span_start, row.span_end)
+
+
+def _change(row: AnyRow) -> StateChange:
+    return StateChange.model_construct(
+        entity_id=row.entity_id,
+        entity_type=row.entity_type,
+        attribute=row.attribute,
+        value=row.value,
+        chapter_index=row.chapter_index,
+        scene_index=row.scene_index,
+        kind=row.kind,
+        verified=row.verified,
+        source_span=span_of(row),
+    )
+
+
+def _by_entity(changes: Sequence[_Dated]) -> Mapping[str, list[_Dated]]:
+    grouped: dict[str, list[_Dated]] = defaultdict(list)
+    for dated in changes:
+        grouped[dated.change.entity_id].append(dated)
+    return grouped
+
+
+def _snapshot(project_id: str, dated: Sequence[_Dated], as_of: StoryPosition) -> EntityStateSnapshot | None:
+    visible = [one for one in dated if as_of.admits(one.change.chapter_index, one.change.scene_index)]
+    if not visible:
+        return None
+    timestamp = max(one.created_at for one in visible)
+    changes = [one.change for one in visible]
+    return snapshot_of(project_id, changes, as_of=as_of, timestamp=timestamp)
+
+
+def _chapters(dated: Sequence[_Dated], first: int, last: int) -> list[int]:
+    """Chapters in which the entity changed; presence counts only where nothing was ever stated, as in a snapshot."""
+    stated = [one for one in dated if one.change.kind == "explicit"]
+    chapters = {one.change.chapter_index for one in stated or dated}
+    return sorted(chapter for chapter in chapters if chapter is not None and first <= chapter <= last)
+
+
+def _story_place(snapshot: EntityStateSnapshot) -> tuple[int, int, str]:
+    chapter = -1 if snapshot.chapter_index is None else snapshot.chapter_index
+    return chapter, -1 if snapshot.scene_index is None else snapshot.scene_index, snapshot.entity_id

@@ -1,0 +1,378 @@
+"""Summaries that were written or can be drawn, of chapters and parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, Literal, NamedTuple
+
+from pydantic import BaseModel
+from sqlalchemy import bindparam, func, select
+
+from novelgen.memory.outline import ChapterSummary, OutlineScene, PartSummary
+from novelgen.models.position import END_OF_STORY, StoryPosition, UtcDatetime
+from novelgen.models.user_file import StoryPart
+from novelgen.records.summaries import (
+    CHAPTERS_PER_PART,
+    RECENT_CHAPTERS,
+    NumberedPart,
+    WrittenSummary,
+    chapter_summaries,
+    finished_parts,
+    part_summaries,
+    story_parts,
+)
+from runtime.storage.cuts import before, brought, story_order
+from runtime.storage.session import StorageSession, own_rows
+from runtime.storage.story.scenes import ScenePlace
+from runtime.storage.tables import CHUNKS, PROJECTS, SCENES, SUMMARIES
+
+SummaryLevel = Literal["chapter", "part"]
+
+SummaryWriter = Literal["author", "model"]
+
+
+class StoredSummary(BaseModel):
+    """A written summary as it is stored."""
+
+    level: SummaryLevel
+    number: int
+    first_chapter: int
+    last_chapter: int
+    text: str
+    origin: SummaryWriter
+    source_hash: str = ""
+    is_withheld: bool = False
+    written_at: UtcDatetime
+
+
+class StandingSummary(BaseModel):
+    """A written summary, and how it stands to the scenes that it sums up.
+
+    `current` tells what they say now; `outdated` was written before they changed: a person's is used all the
+    same, a model's is not; of a `withheld` one scenes went elsewhere, and it is not used.
+    """
+
+    summary: StoredSummary
+    standing: Literal["current", "outdated", "withheld"]
+
+    @property
+    def is_used(self) -> bool:
+        """Whether it stands in the place of a made summary."""
+        return self.standing == "current" or (self.standing == "outdated" and self.summary.origin == "author")
+
+
+class SummaryRepository:
+    """Writes and reads summaries.
+
+    Args:
+        session: The transaction to work in.
+    """
+
+    def __init__(self, session: StorageSession) -> None:
+        self._session = session
+
+    def write(
+        self,
+        level: SummaryLevel,
+        number: int,
+        text: str,
+        *,
+        chapters: tuple[int, int],
+        origin: SummaryWriter,
+    ) -> None:
+        """Store a summary in place of those of the same chapter or part; an empty text only takes them away.
+
+        A model's takes the place of a model's only: a person's stays, and is told while it is not withheld.
+
+        Args:
+            level: chapter or part.
+            number: The chapter, or the number of the part.
+            text: The summary.
+            chapters: First and last chapter that it sums up.
+            origin: Who wrote it.
+
+        Raises:
+            UnknownProjectError: When no project of that id is stored.
+        """
+        self._session.touch(self._session.project_id)
+        replaced = SUMMARIES.delete().where(
+            SUMMARIES.c.project_id == self._session.project_id,
+            SUMMARIES.c.level == level,
+            SUMMARIES.c.number == number,
+        )
+        self._session.run(replaced if origin == "author" else replaced.where(SUMMARIES.c.origin == origin))
+        if text.strip():
+            summary = StoredSummary(
+                level=level,
+                number=number,
+                first_chapter=chapters[0],
+                last_chapter=chapters[1],
+                text=" ".join(text.split()),
+                origin=origin,
+                source_hash=self.source_hash(*chapters),
+                written_at=self._session.now(),
+            )
+            self.add([summary])
+
+    def add(self, summaries: Sequence[StoredSummary]) -> None:
+        """Store summaries as they are, beside what is there."""
+        self._session.insert(
+            SUMMARIES, [each.model_dump() | {"project_id": self._session.project_id} for each in summaries]
+        )
+
+    def source_hash(self, first_chapter: int, last_chapter: int) -> str:
+        """Return one hash of what the scenes of chapters hold."""
+        return source_hash(scene_hashes(self._session), first_chapter, last_chapter)
+
+    def events(self, first_chapter: int, last_chapter: int) -> list[str]:
+        """Return what the records of chapters tell, in story order: key events, else the summary's bullets."""
+        statement = (
+            select(SCENES.c.record)
+            .where(
+                SCENES.c.project_id == self._session.project_id,
+                SCENES.c.chapter_index.between(first_chapter, last_chapter),
+            )
+            .order_by(*story_order(SCENES))
+        )
+        records = [row[0] or {} for row in self._session.rows(statement)]
+        return [
+            bullet
+            for record in records
+            for bullet in (record.get("key_events") or record.get("summary") or ())
+            if bullet.strip()
+        ]
+
+    def list_as_of(self, *, as_of: StoryPosition = END_OF_STORY) -> list[StandingSummary]:
+        """Return the written summaries of what is over at a position, chapters first, each level in order."""
+        stored = stored_summaries(self._session, as_of)
+        hashes = scene_hashes(self._session) if stored else {}
+        return [StandingSummary(summary=each, standing=_standing(each, hashes)) for each in stored]
+
+    def used(
+        self, parts: Sequence[NumberedPart], *, as_of: StoryPosition
+    ) -> dict[SummaryLevel, dict[int, WrittenSummary]]:
+        """Return the written summaries that stand at a position, by level and number.
+
+        That of a part counts only while the part has the chapters that it was written of: others may lie ahead.
+        """
+        chapters_of = {part.number: (part.first_chapter, part.last_chapter) for part in parts}
+        used: dict[SummaryLevel, dict[int, WrittenSummary]] = {"chapter": {}, "part": {}}
+        for each in self.list_as_of(as_of=as_of):
+            summary = each.summary
+            is_whole = summary.level == "chapter" or chapters_of.get(summary.number) == (
+                summary.first_chapter,
+                summary.last_chapter,
+            )
+            known = used[summary.level].get(summary.number)
+            is_free = known is None or known.origin != "author"
+            if each.is_used and is_whole and is_free:
+                used[summary.level][summary.number] = WrittenSummary(text=summary.text, origin=summary.origin)
+        return used
+
+
+def stored_summaries(session: StorageSession, as_of: StoryPosition = END_OF_STORY) -> list[StoredSummary]:
+    """Return the written summaries whose last chapter is over at a position, chapters first, in order."""
+    statement = (
+        select(SUMMARIES)
+        .where(SUMMARIES.c.project_id == session.project_id)
+        .order_by(SUMMARIES.c.level, SUMMARIES.c.number, SUMMARIES.c.row_id)
+    )
+    if as_of.chapter_index is not None:
+        statement = statement.where(SUMMARIES.c.last_chapter < as_of.chapter_index)
+    rows = own_rows(session.rows(statement), session.project_id)
+    return [StoredSummary.model_validate(row, from_attributes=True) for row in rows]
+
+
+def scene_hashes(session: StorageSession) -> dict[ScenePlace, str]:
+    """Return what each scene of a project holds, as a hash, in story order."""
+    statement = (
+        select(SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.text_hash, SCENES.c.content_hash)
+        .where(SCENES.c.project_id == session.project_id, before(END_OF_STORY, SCENES))
+        .order_by(*story_order(SCENES))
+    )
+    return {(row[0], row[1]): f"{row[2]} {row[3]}" for row in session.rows(statement)}
+
+
+def source_hash(hashes: Mapping[ScenePlace, str], first_chapter: int, last_chapter: int) -> str:
+    """Return one hash of all scenes from the first to the last chapter, in order, wherever the chapters stand."""
+    digest = sha256()
+    for (chapter_index, _), held in hashes.items():
+        if first_chapter <= chapter_index <= last_chapter:
+            digest.update(f"{held}\n".encode())
+    return digest.hexdigest()[:32]
+
+
+def move_summaries(session: StorageSession, places: Mapping[ScenePlace, ScenePlace]) -> None:
+    """Let written summaries follow scenes that move: before they do.
+
+    That of a chapter goes with the chapter when it moves as one. Where scenes leave what was summed up, the
+    summary tells what may now lie ahead, and where it is gone and others take its place, what never was: it is
+    withheld until it is written again.
+
+    Args:
+        session: A writing session.
+        places: Old places to new ones, of the scenes that move.
+    """
+    all_places = {place: places.get(place, place) for place in scene_hashes(session)}
+    statement = select(SUMMARIES).where(
+        SUMMARIES.c.project_id == session.project_id, ~SUMMARIES.c.is_withheld
+    )
+    moved = [
+        {"moved_row": row.row_id} | change
+        for row in session.rows(statement)
+        if (change := _after_move(row, all_places)) is not None
+    ]
+    if moved:
+        update = SUMMARIES.update().where(SUMMARIES.c.row_id == bindparam("moved_row"))
+        values: dict[str, Any] = {name: bindparam(f"new_{name}") for name in _MOVED_COLUMNS}
+        session.run(update.values(values), moved)
+
+
+_MOVED_COLUMNS = ("number", "first_chapter", "last_chapter", "is_withheld")
+
+
+def _after_move(row: Any, places: Mapping[ScenePlace, ScenePlace]) -> dict[str, Any] | None:
+    """The new values of a summary's columns; None where nothing that it sums up leaves, or is gone for others."""
+    chapters = range(row.first_chapter, row.last_chapter + 1)
+    reached = {new[0] for old, new in places.items() if old[0] in chapters}
+    is_taken = any(new[0] in chapters for new in places.values())
+    if all(chapter in chapters for chapter in reached) and (reached or not is_taken):
+        return None
+    if row.level == "chapter" and len(reached) == 1:
+        (target,) = reached
+        if all(old[0] == row.number for old, new in places.items() if new[0] == target):
+            return _moved_columns(target, target, target, False)
+    return _moved_columns(row.number, row.first_chapter, row.last_chapter, True)
+
+
+def _moved_columns(*values: int) -> dict[str, int]:
+    return {f"new_{name}": value for name, value in zip(_MOVED_COLUMNS, values, strict=True)}
+
+
+def _standing(
+    summary: StoredSummary, hashes: Mapping[ScenePlace, str]
+) -> Literal["current", "outdated", "withheld"]:
+    if summary.is_withheld:
+        return "withheld"
+    now = source_hash(hashes, summary.first_chapter, summary.last_chapter)
+    return "current" if now == summary.source_hash else "outdated"
+
+
+MAX_CHAPTERS = 12
+"""Of a part that is not over at most so many chapters are summed up, the last ones."""
+
+RECENT_PARTS = 3
+"""How many of the last parts that are over are summed up."""
+
+
+class StorySummaries(NamedTuple):
+    """Summaries at a position, oldest first."""
+
+    chapters: list[ChapterSummary]
+    parts: list[PartSummary]
+
+
+def read_summaries(
+    session: StorageSession,
+    as_of: StoryPosition,
+    *,
+    chapters_per_part: int = CHAPTERS_PER_PART,
+    is_whole_story: bool = False,
+) -> StorySummaries:
+    """Sum up what is over at a position.
+
+    Args:
+        session: A session.
+        as_of: Position of the read.
+        chapters_per_part: Length of a part where the author has said none.
+        is_whole_story: All chapters and parts, instead of the last ones, which a context has room for.
+    """
+    known = _chapters_with_scenes(session, as_of)
+    last_chapter = max(known, default=-1)
+    parts = read_parts(session, last_chapter=last_chapter, chapters_per_part=chapters_per_part)
+    finished = finished_parts(parts, as_of=as_of, last_chapter=last_chapter)
+    told_parts = finished if is_whole_story else finished[-RECENT_PARTS:]
+    told_chapters = known if is_whole_story else _chapters_to_tell(known, finished)
+    in_parts = {chapter for part in told_parts for chapter in known if part.holds(chapter)}
+    scenes = _scenes(session, in_parts.union(told_chapters))
+    written = SummaryRepository(session).used(parts, as_of=as_of)
+    return StorySummaries(
+        chapters=chapter_summaries(
+            [scene for scene in scenes if scene.chapter_index in told_chapters],
+            as_of=as_of,
+            written=written["chapter"],
+        ),
+        parts=part_summaries(
+            told_parts,
+            scenes,
+            as_of=as_of,
+            written=written["part"],
+            weights=_weights(session, in_parts),
+        ),
+    )
+
+
+def read_parts(
+    session: StorageSession, *, last_chapter: int, chapters_per_part: int = CHAPTERS_PER_PART
+) -> list[NumberedPart]:
+    """Return the parts that begin up to a chapter: those that the author said, else of a fixed length."""
+    settings = session.connection.scalar(
+        select(PROJECTS.c.settings).where(PROJECTS.c.project_id == session.project_id)
+    )
+    stated = [StoryPart.model_validate(part) for part in (settings or {}).get("parts", ())]
+    return story_parts(stated, last_chapter=last_chapter, chapters_per_part=chapters_per_part)
+
+
+def _chapters_with_scenes(session: StorageSession, as_of: StoryPosition) -> list[int]:
+    """The chapters that are over and have a scene, in order."""
+    over = before(StoryPosition(as_of.chapter_index), SCENES)
+    statement = (
+        select(SCENES.c.chapter_index)
+        .distinct()
+        .where(SCENES.c.project_id == session.project_id, over)
+        .order_by(SCENES.c.chapter_index)
+    )
+    return [row[0] for row in session.rows(statement)]
+
+
+def _chapters_to_tell(known: list[int], finished: list[NumberedPart]) -> list[int]:
+    """The chapters of the part that is not over, and the last ones whatever part they are in."""
+    recent = known[-MAX_CHAPTERS:]
+    return [
+        chapter
+        for chapter in recent
+        if chapter in known[-RECENT_CHAPTERS:] or not any(part.holds(chapter) for part in finished)
+    ]
+
+
+def _scenes(session: StorageSession, chapters: Iterable[int]) -> list[OutlineScene]:
+    # Whole records are long, and this is read for every context.
+    told = (SCENES.c.record["key_events"], SCENES.c.record["summary"])
+    statement = (
+        select(SCENES.c.chapter_index, SCENES.c.scene_index, *told)
+        .where(SCENES.c.project_id == session.project_id, SCENES.c.chapter_index.in_(sorted(chapters)))
+        .order_by(SCENES.c.chapter_index, SCENES.c.scene_index)
+    )
+    return [_outline_scene(row) for row in session.rows(statement)]
+
+
+def _outline_scene(row: Any) -> OutlineScene:
+    return OutlineScene(row[0], row[1], key_events=row[2] or (), summary=row[3] or ())
+
+
+def _weights(session: StorageSession, chapters: Iterable[int]) -> dict[tuple[int, int], float]:
+    """The greatest importance of what each scene brought; a consolidated memory tells of other scenes, too."""
+    statement = (
+        select(CHUNKS.c.chapter_index, CHUNKS.c.scene_index, func.max(CHUNKS.c.importance))
+        .where(
+            CHUNKS.c.project_id == session.project_id,
+            CHUNKS.c.content_type == "memory",
+            CHUNKS.c.status == "active",
+            brought(session.project_id, END_OF_STORY),
+            CHUNKS.c.scene_index.is_not(None),
+            CHUNKS.c.chapter_index.in_(sorted(chapters)),
+        )
+        .group_by(CHUNKS.c.chapter_index, CHUNKS.c.scene_index)
+    )
+    return {(row[0], row[1]): float(row[2] or 0) for row in session.rows(statement)}

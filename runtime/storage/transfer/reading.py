@@ -1,0 +1,160 @@
+"""Reading a project's contents whole."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+from typing import Any
+
+from sqlalchemy import Table, select
+
+from novelgen.models.memory import StoryMemoryChunk
+from runtime.storage.cuts import story_order
+from runtime.storage.entity.entities import EntityRepository
+from runtime.storage.memory.consolidations import ConsolidationRepository
+from runtime.storage.projects import ProjectRepository
+from runtime.storage.session import AnyRow, StorageSession, own_rows
+from runtime.storage.story.scenes import SceneRepository
+from runtime.storage.story.states import span_of
+from runtime.storage.story.summaries import stored_summaries
+from runtime.storage.tables import (
+    ALIASES,
+    CHUNKS,
+    COUNTERS,
+    LOOP_EVENTS,
+    MENTIONS,
+    RELATIONSHIP_CHANGES,
+    RELATIONSHIPS,
+    SCENES,
+    STATES,
+)
+from runtime.storage.transfer.records import (
+    ExchangedEntity,
+    ExchangedLoopEvent,
+    ExchangedMemory,
+    ExchangedPair,
+    ExchangedRelationshipChange,
+    ExchangedScene,
+    ExchangedState,
+    ProjectContents,
+)
+
+
+def read_contents(session: StorageSession) -> ProjectContents:
+    """Return everything that a project holds, but for vectors and the journal of merges.
+
+    Raises:
+        UnknownProjectError: When no project of that id is stored.
+    """
+    project = ProjectRepository(session).require()
+    labels = {
+        row[0]: row[1]
+        for row in session.rows(
+            select(SCENES.c.scene_id, SCENES.c.label).where(SCENES.c.project_id == session.project_id)
+        )
+    }
+    events = _EventReader(session, labels)
+    consolidations = ConsolidationRepository(session).list_all()
+    derived = {each.chunk.chunk_id for each in consolidations}
+    return ProjectContents(
+        name=project.name,
+        language=project.language,
+        entities=_entities(session),
+        scenes=_scenes(session),
+        memories=[_memory(row, labels) for row in events.rows(CHUNKS) if row.chunk_id not in derived],
+        states=[
+            ExchangedState(
+                **events.values(row, ExchangedState, derived=("source_span",)), source_span=span_of(row)
+            )
+            for row in events.rows(STATES)
+        ],
+        loop_events=[
+            ExchangedLoopEvent(**events.values(row, ExchangedLoopEvent)) for row in events.rows(LOOP_EVENTS)
+        ],
+        pairs=read_pairs(session),
+        relationship_changes=[
+            ExchangedRelationshipChange(**events.values(row, ExchangedRelationshipChange))
+            for row in events.rows(RELATIONSHIP_CHANGES)
+        ],
+        parts=project.settings.get("parts", []),
+        summaries=stored_summaries(session),
+        consolidations=consolidations,
+        counters=_counters(session),
+    )
+
+
+class _EventReader:
+    """Reads tables whose rows have a position and may belong to a scene."""
+
+    def __init__(self, session: StorageSession, labels: dict[str, str]) -> None:
+        self._session = session
+        self._project_id = session.project_id
+        self._labels = labels
+
+    def rows(self, table: Table) -> list[AnyRow]:
+        statement = (
+            select(table)
+            .where(table.c.project_id == self._project_id)
+            .order_by(*story_order(table), table.c.row_id)
+        )
+        return list(own_rows(self._session.rows(statement), self._project_id))
+
+    def values(self, row: AnyRow, model: type[Any], *, derived: Collection[str] = ()) -> dict[str, Any]:
+        given_apart = {"scene_label", *derived}
+        copied = {name: getattr(row, name) for name in model.model_fields if name not in given_apart}
+        return copied | {"scene_label": self._labels.get(row.scene_id)}
+
+
+def _entities(session: StorageSession) -> list[ExchangedEntity]:
+    by_author: dict[str, list[str]] = defaultdict(list)
+    statement = select(ALIASES.c.entity_id, ALIASES.c.alias).where(
+        ALIASES.c.project_id == session.project_id, ALIASES.c.by_author
+    )
+    for row in session.rows(statement.order_by(ALIASES.c.row_id)):
+        by_author[row.entity_id].append(row.alias)
+    return [
+        ExchangedEntity(
+            entity=stored.entity,
+            origin=stored.origin,
+            author_aliases=by_author.get(stored.entity.entity_id, []),
+        )
+        for stored in EntityRepository(session).list_all()
+    ]
+
+
+def _scenes(session: StorageSession) -> list[ExchangedScene]:
+    statement = select(MENTIONS).where(MENTIONS.c.project_id == session.project_id)
+    mentions: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for row in session.rows(statement.order_by(MENTIONS.c.entity_id, MENTIONS.c.name)):
+        mentions[row.scene_id].append((row.entity_id, row.name))
+    scenes = SceneRepository(session).list_as_of(with_text=True)
+    return [ExchangedScene(scene=scene, mentions=mentions[scene.scene_id]) for scene in scenes]
+
+
+def _memory(row: AnyRow, labels: dict[str, str]) -> ExchangedMemory:
+    fields = set(StoryMemoryChunk.model_fields) - {"source_span", "superseded_by"}
+    chunk = StoryMemoryChunk(**{name: getattr(row, name) for name in fields}, source_span=span_of(row))
+    return ExchangedMemory(
+        chunk=chunk,
+        status=row.status,
+        pinned=row.pinned,
+        from_scene=row.from_scene,
+        attached=row.attached,
+        detached=row.detached,
+        last_accessed_at=row.last_accessed_at,
+        scene_label=labels.get(row.scene_id),
+    )
+
+
+def read_pairs(session: StorageSession) -> list[ExchangedPair]:
+    """Return the pairs of characters that have a relationship's id, in order of id."""
+    statement = select(RELATIONSHIPS).where(RELATIONSHIPS.c.project_id == session.project_id)
+    pairs = [ExchangedPair.model_validate(row, from_attributes=True) for row in session.rows(statement)]
+    return sorted(pairs, key=lambda pair: (len(pair.relationship_id), pair.relationship_id))
+
+
+def _counters(session: StorageSession) -> dict[str, int]:
+    statement = select(COUNTERS.c.kind, COUNTERS.c.next_number).where(
+        COUNTERS.c.project_id == session.project_id
+    )
+    return {row.kind: row.next_number for row in session.rows(statement.order_by(COUNTERS.c.kind))}
