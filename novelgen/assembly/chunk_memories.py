@@ -14,7 +14,7 @@ from novelgen.models.entity import Entity, translation_of
 from novelgen.models.memory import DISTILLED_TYPES, PASSAGE_TYPES, StoryMemoryChunk
 from novelgen.names.resolver import Mention, NameResolver
 from novelgen.selection.duplicates import DuplicateFinder
-from novelgen.selection.fusion import RANK_CONSTANT
+from novelgen.selection.query_scores import RANK_CONSTANT
 from novelgen.selection.select import best_ranks
 from novelgen.text.sentences import chunk_text, split_sentences
 

@@ -108,3 +108,31 @@ class SearchResult:
     issues: tuple[ReportIssue, ...] = ()
     timings_s: Mapping[str, float] = field(default_factory=dict)
     linked: int | None = None
+
+
+class RankedMemory(BaseModel):
+    """A memory at its place in the answer to one query."""
+
+    chunk: StoryMemoryChunk = Field(description="`superseded_by` as of the position that was read.")
+    score: float = Field(description="From 0 to 1: how well it fits the query; not the place alone.")
+    found_by: dict[str, int] = Field(
+        default_factory=dict,
+        description="Retriever to the rank that it gave; empty for a memory that is here for one it replaced.",
+    )
+    held_by: StoryMemoryChunk | None = Field(
+        default=None, description="The memory that holds in its place at the position; None: it holds itself."
+    )
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether something before the position replaced it."""
+        return self.chunk.superseded_by is not None
+
+
+class RankedMemories(BaseModel):
+    """The answer to one query, best first."""
+
+    memories: list[RankedMemory] = Field(default_factory=list)
+    issues: list[ReportIssue] = Field(
+        default_factory=list, description="Retrievers that failed or fell back, names that nobody bears."
+    )

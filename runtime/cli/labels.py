@@ -19,6 +19,7 @@ class ViewLabels:
     written: str
     not_written: str
     nothing: str
+    outdated: str
     number: str
     entity: str
     entity_id: str
@@ -87,6 +88,7 @@ ENGLISH = ViewLabels(
     written="written to",
     not_written="not written",
     nothing="nothing",
+    outdated="(outdated, replaced by {source})",
     number="#",
     entity="entity",
     entity_id="id",
@@ -134,6 +136,7 @@ CHINESE = ViewLabels(
     written="已写入",
     not_written="未写入",
     nothing="无",
+    outdated="（已过时，后有 {source}）",
     number="#",
     entity="实体",
     entity_id="编号",

@@ -14,13 +14,13 @@ from novelgen.deadlines import call_with_deadline
 from novelgen.errors import DatabaseError, DeadlineExceededError
 from novelgen.memory.search import SearchQuery, SearchRequest, Vector
 from novelgen.models.memory import StoryMemoryChunk
+from novelgen.selection.candidates import SEMANTIC_RETRIEVER
 from runtime.retrieval.retrievers import RetrieverAnswer, merged, ranked_answer, same_filters
 from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores
 from runtime.vectors.exact import exact_search
 from runtime.vectors.rows import IndexHit
 
-ARM = "semantic"
 # Up to so many ids go to Chroma; beyond, it searches everything and is cut by position afterwards (measured:
 # an id list costs less than a range filter up to some thousands, more beyond).
 MAX_ID_LIST = 5_000
@@ -81,7 +81,9 @@ def search_index(
             timeout_s=ends_s - time.monotonic(),
         )
         for number, hits in zip(numbers, found, strict=True):
-            ranked = ranked_answer(ARM, ((hit.chunk_id, hit.similarity) for hit in hits), number)
+            ranked = ranked_answer(
+                SEMANTIC_RETRIEVER, ((hit.chunk_id, hit.similarity) for hit in hits), number
+            )
             answers.append(
                 RetrieverAnswer(hits=ranked.hits, chunks={hit.chunk_id: chunk_of_hit(hit) for hit in hits})
             )
@@ -107,7 +109,7 @@ def search_exactly(stores: MemoryStores, request: SearchRequest, vectors: QueryV
             matrix, names, query_vectors=_rows(vectors, numbers), top_k=request.candidates_per_query
         )
         answers += [
-            ranked_answer(ARM, ((name, float(score)) for name, score in hits), number)
+            ranked_answer(SEMANTIC_RETRIEVER, ((name, float(score)) for name, score in hits), number)
             for number, hits in zip(numbers, found, strict=True)
         ]
     return merged(answers)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from runtime.retrieval.retrievers import DUE_THREADS, thread_memories
-
 from novelgen.memory.search import SearchRequest
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import OpenLoop
+from runtime.retrieval.retrievers import DUE_THREADS, thread_memories
 from runtime.stores import MemoryStores
 
 BEFORE = StoryPosition(5, 4)
