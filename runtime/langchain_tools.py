@@ -11,6 +11,7 @@ from typing import Any
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel, ConfigDict, Field
 
+from novelgen.memory.search import RankedMemory
 from novelgen.models.memory import ContentType
 from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition
 from runtime.memory_tools import DEFAULT_CONTEXT_WINDOW, DEFAULT_TOP_K, MAX_TOP_K, StoryMemoryTools
@@ -84,8 +85,8 @@ class GetRecentTimelineArguments(_Arguments):
 def build_memory_tools(stores: MemoryStores) -> list[BaseTool]:
     """Build search_story_memory_tool, get_entity_state_tool and get_recent_timeline_tool over open stores.
 
-    They answer with JSON objects: `{memories: […]}`, `{state: {…} or null}` and `{snapshots: […]}`; what goes
-    wrong comes back as `{success: false, error, hint}`.
+    They answer with JSON objects: `{memories: […]}`, with `issues` where something was missing, `{state: {…} or null}`
+    and `{snapshots: […]}`; what goes wrong comes back as `{success: false, error, hint}`.
 
     Args:
         stores: Open stores; they are not closed by the tools.
@@ -96,7 +97,7 @@ def build_memory_tools(stores: MemoryStores) -> list[BaseTool]:
             "search_story_memory_tool",
             "Search what the story has established, by meaning and by words. Use it for facts, events,"
             " promises and secrets: one question per call. Returns memories, best first, each with its"
-            " chapter and scene.",
+            " chapter and scene; one with superseded_by is outdated, and held_by names the source_id of what holds.",
             bodies.search,
             SearchStoryMemoryArguments,
         ),
@@ -124,8 +125,10 @@ class _MemoryToolBodies:
     def search(
         self, *, project_id: str, query: str, as_of: PositionArgument | None = None, **filters: Any
     ) -> Answer:
-        found = self._tools.search_story_memory(project_id, query, as_of=_position(as_of), **filters)
-        return {"memories": [chunk.model_dump(mode="json", exclude_none=True) for chunk in found]}
+        found = self._tools.rank_story_memory(project_id, query, as_of=_position(as_of), **filters)
+        answer: Answer = {"memories": [_told(each) for each in found.memories]}
+        issues = [issue.message for issue in found.issues]
+        return answer | ({"issues": issues} if issues else {})
 
     def state(self, *, project_id: str, entity_id: str, **position: int | None) -> Answer:
         state = self._tools.get_entity_state(project_id, entity_id, **position)
@@ -136,6 +139,11 @@ class _MemoryToolBodies:
     ) -> Answer:
         found = self._tools.get_recent_timeline(project_id, chapter_index, as_of=_position(as_of), **window)
         return {"snapshots": [snapshot.model_dump(mode="json") for snapshot in found]}
+
+
+def _told(memory: RankedMemory) -> dict[str, Any]:
+    told = memory.chunk.model_dump(mode="json", exclude_none=True)
+    return told | ({"held_by": memory.held_by.source_id or memory.held_by.chunk_id} if memory.held_by else {})
 
 
 def _position(argument: PositionArgument | None) -> StoryPosition | None:

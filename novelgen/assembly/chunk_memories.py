@@ -13,7 +13,7 @@ from novelgen.memory.search import Candidate, SearchQuery, SearchRequest
 from novelgen.models.chunk_context import ChunkContextRequest, ChunkMemory
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.selection.duplicates import DuplicateFinder
-from novelgen.selection.rank_fusion import RANK_CONSTANT
+from novelgen.selection.fusion import RANK_CONSTANT
 from novelgen.selection.select import best_ranks
 from novelgen.selection.table import DISTILLED_TYPES
 from novelgen.text.chunks import chunk_text
@@ -28,7 +28,7 @@ QUERY_CHARACTERS = 600
 """A query is cut to so many: embedding models read no more, and more words find everything."""
 
 FOUND_BY_RANK = 10
-"""An unattached memory counts when some query ranks it so high; beyond, an arm only fills its list."""
+"""An unattached memory counts when some query ranks it so high; beyond, a retriever only fills its list."""
 
 RELEVANCE, ATTACHED, IMPORTANCE = 0.4, 0.4, 0.2
 """Shares of the score, each part from 0 to 1."""
@@ -94,7 +94,7 @@ def choose_for_chunk(
     Args:
         request: The text, its position and the limit.
         mentions: Whom it names.
-        candidates: What the arms found; what does not lie before the position is dropped once more.
+        candidates: What the retrievers found; what does not lie before the position is dropped once more.
         linked: How many distilled memories its entities have in all; None counts those found alone.
 
     Returns:
@@ -117,7 +117,7 @@ def choose_for_chunk(
 
 
 def _not_found(linked: int | None, here: set[str], candidates: Sequence[Candidate]) -> int:
-    """How many linked memories no arm brought: an arm lists so many and no more."""
+    """How many linked memories no retriever brought: a retriever lists so many and no more."""
     found = sum(
         each.chunk.content_type in DISTILLED_TYPES and bool(here & set(each.chunk.entities_mentioned))
         for each in candidates

@@ -12,8 +12,8 @@ from langchain_core.runnables import RunnableLambda
 
 from novelgen.assembly.chunk_glossary import TextMention, mentioned_in
 from novelgen.assembly.chunk_memories import choose_for_chunk, chunk_search
-from novelgen.chains.arm_tracing import trace_arms
 from novelgen.chains.outages import issue_of
+from novelgen.chains.retriever_tracing import trace_retrievers
 from novelgen.chains.stepwise_chain import StepwiseChain
 from novelgen.chains.untraced import NOTHING_FOUND, Untraced, untraced_search
 from novelgen.deadlines import run_concurrently
@@ -98,7 +98,7 @@ class ChunkContextChain(StepwiseChain[ChunkInput, ChunkContext]):
         return _Run(request, language=language, mentions=tuple(mentions)).with_issues(*issues)
 
     def _retrieve(self, run: _Run) -> _Run:
-        # The arms are given less than the whole, so that those that answer are heard.
+        # The retrievers are given less than the whole, so that those that answer are heard.
         asked = chunk_search(run.request, run.mentions, timeout_s=self._timeout_s * 0.9)
         if not asked.queries or not run.request.limit:
             return run
@@ -106,7 +106,7 @@ class ChunkContextChain(StepwiseChain[ChunkInput, ChunkContext]):
         outcome = run_concurrently(calls, timeouts_s={"search": self._timeout_s})["search"]
         issue = issue_of("search", outcome, propagate_bugs=self._propagate_bugs)
         search: SearchResult = outcome.value or SearchResult()
-        trace_arms(asked, search)
+        trace_retrievers(asked, search)
         return replace(run, found=untraced_search(search)).with_issues(issue, *search.issues)
 
 

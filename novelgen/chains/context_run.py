@@ -46,7 +46,7 @@ class ContextRun:
 
     @property
     def search(self) -> SearchResult:
-        """What all arms found."""
+        """What all retrievers found."""
         return self.found.value
 
     def with_outline(self, outline: StoryOutline) -> ContextRun:
@@ -55,7 +55,7 @@ class ContextRun:
         return replace(self, story=Untraced(outline, shown))
 
     def with_search(self, search: SearchResult) -> ContextRun:
-        """Return the run with what all arms found."""
+        """Return the run with what all retrievers found."""
         return replace(self, found=untraced_search(search))
 
     def with_issues(self, *issues: ReportIssue) -> ContextRun:

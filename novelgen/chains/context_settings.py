@@ -19,7 +19,10 @@ class ContextSettings(BaseModel):
     max_states: int = Field(default=20, ge=0)
     context_window: int = Field(default=2, ge=0, description="Chapters around in the timeline.")
     candidates_per_query: int = Field(
-        default=200, ge=1, le=1000, description="Found per query and arm, of which the budget takes the best."
+        default=200,
+        ge=1,
+        le=1000,
+        description="Found per query and retriever, of which the budget takes the best.",
     )
     tool_timeout_s: float = Field(default=8.0, gt=0, description="Deadline of each tool call.")
     chain_timeout_s: float = Field(default=10.0, gt=0, description="Budget of the whole, without the model.")

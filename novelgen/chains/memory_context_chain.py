@@ -18,11 +18,11 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 
 from novelgen.assembly.context import assemble_context
-from novelgen.chains.arm_tracing import trace_arms
 from novelgen.chains.context_run import ContextRun
 from novelgen.chains.context_settings import ContextSettings
 from novelgen.chains.context_writer import ContextWriter
 from novelgen.chains.outages import issue_of
+from novelgen.chains.retriever_tracing import trace_retrievers
 from novelgen.chains.stepwise_chain import StepwiseChain
 from novelgen.deadlines import CallOutcome, run_concurrently
 from novelgen.errors import ContextWriteError
@@ -59,7 +59,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
     in `report.issues`.
 
     A callback handler sees the run with the tag "novelgen" and, as metadata, its project and place; under it
-    the runs read_outline, plan (with the model's call), retrieve (with one run per arm), select and write.
+    the runs read_outline, plan (with the model's call), retrieve (with one run per retriever), select and write.
 
     Args:
         memory: The memory tools, `runtime`'s or a double; a search alone is enough.
@@ -157,7 +157,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         issues = (self._issue(stage, outcome) for stage, outcome in outcomes.items())
         run = run.with_issues(*(issue for issue in issues if issue is not None))
         search = outcomes["search"].value or run.search
-        trace_arms(asked, search)
+        trace_retrievers(asked, search)
         return replace(
             run.with_issues(*search.issues).with_timings(dict(search.timings_s)).with_search(search),
             states=outcomes["states"].value or (),
@@ -204,7 +204,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
             entity_ids=run.plan.entity_ids,
             as_of=run.request.position,
             candidates_per_query=self._settings.candidates_per_query,
-            # The arms are given less than the tool, so that those that answer are heard.
+            # The retrievers are given less than the tool, so that those that answer are heard.
             timeout_s=timeout_s * 0.9,
         )
 

@@ -32,7 +32,7 @@ class Untraced(Generic[T]):
 
 
 def untraced_search(search: SearchResult) -> Untraced[SearchResult]:
-    """Hold what all arms found; a trace has the best of each arm in a run of its own."""
+    """Hold what all retrievers found; a trace has the best of each retriever in a run of its own."""
     return Untraced(search, f"{len(search.candidates)} candidates")
 
 

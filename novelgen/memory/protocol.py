@@ -67,7 +67,7 @@ class StoryMemory(MemoryTools, Protocol):
         ...
 
     def search(self, request: SearchRequest) -> SearchResult:
-        """Run all queries of a request over all arms and return the candidates, unranked across arms."""
+        """Run all queries of a request over all retrievers and return the candidates, unranked across retrievers."""
         ...
 
     def get_entity_states(

@@ -86,11 +86,20 @@ def _timeline_lines(context: SceneMemoryContext, names: Mapping[str, str], label
 
 
 def _memory_lines(context: SceneMemoryContext, labels: Labels) -> list[str]:
+    outdated = {chunk.chunk_id for chunk in context.relevant_memories if chunk.superseded_by is not None}
     if context.report and context.report.items:
         items = prompt_order(context.report.items)
-        return [f"- [{place_of(item.model_dump(), labels)}] {item.text}" for item in items]
+        return [
+            f"- [{place_of(item.model_dump(), labels)}] {item.text}"
+            f"{labels.outdated if item.chunk_id in outdated else ''}"
+            for item in items
+        ]
     chunks = sorted(
         context.relevant_memories,
         key=lambda chunk: (chunk.chapter_index or -1, chunk.scene_index or -1, chunk.chunk_id),
     )
-    return [f"- [{place_of(chunk.model_dump(), labels)}] {chunk.content}" for chunk in chunks]
+    return [
+        f"- [{place_of(chunk.model_dump(), labels)}] {chunk.content}"
+        f"{labels.outdated if chunk.chunk_id in outdated else ''}"
+        for chunk in chunks
+    ]

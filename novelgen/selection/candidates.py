@@ -1,21 +1,29 @@
-"""What the choice is made from: candidates found by the arms, and the planned scene they are judged against."""
+"""What the choice is made from: candidates found by the retrievers, and the planned scene they are judged against."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Literal
 
-from novelgen.memory.search import ArmHit, Candidate, Vector
+from novelgen.memory.search import Candidate, RetrieverHit, Vector
 from novelgen.models.loop import OpenLoop
 
-__all__ = ["LEXICAL_ARM", "SEMANTIC_ARM", "ArmHit", "Candidate", "QueryKind", "SceneFacts", "SceneKey"]
+__all__ = [
+    "LEXICAL_RETRIEVER",
+    "SEMANTIC_RETRIEVER",
+    "Candidate",
+    "QueryKind",
+    "RetrieverHit",
+    "SceneFacts",
+    "SceneKey",
+]
 __all__ += ["SceneQuery", "SelectionScene", "Vector"]
 
 SceneKey = tuple[int, int]
 QueryKind = Literal["plan", "purpose", "action", "place", "character", "pair", "model", "other"]
 
-SEMANTIC_ARM = "semantic"
-LEXICAL_ARM = "lexical"
+SEMANTIC_RETRIEVER = "semantic"
+LEXICAL_RETRIEVER = "lexical"
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ import numpy as np
 
 from novelgen.models.loop import LOOP_WEIGHTS
 from novelgen.models.memory import CONSOLIDATED
-from novelgen.selection.candidates import LEXICAL_ARM, SceneFacts, SelectionScene
-from novelgen.selection.fusion import Column, arm_scores, pool_best, semantic_scores, standardise
+from novelgen.selection.candidates import LEXICAL_RETRIEVER, SceneFacts, SelectionScene
+from novelgen.selection.fusion import Column, pool_best, retriever_scores, semantic_scores, standardise
 from novelgen.selection.neighbours import similar_scenes, spread_evidence, surroundings
 from novelgen.selection.passages import novelty, shared_words
 from novelgen.selection.table import DISTILLED_TYPES, SUMMARY_TYPE, CandidateTable
@@ -109,7 +109,7 @@ def _weighted_columns(
     )
     relevance = pool_best(meaning, weights.best_queries)
     if table.is_distilled:
-        shared = standardise(arm_scores(LEXICAL_ARM, voting, table.candidates), table.measure)
+        shared = standardise(retriever_scores(LEXICAL_RETRIEVER, voting, table.candidates), table.measure)
         words = pool_best(shared, weights.best_queries)
     else:
         words = shared_words(table, scene, names_share=weights.text_alone_names)
@@ -179,7 +179,7 @@ def _parts_of_scenes(
 
 
 def _lifted(evidence: Column) -> Column:
-    """Give scenes without evidence the least that was found: the arms looked, and passed them over."""
+    """Give scenes without evidence the least that was found: the retrievers looked, and passed them over."""
     known = evidence[~np.isnan(evidence)]
     return np.nan_to_num(evidence, nan=float(known.min()) if len(known) else 0.0)
 

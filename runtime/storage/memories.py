@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Select, func, select, tuple_
+from sqlalchemy import Select, func, or_, select, tuple_
 
 from novelgen.models.memory import WORDS_ONLY, ContentType, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
@@ -18,6 +18,9 @@ from runtime.storage.records import MemoryFilter, MemoryStatus, StoredMemory
 from runtime.storage.session import AnyRow, batches, own_rows
 from runtime.storage.supersession import superseded_by
 from runtime.storage.tables import CHUNKS
+
+MAX_REPLACEMENTS = 50
+"""So many steps from a replaced memory to the one that holds are followed; a slot's values are one step."""
 
 
 class MemoryRepository(AuthorMemories):
@@ -81,6 +84,35 @@ class MemoryRepository(AuthorMemories):
         rows = {row.chunk_id: row for row in found}
         ordered = [rows[chunk_id] for chunk_id in dict.fromkeys(chunk_ids) if chunk_id in rows]
         return self._chunks(project_id, ordered, as_of)
+
+    def holding(
+        self, project_id: str, chunks: Sequence[StoryMemoryChunk], *, as_of: StoryPosition = END_OF_STORY
+    ) -> dict[str, StoryMemoryChunk]:
+        """Return what holds at a position in the place of memories that something replaced.
+
+        Args:
+            project_id: The project.
+            chunks: Memories as they were read at the position.
+            as_of: Position of the read.
+
+        Returns:
+            Chunk id of each replaced memory to the last of the chain that replaced it; those are left out of which
+            nothing that holds can be read.
+        """
+        pending = {chunk.chunk_id: chunk for chunk in chunks if chunk.superseded_by is not None}
+        holding: dict[str, StoryMemoryChunk] = {}
+        for _ in range(MAX_REPLACEMENTS):
+            if not pending:
+                break
+            successors = self._successors(project_id, list(pending.values()), as_of)
+            followed = {
+                name: successors[chunk.chunk_id]
+                for name, chunk in pending.items()
+                if chunk.chunk_id in successors
+            }
+            holding |= {name: chunk for name, chunk in followed.items() if chunk.superseded_by is None}
+            pending = {name: chunk for name, chunk in followed.items() if chunk.superseded_by is not None}
+        return holding
 
     def filtered_ids(
         self, project_id: str, memory_filter: MemoryFilter | None = None, *, limit: int | None = None
@@ -179,6 +211,36 @@ class MemoryRepository(AuthorMemories):
             .where(CHUNKS.c.project_id == project_id, self._session.among(CHUNKS.c.chunk_id, chunk_ids))
             .values(last_accessed_at=self._session.now())
         )
+
+    def _successors(
+        self, project_id: str, replaced: Sequence[StoryMemoryChunk], as_of: StoryPosition
+    ) -> dict[str, StoryMemoryChunk]:
+        """Return the last of each memory's slot where that came later, else what replaced it by name."""
+        names = {chunk.superseded_by for chunk in replaced if chunk.superseded_by}
+        slots = {chunk.slot_type for chunk in replaced if chunk.slot_type}
+        sources = {chunk.source_id for chunk in replaced if chunk.source_id}
+        among = self._session.among
+        # What replaced a consolidated memory names one of its sources, and is found by its own id alone.
+        statement = self._visible(project_id, as_of).where(
+            or_(
+                among(CHUNKS.c.slot_type, slots),
+                among(CHUNKS.c.supersedes, sources),
+                among(CHUNKS.c.source_id, names),
+                among(CHUNKS.c.chunk_id, names),
+            )
+        )
+        rows = self._session.rows(statement.order_by(*story_order(CHUNKS), CHUNKS.c.row_id))
+        found = self._chunks(project_id, rows, as_of)
+        by_name = {each.source_id or each.chunk_id: each for each in found}
+        last_of_slot = {each.slot_type: each for each in found if each.slot_type}
+        successors: dict[str, StoryMemoryChunk] = {}
+        for chunk in replaced:
+            last = last_of_slot.get(chunk.slot_type) if chunk.slot_type else None
+            if last is None or last.chunk_id == chunk.chunk_id:
+                last = by_name.get(chunk.superseded_by or "")
+            if last is not None:
+                successors[chunk.chunk_id] = last
+        return successors
 
     def _weighty(
         self,

@@ -54,7 +54,7 @@ def print_memories(chunks: Sequence[StoryMemoryChunk], labels: ViewLabels) -> No
             place_text(chunk.chapter_index, chunk.scene_index, labels),
             chunk.content_type,
             chunk.importance,
-            chunk.content,
+            marked_text(chunk, labels),
         )
         for chunk in chunks
     ]
@@ -62,3 +62,10 @@ def print_memories(chunks: Sequence[StoryMemoryChunk], labels: ViewLabels) -> No
         print_text(labels.nothing)
         return
     print_table((labels.entity_id, labels.place, labels.kind, labels.importance, labels.text), rows, wide=4)
+
+
+def marked_text(chunk: StoryMemoryChunk, labels: ViewLabels) -> str:
+    """Return the text of a memory, and where something replaced it, what."""
+    if chunk.superseded_by is None:
+        return chunk.content
+    return f"{chunk.content} {labels.outdated.format(source=chunk.superseded_by)}"

@@ -39,11 +39,18 @@ def _print_scores(report: ContextReport, labels: ViewLabels) -> None:
             item.source_id or item.chunk_id,
             f"{item.score:.3f}",
             ", ".join(f"{part} {value:.2f}" for part, value in item.score_parts.items()),
-            ", ".join(f"{arm} {rank}" for arm, rank in item.arm_ranks.items()),
+            ", ".join(f"{retriever} {rank}" for retriever, rank in item.arm_ranks.items()),
         )
         for number, item in enumerate(report.items, start=1)
     ]
-    headings = (labels.number, labels.place, labels.entity_id, labels.score, labels.score_parts, labels.arms)
+    headings = (
+        labels.number,
+        labels.place,
+        labels.entity_id,
+        labels.score,
+        labels.score_parts,
+        labels.retrievers,
+    )
     print_table(headings, rows, wide=4)
 
 
