@@ -132,11 +132,16 @@ class MemoryStores:
         )
 
     def ensure_project(self, project_id: str, *, name: str = "", language: str = "") -> None:
-        """Create a project where there is none; one that exists is left as it is."""
+        """Create a project where there is none; one that exists, or was made meanwhile, is left as it is."""
         try:
             self.database(project_id)
         except UnknownProjectError:
-            self.create_project(project_id, name=name, language=language)
+            paths = self.paths(project_id)
+            with self._database_lock:
+                database = self._open_database(paths, create=True)
+                with database.write() as unit:
+                    unit.projects.ensure(paths.project_id, name=name or paths.project_id, language=language)
+                self._known_projects.add(paths.project_id)
 
     def vectors(self, project_id: str) -> VectorStoreManager:
         """Return the vector index of a project, made for the configured embedding model.

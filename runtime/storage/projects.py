@@ -38,9 +38,25 @@ class ProjectRepository:
             InvalidProjectIdError: When the id is not a plain, path-free string.
             UserInputError: When a project of that id is stored already.
         """
-        project_id = require_project_id(project_id)
+        if not self.ensure(project_id, name=name, language=language, settings=settings):
+            raise UserInputError(f"a project {project_id!r} exists already; choose another id")
+        return self.require(project_id)
+
+    def ensure(
+        self,
+        project_id: str,
+        *,
+        name: str = "",
+        language: str = "",
+        settings: dict[str, Any] | None = None,
+    ) -> bool:
+        """Create a project unless it exists, which is left as it is; tell whether it was created.
+
+        Raises:
+            InvalidProjectIdError: When the id is not a plain, path-free string.
+        """
         statement = self._session.upsert(PROJECTS).values(
-            project_id=project_id,
+            project_id=require_project_id(project_id),
             name=name,
             language=language,
             created_at=self._session.now(),
@@ -51,9 +67,7 @@ class ProjectRepository:
         created = statement.on_conflict_do_nothing(index_elements=["project_id"]).returning(
             PROJECTS.c.project_id
         )
-        if not self._session.rows(created):
-            raise UserInputError(f"a project {project_id!r} exists already; choose another id")
-        return self.require(project_id)
+        return bool(self._session.rows(created))
 
     def get(self, project_id: str) -> StoredProject | None:
         """Return a project, or None when there is none of that id."""

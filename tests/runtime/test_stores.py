@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -93,6 +94,21 @@ def test_a_project_cannot_be_created_twice(stores: MemoryStores) -> None:
         stores.create_project("a", name="second")
     with stores.database("a").read() as unit:
         assert unit.projects.require("a").name == "first"
+
+
+def test_several_that_open_a_new_project_at_once_all_succeed(tmp_path: Path) -> None:
+    """Each with its own connections, as programs have them; the project is made once."""
+    begin = threading.Barrier(6)
+
+    def opened(number: int) -> str:
+        with _stores(tmp_path / "projects") as stores:
+            begin.wait()
+            stores.ensure_project("a", name=f"by {number}")
+            with stores.database("a").read() as unit:
+                return unit.projects.require("a").name
+
+    with ThreadPoolExecutor(6) as pool:
+        assert len(set(pool.map(opened, range(6)))) == 1
 
 
 def test_other_folders_are_no_projects(stores: MemoryStores, tmp_path: Path) -> None:

@@ -120,12 +120,8 @@ def _require_stored(stores: MemoryStores, project_id: str) -> None:
 def _ensure_stored(stores: MemoryStores, project_id: str, given: Settings | None) -> None:
     """Create the project, or let what is stored follow what settings.json says, where there is one."""
     settings = given or Settings()
-    try:
-        database = stores.database(project_id)
-    except UnknownProjectError:
-        stores.create_project(project_id, name=settings.project_name, language=settings.language)
-        database = stores.database(project_id)
-    with database.write() as unit:
+    stores.ensure_project(project_id, name=settings.project_name, language=settings.language)
+    with stores.database(project_id).write() as unit:
         stored = unit.projects.require(project_id)
         name, language = settings.project_name or stored.name, settings.language or stored.language
         kept = {"parts": [], **stored.settings}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+import time
 from pathlib import Path
 
 from alembic import command
@@ -9,12 +11,15 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import URL, Connection, Engine, inspect, text
+from sqlalchemy.exc import OperationalError
 
 from novelgen.errors import SchemaVersionError
 from runtime.storage.connection import WRITING, postgres_engine, sqlite_engine
 from runtime.storage.tables import METADATA
 
 HEAD = "head"
+OPENING_PATIENCE = 4
+PAUSE_S = 0.05
 _POSTGRES_LOCK = 7_203_554_101
 """Key of the advisory lock under which one process at a time migrates a server's database."""
 
@@ -24,13 +29,27 @@ def migrate_to_head(url: URL, *, busy_timeout_s: float, target: str = HEAD) -> N
 
     Args:
         url: The database.
-        busy_timeout_s: Seconds to wait for another process.
+        busy_timeout_s: Seconds to wait for another process that writes; `OPENING_PATIENCE` times as long for those
+            that open the same new database.
         target: A revision; the newest by default.
 
     Raises:
         SchemaVersionError: When the database was written by a newer version, or by another program.
         sqlalchemy.exc.DBAPIError: When the database fails.
     """
+    ends_s = time.monotonic() + OPENING_PATIENCE * busy_timeout_s
+    while True:
+        try:
+            _migrate(url, busy_timeout_s, target)
+        except (sqlite3.OperationalError, OperationalError) as error:
+            if not _is_busy(error) or time.monotonic() >= ends_s:
+                raise
+            time.sleep(PAUSE_S)
+        else:
+            return
+
+
+def _migrate(url: URL, busy_timeout_s: float, target: str) -> None:
     engine = _engine(url, busy_timeout_s)
     try:
         script = ScriptDirectory(str(Path(__file__).parent))
@@ -44,6 +63,13 @@ def migrate_to_head(url: URL, *, busy_timeout_s: float, target: str = HEAD) -> N
                 command.upgrade(_config(connection), target)
     finally:
         engine.dispose()
+
+
+def _is_busy(error: sqlite3.OperationalError | OperationalError) -> bool:
+    """Tell whether SQLite was busy: a file that turns to its write-ahead log says so at once, whatever the timeout."""
+    cause = error.orig if isinstance(error, OperationalError) else error
+    code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
+    return code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
 
 
 def _engine(url: URL, busy_timeout_s: float) -> Engine:
