@@ -271,7 +271,7 @@ def print_memories(chunks: Sequence[StoryMemoryChunk], labels: ViewLabels) -> No
             place_text(chunk.chapter_index, chunk.scene_index, labels),
             labels.value(chunk.content_type),
             chunk.importance,
-            _marked_text(chunk, labels),
+            marked_text(chunk, labels),
         )
         for chunk in chunks
     ]
@@ -281,7 +281,7 @@ def print_memories(chunks: Sequence[StoryMemoryChunk], labels: ViewLabels) -> No
     print_table((labels.entity_id, labels.place, labels.kind, labels.importance, labels.text), rows, wide=4)
 
 
-def _marked_text(chunk: StoryMemoryChunk, labels: ViewLabels) -> str:
+def marked_text(chunk: StoryMemoryChunk, labels: ViewLabels) -> str:
     """Return the text of a memory, and where something replaced it, what."""
     if chunk.superseded_by is None:
         return chunk.content
