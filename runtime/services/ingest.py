@@ -9,7 +9,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputError
+from novelgen.errors import InvalidFileError, InvalidPositionError, UnknownProjectError, UserInputError
+from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.models.user_file import Settings
 from runtime.files.paths import ProjectPaths
@@ -22,10 +23,10 @@ from runtime.files.project_files import (
     load_settings_file,
     record_files,
 )
-from runtime.ingest.compaction import compacted
 from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.embeddings import stored_otherwise
 from runtime.ingest.entities import store_entities
+from runtime.ingest.index_upkeep import rebuild_if_bloated
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.ingest import (
     IngestResult,
@@ -114,7 +115,9 @@ def ingest_project(
         f"scene {place} is stored, but its chapter has it no more; `novelgen scene delete {project_id} {place}`"
         for place in absent_scenes(stores, project_id, scenes)
     ]
-    report.indexing = compacted(stores, project_id, drain_outbox(stores, project_id, progress=index_progress))
+    report.indexing = rebuild_if_bloated(
+        stores, project_id, drain_outbox(stores, project_id, progress=index_progress)
+    )
     report.warnings += [issue.message for issue in consolidate_beyond_setting(stores, project_id)]
     if not sources.files:
         report.warnings.append(f"no chapters in {str(paths.chapters)!r}; write chapter_001.json, .txt or .md")
@@ -193,6 +196,56 @@ def store_scene(
     )
     stores.ensure_project(project_id)
     return ingest_scene(stores, project_id, scene)
+
+
+def ingest_finished_scene(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    position: StoryPosition,
+    text: str | None = None,
+    record: SceneRecord | None = None,
+    title: str = "",
+) -> IngestReport:
+    """Take one finished scene in; it takes the place of what was stored there, and of nothing else.
+
+    Args:
+        stores: The stores.
+        project_id: The project; it is created when there is none.
+        position: Place of the scene.
+        text: The scene; None keeps the stored one, for which the record is.
+        record: What the scene established; without one it keeps the stored record while its text is the same.
+        title: The scene's title.
+
+    Raises:
+        InvalidPositionError: When the place is no scene.
+        UnknownSceneError: When there is no text, and no scene is stored there.
+        UserInputError: When the text is empty or too long.
+        DatabaseError: When the database fails.
+    """
+    if position.chapter_index is None or position.scene_index is None:
+        raise InvalidPositionError(f"{str(position)!r} is no scene; pass chapter_index and scene_index")
+    if text is not None and not text.strip():
+        raise UserInputError(f"there is no text for scene {str(position)!r}; nothing was stored")
+    _follow_settings(stores, project_id, load_settings_file(stores.paths(project_id).settings_file))
+    if text is None:
+        with stores.database(project_id).read() as unit:
+            stored = unit.scenes.require(position)
+        text, title = stored.text or "", title or stored.title
+    result = store_scene(
+        stores,
+        project_id,
+        chapter_index=position.chapter_index,
+        scene_index=position.scene_index,
+        text=text,
+        title=title,
+        record=record,
+    )
+    warnings = [issue.message for issue in result.issues if issue not in result.indexing.issues]
+    report = IngestReport(
+        project_id=project_id, scenes=result.scenes, warnings=warnings, indexing=result.indexing
+    )
+    return _counted(stores, report)
 
 
 class _Sources:

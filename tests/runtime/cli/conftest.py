@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from runtime.cli.main import novelgen
 from runtime.vectors.locations import EmbeddedIndex
-from runtime.vectors.sharing import DEFAULT_REGISTRY
+from runtime.vectors.process import DEFAULT_REGISTRY
 from tests.runtime.cli.small_project import write_project
 
 Run = Callable[..., Result]

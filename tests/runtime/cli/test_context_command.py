@@ -176,16 +176,25 @@ def test_a_project_with_nothing_stored_gives_an_empty_context(run: Run, written:
     assert f"run `novelgen ingest {PROJECT}`" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [
+        ("openai:gpt-4.1-mini", "needs a key: set OPENAI_API_KEY"),
+        ("gpt-4o", "'openai:gpt-4o', needs a key: set OPENAI_API_KEY"),
+        ("deepseek-chat", "pip install 'langchain-deepseek'"),
+        ("nobody:model", "write provider:model"),
+    ],
+)
 def test_a_configured_model_that_cannot_be_built_degrades(
-    run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch, model: str, told: str
 ) -> None:
-    """A key that is missing in the settings leaves the planning to the rules and is said."""
-    monkeypatch.setenv("NOVELGEN_MODEL", "openai:gpt-4.1-mini")
+    """A key, package or provider that is missing in the settings leaves the planning to the rules and is said."""
+    monkeypatch.setenv("NOVELGEN_MODEL", model)
     result = run("context", *SCENE, "--json")
     report = shown_context(result)["report"]
     assert result.exit_code == 0
     assert report["planner"]["used"] == "rules"
-    assert any("needs a key" in issue["message"] for issue in report["issues"])
+    assert any(told in issue["message"] for issue in report["issues"])
 
 
 def test_a_model_of_the_command_line_that_cannot_be_built_is_bad_input(run: Run, ingested: Path) -> None:
