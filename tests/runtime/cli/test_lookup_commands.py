@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from runtime.cli.actions.search import print_memories
 
 from runtime.cli.labels import view_labels_for
+from runtime.cli.views import print_memories
 from tests.runtime.cli.conftest import Run
 from tests.runtime.cli.small_project import PROJECT
 from tests.support.stories import MEMORIES
