@@ -12,7 +12,7 @@ from langchain_core.runnables import RunnableLambda
 
 from novelgen.assembly.chunk_memories import TextMention, choose_for_chunk, chunk_search, mentioned_in
 from novelgen.chains.stepwise_chain import StepwiseChain, issue_of
-from novelgen.chains.tracing import NOTHING_FOUND, Untraced, trace_arms, untraced_search
+from novelgen.chains.tracing import NOTHING_FOUND, Untraced, trace_retrievers, untraced_search
 from novelgen.deadlines import run_concurrently
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.protocol import MemoryTools, StoryMemory, as_story_memory
@@ -101,7 +101,7 @@ class ChunkContextChain(StepwiseChain[ChunkInput, ChunkContext]):
         outcome = run_concurrently(calls, timeouts_s={"search": self._timeout_s})["search"]
         issue = issue_of("search", outcome, propagate_bugs=self._propagate_bugs)
         search: SearchResult = outcome.value or SearchResult()
-        trace_arms(asked, search)
+        trace_retrievers(asked, search)
         return replace(run, found=untraced_search(search)).with_issues(issue, *search.issues)
 
 

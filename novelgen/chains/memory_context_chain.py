@@ -20,7 +20,7 @@ from langchain_core.runnables import RunnableConfig, RunnableLambda
 
 from novelgen.assembly.scene_context import assemble_context
 from novelgen.chains.stepwise_chain import StepwiseChain, issue_of
-from novelgen.chains.tracing import NOTHING_FOUND, Untraced, trace_arms, untraced_search
+from novelgen.chains.tracing import NOTHING_FOUND, Untraced, trace_retrievers, untraced_search
 from novelgen.deadlines import CallOutcome, run_concurrently
 from novelgen.errors import ContextWriteError, UnknownProjectError
 from novelgen.memory.outline import StoryOutline
@@ -238,7 +238,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         issues = (self._issue(stage, outcome) for stage, outcome in outcomes.items())
         run = run.with_issues(*(issue for issue in issues if issue is not None))
         search = outcomes["search"].value or run.search
-        trace_arms(asked, search)
+        trace_retrievers(asked, search)
         return replace(
             run.with_issues(*search.issues).with_timings(dict(search.timings_s)).with_search(search),
             states=outcomes["states"].value or (),

@@ -42,11 +42,11 @@ def untraced_search(search: SearchResult) -> Untraced[SearchResult]:
 
 NOTHING_FOUND = untraced_search(SearchResult())
 
-SHOWN_IDS = 20
+MAX_SHOWN_IDS = 20
 """So many chunk ids of an arm are in its run, its best first."""
 
 
-def trace_arms(request: SearchRequest, search: SearchResult) -> None:
+def trace_retrievers(request: SearchRequest, search: SearchResult) -> None:
     """Tell the handlers of the running step what each arm of a finished search found.
 
     Every arm becomes a run `arm_<name>` under the step, tagged "arm": what it was asked goes in, the number
@@ -57,7 +57,7 @@ def trace_arms(request: SearchRequest, search: SearchResult) -> None:
         request: What was asked.
         search: What all arms found.
     """
-    for arm, output in arm_summaries(search).items():
+    for arm, output in retriever_summaries(search).items():
         asked = {
             "queries": [query.text for query in request.queries],
             "entity_ids": request.entity_ids,
@@ -66,12 +66,12 @@ def trace_arms(request: SearchRequest, search: SearchResult) -> None:
         RunnableLambda(partial(_told, output)).invoke(asked, {"run_name": f"arm_{arm}", "tags": ["arm"]})
 
 
-def arm_summaries(search: SearchResult) -> Mapping[str, dict[str, Any]]:
+def retriever_summaries(search: SearchResult) -> Mapping[str, dict[str, Any]]:
     """Sum up what each arm of a search found.
 
     Returns:
         Arm name to `candidates` (how many), `best` (chunk ids by the best rank in that arm, at most
-        `SHOWN_IDS`), `elapsed_s` (None where unknown) and `issues`; arms in order of name, those that only
+        `MAX_SHOWN_IDS`), `elapsed_s` (None where unknown) and `issues`; arms in order of name, those that only
         failed included.
     """
     ranks: dict[str, dict[str, int]] = {}
@@ -91,7 +91,7 @@ def _told(output: Mapping[str, Any], _: object) -> Mapping[str, Any]:
 def _summary(arm: str, ranks: Mapping[str, int], search: SearchResult) -> dict[str, Any]:
     return {
         "candidates": len(ranks),
-        "best": sorted(ranks, key=lambda chunk_id: (ranks[chunk_id], chunk_id))[:SHOWN_IDS],
+        "best": sorted(ranks, key=lambda chunk_id: (ranks[chunk_id], chunk_id))[:MAX_SHOWN_IDS],
         "elapsed_s": search.timings_s.get(f"arm_{arm}"),
         "issues": [f"{issue.kind}: {issue.message}" for issue in search.issues if issue.stage == arm],
     }

@@ -11,7 +11,7 @@ import pytest
 from langchain_core.runnables import RunnableLambda
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
-from novelgen.chains.tracing import arm_summaries
+from novelgen.chains.tracing import retriever_summaries
 from novelgen.errors import DatabaseError, InvalidProjectIdError, VectorIndexError
 from novelgen.memory.search import ArmHit, Candidate, SearchResult
 from novelgen.models.context import MemoryContextRequest, ReportIssue, SceneMemoryContext
@@ -106,7 +106,7 @@ def test_the_summary_of_an_arm_counts_each_memory_once_and_names_its_failures() 
         issues=(ReportIssue(stage="lexical", kind="timeout", message="too slow"),),
         timings_s={"arm_semantic": 0.2, "arm_lexical": 5.0, "outline": 1.0},
     )
-    assert arm_summaries(search) == {
+    assert retriever_summaries(search) == {
         "lexical": {"candidates": 0, "best": [], "elapsed_s": 5.0, "issues": ["timeout: too slow"]},
         "semantic": {"candidates": 2, "best": ["k-M2", "k-M1"], "elapsed_s": 0.2, "issues": []},
     }
