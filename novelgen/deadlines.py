@@ -20,6 +20,27 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
+class Deadline:
+    """The moment by which a call must be back, passed down to whatever it calls.
+
+    Args:
+        ends_at: Of `time.monotonic`.
+    """
+
+    ends_at: float
+
+    @classmethod
+    def after(cls, timeout_s: float) -> Deadline:
+        """Return the moment so many seconds from now."""
+        return cls(time.monotonic() + timeout_s)
+
+    @property
+    def remaining_s(self) -> float:
+        """Seconds that are left, never below zero."""
+        return max(0.0, self.ends_at - time.monotonic())
+
+
+@dataclass(frozen=True, slots=True)
 class CallOutcome(Generic[Result]):
     """What became of one call: its value, or the error that it raised.
 

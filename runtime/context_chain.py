@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from langchain_core.language_models import BaseChatModel
 
-from novelgen.chains.context_settings import ContextSettings
 from novelgen.chains.memory_context_chain import MemoryContextChain
+from novelgen.errors import ConfigurationError
 from runtime.memory_tools import StoryMemoryTools
-from runtime.providers.chat_models import build_chat_model
+from runtime.providers.chat_models import UnavailableChatModel, build_chat_model
 from runtime.providers.token_counters import build_token_counter
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
@@ -21,19 +21,23 @@ def build_context_chain(
 
     Args:
         stores: Open stores; the chain does not close them.
-        model: Chat model for planning; None takes that of the settings, and rules where they name none.
+        model: Chat model for planning; None takes that of the settings, and rules where they name none. One that
+            the settings name and that cannot be built costs its part: rules plan, and each report says why.
         write_files: Whether each context is written to the project's folder.
 
     Raises:
-        ConfigurationError: When the settings name a model that cannot be built.
+        ConfigurationError: When the settings name a token counter of no known form.
     """
     settings = stores.settings
     counting = build_token_counter(settings.memory.token_counter)
     return MemoryContextChain(
         StoryMemoryTools(stores),
-        model=model or configured_chat_model(settings),
-        writer=JsonContextWriter(settings.projects_dir) if write_files else None,
-        settings=context_settings(settings),
+        model=model or _planning_model(settings),
+        writer=(
+            JsonContextWriter(settings.projects_dir, require_project=stores.database) if write_files else None
+        ),
+        settings=settings.memory,
+        model_timeout_s=settings.model_timeout_s,
         count_tokens=counting.count_tokens,
         known_issues=[counting.issue] if counting.issue else [],
     )
@@ -54,18 +58,8 @@ def configured_chat_model(settings: NovelgenSettings) -> BaseChatModel | None:
     )
 
 
-def context_settings(settings: NovelgenSettings) -> ContextSettings:
-    """Return the budgets and deadlines of the chain that the program's settings ask for."""
-    memory = settings.memory
-    return ContextSettings(
-        memory_budget=memory.memory_budget,
-        state_budget=memory.state_budget,
-        timeline_budget=memory.timeline_budget,
-        max_states=memory.max_states,
-        quotas=memory.quotas,
-        weights=memory.weights,
-        context_window=memory.context_window,
-        tool_timeout_s=memory.tool_timeout_s,
-        chain_timeout_s=memory.chain_timeout_s,
-        model_timeout_s=settings.model_timeout_s,
-    )
+def _planning_model(settings: NovelgenSettings) -> BaseChatModel | None:
+    try:
+        return configured_chat_model(settings)
+    except ConfigurationError as error:
+        return UnavailableChatModel(reason=str(error))

@@ -6,17 +6,18 @@ see `runtime.story_tools.toolset.build_story_tools`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from langchain_core.tools import BaseTool
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from novelgen.models.memory import ContentType
-from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition
+from novelgen.models.position import END_OF_STORY, ChapterIndex, SceneIndex, StoryPosition
 from runtime.memory_tools import DEFAULT_CONTEXT_WINDOW, DEFAULT_TOP_K, MAX_TOP_K, StoryMemoryTools
 from runtime.stores import MemoryStores
-from runtime.story_tools.refusals import Answer
-from runtime.story_tools.structured_tool import structured_tool
+from runtime.story_tools.structured_tool import Answer, structured_tool
 
 MAX_CONTEXT_WINDOW = 100
 
@@ -81,7 +82,26 @@ class GetRecentTimelineArguments(_Arguments):
     )
 
 
-def build_memory_tools(stores: MemoryStores) -> list[BaseTool]:
+_DESCRIPTIONS = {
+    "search_story_memory_tool": (
+        "Search what the story has established, by meaning and by words. Use it for facts, events,"
+        " promises and secrets: one question per call. Returns memories, best first, each with its"
+        " chapter and scene."
+    ),
+    "get_entity_state_tool": (
+        "Look up how a character, place or thing stands at a point of the story: where it is, what it"
+        " holds, wants and knows. Returns null as state when nothing is known of it by then."
+    ),
+    "get_recent_timeline_tool": (
+        "List how characters, places and things stood at the end of the chapters around one chapter, in"
+        " story order. Use it to see what changed lately."
+    ),
+}
+
+
+def build_memory_tools(
+    stores: MemoryStores, *, project_id: str | None = None, as_of: StoryPosition | None = None
+) -> list[BaseTool]:
     """Build search_story_memory_tool, get_entity_state_tool and get_recent_timeline_tool over open stores.
 
     They answer with JSON objects: `{memories: […]}`, `{state: {…} or null}` and `{snapshots: […]}`; what goes
@@ -89,54 +109,57 @@ def build_memory_tools(stores: MemoryStores) -> list[BaseTool]:
 
     Args:
         stores: Open stores; they are not closed by the tools.
+        project_id: The only project that the tools can reach, which is no argument of theirs then; None lets each
+            call name its project.
+        as_of: Position that is being planned: no call reads what does not lie strictly before it. None means the
+            end of what is stored.
     """
-    bodies = _MemoryToolBodies(StoryMemoryTools(stores))
-    return [
-        structured_tool(
-            "search_story_memory_tool",
-            "Search what the story has established, by meaning and by words. Use it for facts, events,"
-            " promises and secrets: one question per call. Returns memories, best first, each with its"
-            " chapter and scene.",
-            bodies.search,
-            SearchStoryMemoryArguments,
-        ),
-        structured_tool(
-            "get_entity_state_tool",
-            "Look up how a character, place or thing stands at a point of the story: where it is, what it"
-            " holds, wants and knows. Returns null as state when nothing is known of it by then.",
-            bodies.state,
-            GetEntityStateArguments,
-        ),
-        structured_tool(
-            "get_recent_timeline_tool",
-            "List how characters, places and things stood at the end of the chapters around one chapter, in"
-            " story order. Use it to see what changed lately.",
-            bodies.timeline,
-            GetRecentTimelineArguments,
-        ),
+    bodies = _MemoryToolBodies(StoryMemoryTools(stores), as_of or END_OF_STORY)
+    tools: list[tuple[str, Callable[..., Answer], type[BaseModel]]] = [
+        ("search_story_memory_tool", bodies.search, SearchStoryMemoryArguments),
+        ("get_entity_state_tool", bodies.state, GetEntityStateArguments),
+        ("get_recent_timeline_tool", bodies.timeline, GetRecentTimelineArguments),
     ]
+    if project_id is not None:
+        tools = [
+            (name, partial(body, project_id=project_id), _without_project(arguments))
+            for name, body, arguments in tools
+        ]
+    return [structured_tool(name, _DESCRIPTIONS[name], body, arguments) for name, body, arguments in tools]
+
+
+def _without_project(arguments: type[BaseModel]) -> type[BaseModel]:
+    fields: dict[str, Any] = {
+        name: (field.annotation, field)
+        for name, field in arguments.model_fields.items()
+        if name != "project_id"
+    }
+    return create_model(f"Story{arguments.__name__}", __config__=ConfigDict(extra="forbid"), **fields)
 
 
 class _MemoryToolBodies:
-    def __init__(self, tools: StoryMemoryTools) -> None:
+    def __init__(self, tools: StoryMemoryTools, limit: StoryPosition) -> None:
         self._tools = tools
+        self._limit = limit
 
     def search(
         self, *, project_id: str, query: str, as_of: PositionArgument | None = None, **filters: Any
     ) -> Answer:
-        found = self._tools.search_story_memory(project_id, query, as_of=_position(as_of), **filters)
+        found = self._tools.search_story_memory(project_id, query, as_of=self._cut(as_of), **filters)
         return {"memories": [chunk.model_dump(mode="json", exclude_none=True) for chunk in found]}
 
     def state(self, *, project_id: str, entity_id: str, **position: int | None) -> Answer:
-        state = self._tools.get_entity_state(project_id, entity_id, **position)
+        cut = min(StoryPosition(**position), self._limit)
+        state = self._tools.get_entity_state(
+            project_id, entity_id, chapter_index=cut.chapter_index, scene_index=cut.scene_index
+        )
         return {"state": None if state is None else state.model_dump(mode="json")}
 
     def timeline(
         self, *, project_id: str, chapter_index: int, as_of: PositionArgument | None = None, **window: int
     ) -> Answer:
-        found = self._tools.get_recent_timeline(project_id, chapter_index, as_of=_position(as_of), **window)
+        found = self._tools.get_recent_timeline(project_id, chapter_index, as_of=self._cut(as_of), **window)
         return {"snapshots": [snapshot.model_dump(mode="json") for snapshot in found]}
 
-
-def _position(argument: PositionArgument | None) -> StoryPosition | None:
-    return None if argument is None else argument.position()
+    def _cut(self, asked: PositionArgument | None) -> StoryPosition:
+        return self._limit if asked is None else min(asked.position(), self._limit)

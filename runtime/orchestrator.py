@@ -13,8 +13,7 @@ from novelgen.errors import NovelgenError
 from novelgen.models.context import MemoryContextRequest, ReportIssue, SceneMemoryContext
 from novelgen.models.plan import GeneratedScene
 from novelgen.models.record import SceneRecord
-from runtime.ingest.ingest import IngestResult, ingest_scene
-from runtime.ingest.scene_input import SceneInput
+from runtime.services.ingest import IngestResult, store_scene
 from runtime.stores import MemoryStores
 
 logger = logging.getLogger(__name__)
@@ -80,15 +79,15 @@ def build_scene_pipeline(
 
 def _stored(stores: MemoryStores, brief: SceneBrief, written: WrittenScene) -> SceneOutcome:
     request = brief.request
-    scene = SceneInput(
-        chapter_index=request.chapter_index,
-        scene_index=request.scene_index,
-        text=written.scene.content,
-        record=written.record,
-    )
     try:
-        stores.ensure_project(request.project_id)
-        result = ingest_scene(stores, request.project_id, scene)
+        result = store_scene(
+            stores,
+            request.project_id,
+            chapter_index=request.chapter_index,
+            scene_index=request.scene_index,
+            text=written.scene.content,
+            record=written.record,
+        )
     except NovelgenError as error:
         issue = ReportIssue(stage="ingest", kind="not_written", message=str(error))
         logger.error("scene %s of %r was not stored: %s", request.position, request.project_id, error)

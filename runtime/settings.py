@@ -14,12 +14,14 @@ from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
+    SettingsError,
     YamlConfigSettingsSource,
 )
 from yaml import YAMLError, safe_load
 
 from novelgen.errors import ConfigurationError
-from novelgen.selection.weights import DEFAULT_WEIGHTS, NeedQuotas, SelectionWeights
+from novelgen.settings import ContextSettings
+from runtime.setting_names import grouped_settings, misspelt_key, unknown_setting
 
 
 class VectorStoreSettings(BaseModel):
@@ -77,35 +79,25 @@ class ConsolidationSettings(BaseModel):
     )
 
 
-class MemorySettings(BaseModel):
+class MemorySettings(ContextSettings):
     """Budgets, stores and embeddings of the memory."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     vector_store: VectorStoreSettings = VectorStoreSettings()
     embedding_model: str = Field(default="local", description="local, fake:<dimension> or provider:model.")
     embedding_base_url: str | None = None
+    embedding_api_key: SecretStr | None = Field(
+        default=None, description="None: the provider's own variable. It belongs into the environment."
+    )
     ingest: IngestSettings = IngestSettings()
     summarization: SummarizationSettings = SummarizationSettings()
     consolidation: ConsolidationSettings = ConsolidationSettings()
-    memory_budget: int = Field(default=2000, ge=0, le=1_000_000, description="Tokens for relevant_memories.")
-    state_budget: int = Field(default=600, ge=0, le=1_000_000, description="Tokens for entity_states.")
-    timeline_budget: int = Field(default=400, ge=0, le=1_000_000, description="Tokens for timeline_context.")
-    quotas: NeedQuotas = NeedQuotas()
     token_counter: str = Field(
         default="estimate",
         pattern=r"^(estimate|tiktoken:.+|hf:.+)$",
         description="estimate, tiktoken:<model or encoding> or hf:<path of a tokenizer.json>.",
     )
-    max_states: int = Field(default=20, ge=0, le=200)
-    context_window: int = Field(default=2, ge=0, le=100, description="Chapters around in the timeline.")
     search_fallback: Literal["on", "off"] = Field(
         default="on", description="off: relevant_memories stays empty when Chroma fails."
-    )
-    tool_timeout_s: float = Field(default=8.0, gt=0, le=600, description="Deadline of each retrieval tool.")
-    chain_timeout_s: float = Field(default=10.0, gt=0, le=3600, description="Budget without the model.")
-    weights: SelectionWeights = Field(
-        default=DEFAULT_WEIGHTS, description="What each part of the choice counts."
     )
 
 
@@ -135,6 +127,12 @@ class NovelgenSettings(BaseSettings):
     model_api_key: SecretStr | None = None
     model_timeout_s: float = Field(default=20.0, gt=0, le=3600)
     model_max_tokens: int = Field(default=1500, ge=16, le=200_000)
+    chroma_token: SecretStr | None = Field(
+        default=None, description="Sent to the Chroma server as `Authorization: Bearer …`."
+    )
+    chroma_headers: dict[str, SecretStr] = Field(
+        default={}, description="Sent to the Chroma server with every request, such as X-Chroma-Token."
+    )
     memory: MemorySettings = MemorySettings()
 
     @classmethod
@@ -149,7 +147,13 @@ class NovelgenSettings(BaseSettings):
         return (init_settings, env_settings, YamlConfigSettingsSource(settings_cls))
 
 
-_SECRET_SETTINGS = ("model_api_key", "database_url")
+_SECRET_SETTINGS = (
+    "model_api_key",
+    "memory.embedding_api_key",
+    "database_url",
+    "chroma_token",
+    "chroma_headers",
+)
 
 
 def load_settings(config_file: Path | None = None, **overrides: Any) -> NovelgenSettings:
@@ -157,27 +161,33 @@ def load_settings(config_file: Path | None = None, **overrides: Any) -> Novelgen
 
     Args:
         config_file: A config.yaml to read; a missing file counts as empty.
-        **overrides: Values that win over everything; None values are ignored.
+        **overrides: Values that win over everything, those of the memory also by their own name
+            (`memory_budget=3000`); None values are ignored.
 
     Raises:
-        ConfigurationError: When the file is not YAML, or a value is of the wrong type or out of bounds.
+        ConfigurationError: When the file is not YAML, a name is misspelt, or a value is of the wrong type or out
+            of bounds.
     """
-    given = {name: value for name, value in overrides.items() if value is not None}
+    told = {name: value for name, value in overrides.items() if value is not None}
+    given = grouped_settings(told, NovelgenSettings)
 
     class FileSettings(NovelgenSettings):
         model_config = SettingsConfigDict(**{**NovelgenSettings.model_config, "yaml_file": config_file})
 
     try:
-        _require_mapping(config_file)
+        _require_settings(config_file)
         return NovelgenSettings.model_construct(**dict(FileSettings(**given)))
     except ValidationError as error:
         raise _refusal(error) from None
+    except SettingsError as error:
+        # Its cause quotes the value, which may be a key.
+        raise ConfigurationError(f"{error}; write it as JSON") from None
     except (YAMLError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{str(config_file)!r} is not YAML in UTF-8: {error}; correct it") from error
 
 
-def _require_mapping(config_file: Path | None) -> None:
-    """Refuse a file whose YAML is a text or a list, which the settings library would stumble over."""
+def _require_settings(config_file: Path | None) -> None:
+    """Refuse a file whose YAML is a text or a list, which the settings library would stumble over, or misspelt."""
     if config_file is None or not config_file.is_file():
         return
     try:
@@ -190,6 +200,9 @@ def _require_mapping(config_file: Path | None) -> None:
         raise ConfigurationError(
             f"{str(config_file)!r} holds a {type(content).__name__}, not settings; write `name: value` lines"
         )
+    problem = misspelt_key(content or {}, NovelgenSettings)
+    if problem is not None:
+        raise ConfigurationError(f"{str(config_file)!r}: {problem}")
 
 
 def _refusal(error: ValidationError) -> ConfigurationError:
@@ -198,6 +211,8 @@ def _refusal(error: ValidationError) -> ConfigurationError:
     Raise it `from None`: pydantic's error quotes every value.
     """
     first = error.errors()[0]
+    if first["type"] == "extra_forbidden":
+        return ConfigurationError(unknown_setting(first["loc"], NovelgenSettings))
     name = ".".join(str(part) for part in first["loc"])
     told = "what it is" if name.startswith(_SECRET_SETTINGS) else repr(first.get("input"))[:200]
     return ConfigurationError(

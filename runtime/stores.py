@@ -13,6 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
+from langchain_core.embeddings import Embeddings
+
 from novelgen.errors import (
     DatabaseError,
     InvalidProjectIdError,
@@ -21,11 +23,13 @@ from novelgen.errors import (
     VectorIndexError,
 )
 from novelgen.models.position import require_project_id, utc_now
+from novelgen.nearest import did_you_mean
 from runtime.files.paths import ProjectPaths
 from runtime.providers.embeddings import (
     CheckedEmbeddings,
     EmbeddingIdentity,
     build_embeddings,
+    checked_embeddings,
     embedding_identity,
 )
 from runtime.settings import NovelgenSettings, load_settings
@@ -33,6 +37,9 @@ from runtime.storage.database import DatabaseManager, ProjectDatabase
 from runtime.storage.records import StoredProject
 from runtime.vectors.locations import ChromaServer, EmbeddedIndex, IndexLocation
 from runtime.vectors.manager import VectorStoreManager
+
+LIKE_PROJECT_ID = 0.5
+"""Ids of two Chinese characters of which one is wrong are this much alike."""
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -82,10 +89,17 @@ class MemoryStores:
 
     Args:
         settings: Where projects live, and which database, index and embedding model they use.
+        embeddings: Embedding model: LangChain embeddings, or a name as the setting has it; None takes the setting's.
         clock: Tells the moment that is written into rows.
     """
 
-    def __init__(self, settings: NovelgenSettings, *, clock: Callable[[], datetime] = utc_now) -> None:
+    def __init__(
+        self,
+        settings: NovelgenSettings,
+        *,
+        embeddings: Embeddings | str | None = None,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> None:
         self.settings = settings
         self.clock = clock
         # One lock per kind of store: a database that hangs while it opens must not keep the index from answering.
@@ -101,7 +115,10 @@ class MemoryStores:
         self._running: RecentlyUsed[IndexLocation, VectorStoreManager] = RecentlyUsed(
             settings.memory.vector_store.max_processes
         )
-        self._embeddings: CheckedEmbeddings | None = None
+        self._embedding_name = embeddings if isinstance(embeddings, str) else settings.memory.embedding_model
+        self._embeddings: CheckedEmbeddings | None = (
+            None if embeddings is None or isinstance(embeddings, str) else checked_embeddings(embeddings)
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -134,8 +151,7 @@ class MemoryStores:
         with self._database_lock:
             database = self._open_database(paths, create=False)
             if paths.project_id not in self._known_projects:
-                with database.project(paths.project_id).read() as unit:
-                    unit.projects.require()
+                self._require_stored(database, paths.project_id)
                 self._known_projects.add(paths.project_id)
             return database.project(paths.project_id)
 
@@ -215,9 +231,10 @@ class MemoryStores:
         """
         with self._embeddings_lock:
             if self._embeddings is None:
-                memory = self.settings.memory
                 self._embeddings = build_embeddings(
-                    memory.embedding_model, base_url=memory.embedding_base_url
+                    self._embedding_name,
+                    base_url=self.settings.memory.embedding_base_url,
+                    api_key=self.settings.memory.embedding_api_key,
                 )
             return self._embeddings
 
@@ -247,6 +264,13 @@ class MemoryStores:
             index.close()
         for database in databases:
             database.close()
+
+    def _require_stored(self, database: DatabaseManager, project_id: str) -> None:
+        try:
+            with database.project(project_id).read() as unit:
+                unit.projects.require()
+        except UnknownProjectError as error:
+            raise UnknownProjectError(f"{error}{self._meant(project_id)}") from error
 
     def _open_database(self, paths: ProjectPaths, *, create: bool) -> DatabaseManager:
         if self.settings.database_url is not None:
@@ -278,7 +302,7 @@ class MemoryStores:
             surplus = self._running.take_surplus()
         # Outside of the lock: a process takes half a second to end.
         for location, other in surplus:
-            if not other.rest():
+            if not other.close_idle():
                 with self._vectors_lock:
                     self._running.use(location, other)
         return index
@@ -317,13 +341,27 @@ class MemoryStores:
 
     def _unknown(self, project_id: str) -> UnknownProjectError:
         return UnknownProjectError(
-            f"no project {project_id!r} in {str(self.settings.projects_dir)!r}; "
-            "create it first, or set --projects-dir"
+            f"no project {project_id!r} in {str(self.settings.projects_dir)!r}; create it first, or name "
+            f"another folder of projects (--projects-dir){self._meant(project_id)}"
         )
+
+    def _meant(self, project_id: str) -> str:
+        """Name the project whose id is most like one that is not stored, be it stored or a folder only."""
+        projects_dir = self.settings.projects_dir
+        folders = [each.name for each in projects_dir.iterdir()] if projects_dir.is_dir() else []
+        known = {*self.project_ids(), *folders} - {project_id}
+        return did_you_mean(project_id, sorted(known), likeness=LIKE_PROJECT_ID)
 
     def _index_location(self, project_id: str) -> IndexLocation:
         url = self.settings.memory.vector_store.url
-        return ChromaServer(url) if url is not None else EmbeddedIndex(self.paths(project_id).vectors)
+        if url is None:
+            return EmbeddedIndex(self.paths(project_id).vectors)
+        token, headers = self.settings.chroma_token, self.settings.chroma_headers
+        return ChromaServer(
+            url,
+            headers=tuple((name, value.get_secret_value()) for name, value in sorted(headers.items())),
+            token=token.get_secret_value() if token is not None else "",
+        )
 
     def _is_project(self, folder: Path) -> bool:
         try:

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from runtime.stores import MemoryStores
-from runtime.vectors.worker_handle import WorkerHandle
+from runtime.vectors.process import IndexProcess
 from tests.support.databases import BOTH, postgres_database, postgres_for_tests
 from tests.support.demo_project import DEMOS, copy_shipped_demos, ingest_demo, settings_for
-from tests.support.forked_index_processes import IndexForkserver, spawn_with
+from tests.support.forked_index_processes import IndexForkserver, launch_with
 
 pytest_plugins = ["tests.faults.results"]
 
@@ -45,7 +45,7 @@ def _forked_index_processes(
     """Spare index processes the import of their libraries, which costs more than what most tests do."""
     is_shipped = request.node.get_closest_marker("index_started_as_shipped") is not None
     if sys.platform == "linux" and not is_shipped:
-        monkeypatch.setattr(WorkerHandle, "_spawn", spawn_with(index_forkserver))
+        monkeypatch.setattr(IndexProcess, "launch", launch_with(index_forkserver))
 
 
 @pytest.fixture(scope="session")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import venv
 import zipfile
 from pathlib import Path
 
@@ -42,3 +44,35 @@ def test_prompts_are_found_without_the_checkout(wheel: Path, tmp_path: Path) -> 
     )
     assert run.returncode == 0, run.stderr
     assert int(run.stdout) > 100
+
+
+def test_the_wheel_works_in_an_environment_of_its_own(wheel: Path, tmp_path: Path) -> None:
+    """Away from the checkout the installed package is imported, and the program it installs shows its help."""
+    home = tmp_path / "venv"
+    venv.create(home, with_pip=False)
+    python = home / "bin" / "python"
+    site_packages = next(home.glob("lib/python*/site-packages"))
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site_packages)
+    # What it depends on comes from this environment; nothing is fetched.
+    installed = [folder for folder in sys.path if Path(folder).name == "site-packages"]
+    (site_packages / "dependencies.pth").write_text("\n".join(installed), encoding="utf-8")
+    command = "import importlib.metadata as m; (program,) = m.entry_points(group='console_scripts', name='novelgen'); "
+    where = "import novelgen, sys; print(novelgen.__file__, file=sys.stderr); "
+    run = subprocess.run(
+        [
+            str(python),
+            "-P",
+            "-c",
+            command + where + "sys.argv = ['novelgen', '--help']; sys.exit(program.load()())",
+        ],
+        cwd=tmp_path,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert run.returncode == 0, run.stderr
+    assert str(site_packages) in run.stderr
+    assert "Usage: novelgen" in run.stdout

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import BaseModel, Field
 
@@ -24,7 +24,7 @@ from novelgen.planning.retrieval_plan import PlannedQuery, RetrievalPlan
 from novelgen.planning.scene_planning import language_of
 from novelgen.rendering.labels import Labels, labels_for
 from novelgen.rendering.lines import render_states
-from novelgen.selection.weights import NeedQuotas, SelectionWeights
+from novelgen.settings import ContextSettings
 from novelgen.text.language import TokenCounter
 
 
@@ -85,23 +85,6 @@ def _left_out(snapshot: EntityStateSnapshot, reason: str) -> LeftOutItem:
     return LeftOutItem(section="states", id=snapshot.entity_id, reason=reason)
 
 
-class ContextBounds(Protocol):
-    """What a context may cost; the chain's settings fulfil it."""
-
-    @property
-    def memory_budget(self) -> int: ...
-    @property
-    def state_budget(self) -> int: ...
-    @property
-    def timeline_budget(self) -> int: ...
-    @property
-    def max_states(self) -> int: ...
-    @property
-    def weights(self) -> SelectionWeights: ...
-    @property
-    def quotas(self) -> NeedQuotas: ...
-
-
 def assemble_context(
     request: MemoryContextRequest,
     story: StoryOutline,
@@ -110,7 +93,7 @@ def assemble_context(
     search: SearchResult,
     states: Sequence[EntityStateSnapshot],
     timeline: Sequence[EntityStateSnapshot],
-    bounds: ContextBounds,
+    bounds: ContextSettings,
     count_tokens: TokenCounter,
     timestamp: datetime,
 ) -> SceneMemoryContext:
@@ -133,7 +116,8 @@ def assemble_context(
         The context with its report; issues and timings are left to the chain.
     """
     names = {entity.entity_id: entity.name for entity in story.entities}
-    labels = labels_for(language_of(request, story))
+    language = language_of(request, story)
+    labels = labels_for(language)
     memories = assemble_memories(
         request,
         story,
@@ -174,6 +158,7 @@ def assemble_context(
         tokens_per_need={"states": shown.tokens, **times.tokens_per_need, **memories.tokens_per_need},
         left_out=[*memories.left_out, *shown.left_out, *times.left_out],
         story_version=story.story_version,
+        language=language,
         scene_plan=request.scene_plan,
     )
     return SceneMemoryContext(

@@ -19,11 +19,10 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 
 from novelgen.assembly.scene_context import assemble_context
-from novelgen.chains.context_settings import ContextSettings
 from novelgen.chains.stepwise_chain import StepwiseChain, issue_of
 from novelgen.chains.tracing import NOTHING_FOUND, Untraced, trace_arms, untraced_search
 from novelgen.deadlines import CallOutcome, run_concurrently
-from novelgen.errors import ContextWriteError
+from novelgen.errors import ContextWriteError, UnknownProjectError
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.protocol import MemoryTools, StoryMemory, as_story_memory
 from novelgen.memory.search import SearchRequest, SearchResult
@@ -33,6 +32,7 @@ from novelgen.models.state import EntityStateSnapshot
 from novelgen.planning.model_planner import ModelPlanner
 from novelgen.planning.retrieval_plan import RetrievalPlan
 from novelgen.planning.scene_planning import entities_for_states, known_story, plan_scene, state_candidates
+from novelgen.settings import ContextSettings
 from novelgen.text.language import TokenCounter, estimate_tokens
 from novelgen.text.scrub import scrub_tree
 
@@ -59,6 +59,7 @@ class ContextRun:
     timeline: Sequence[EntityStateSnapshot] = ()
     issues: tuple[ReportIssue, ...] = ()
     timings_s: dict[str, float] = field(default_factory=dict)
+    is_unknown_project: bool = False
 
     @property
     def outline(self) -> StoryOutline | None:
@@ -74,6 +75,11 @@ class ContextRun:
         """Return the run with the story before the scene."""
         shown = f"{len(outline.scenes)} scenes, {len(outline.entities)} entities"
         return replace(self, story=Untraced(outline, shown))
+
+    def of_unknown_project(self, message: str) -> ContextRun:
+        """Return the run of a project that is not stored: one issue says so, and nothing is looked up."""
+        issue = ReportIssue(stage="outline", kind="unresolved", message=message)
+        return replace(self.with_issues(issue), is_unknown_project=True)
 
     def with_search(self, search: SearchResult) -> ContextRun:
         """Return the run with what all arms found."""
@@ -135,6 +141,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         model: Chat model for planning; None plans by rules.
         writer: Keeps the finished context; None keeps nothing.
         settings: Budgets and deadlines.
+        model_timeout_s: Seconds for all calls of the model for one plan.
         count_tokens: Token counter of the budgets.
         known_issues: What every context has to say of how the chain was built.
         clock: Gives the moment stamped on contexts.
@@ -148,6 +155,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         model: BaseChatModel | None = None,
         writer: ContextWriter | None = None,
         settings: ContextSettings | None = None,
+        model_timeout_s: float = 20.0,
         count_tokens: TokenCounter = estimate_tokens,
         known_issues: Sequence[ReportIssue] = (),
         clock: Callable[[], datetime] = utc_now,
@@ -155,7 +163,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
     ) -> None:
         self._memory = as_story_memory(memory)
         self._settings = settings or ContextSettings()
-        self._planner = ModelPlanner(model, timeout_s=self._settings.model_timeout_s) if model else None
+        self._planner = ModelPlanner(model, timeout_s=model_timeout_s) if model else None
         self._writer = writer
         self._count_tokens = count_tokens
         self._known_issues = tuple(known_issues)
@@ -187,8 +195,10 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         read = partial(self._memory.outline, request.project_id, as_of=request.position)
         timeouts_s = {"outline": self._timeout_s(run.spent_s(), share=OUTLINE_SHARE)}
         outcome = run_concurrently({"outline": read}, timeouts_s=timeouts_s)["outline"]
-        issue = self._issue("outline", outcome)
         run = run.with_timings({"outline": outcome.elapsed_s})
+        if isinstance(outcome.error, UnknownProjectError):
+            return run.of_unknown_project(str(outcome.error))
+        issue = self._issue("outline", outcome)
         if outcome.value is not None:
             run = run.with_outline(outcome.value)
         return run.with_issues(issue) if issue else run
@@ -201,6 +211,8 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         return run.with_issues(*planned.plan.issues)
 
     def _retrieve(self, run: ContextRun) -> ContextRun:
+        if run.is_unknown_project:
+            return run
         request, settings = run.request, self._settings
         timeout_s = self._timeout_s(run.spent_s(), share=RETRIEVAL_SHARE)
         story = known_story(request, run.outline)

@@ -89,6 +89,8 @@ class WindowReading:
     record: SceneRecord
     proposed: list[ProposedEntity]
     issues: list[ReportIssue]
+    of_nobody: frozenset[str] = frozenset()
+    """Ids of memories that are only of people and things that neither the story nor the scene knows."""
 
 
 class AnswerReader:
@@ -109,6 +111,7 @@ class AnswerReader:
         self._text = text
         self._text_id = text_id
         self._unknown: dict[str, None] = {}
+        self._of_nobody: set[str] = set()
         self._issues: list[ReportIssue] = []
 
     def read(self, answer: ModelSceneRecord, *, chapter_index: int, scene_index: int) -> WindowReading:
@@ -143,7 +146,7 @@ class AnswerReader:
             **self._loops_moved(answer),
         )
         self._report("unresolved", "ids and names that nobody bears were dropped", list(self._unknown))
-        return WindowReading(record, proposed, self._issues)
+        return WindowReading(record, proposed, self._issues, frozenset(self._of_nobody))
 
     def _state(self, change: ModelStateChange) -> RecordedStateChange | None:
         entity_id = self._one(change.entity)
@@ -232,17 +235,23 @@ class AnswerReader:
         if event_type not in EVENT_TYPES:
             self._report("degraded", f"unknown event types became {OTHER_EVENT!r}", [memory.event_type])
             event_type = OTHER_EVENT
+        entities = self._all(memory.entities)
         digest = sha256(f"{self._text_id}\x1f{memory.content}".encode()).hexdigest()
+        memory_id = f"x-{digest[:16]}"
+        # Whom neither story nor scene knows was made up: no quote can prove what is said of them alone.
+        is_of_nobody = bool(memory.entities) and not entities
+        if is_of_nobody:
+            self._of_nobody.add(memory_id)
         return RecordedMemory(
-            memory_id=f"x-{digest[:16]}",
+            memory_id=memory_id,
             event_type=event_type,
             content=memory.content,
             short=self._short(memory),
             importance=memory.importance,
-            entities=self._all(memory.entities),
+            entities=entities,
             tags=memory.tags,
             slot_type=self._slot(memory.slot),
-            evidence=memory.evidence or None,
+            evidence=None if is_of_nobody else memory.evidence or None,
         )
 
     def _short(self, memory: ModelMemory) -> str:

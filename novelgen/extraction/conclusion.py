@@ -59,7 +59,10 @@ def concluded(
     return SceneRecordResult(
         status="done",
         record=with_raised_importances(
-            record, made_by="extracted", relationships_before=request.relationships
+            record,
+            made_by="extracted",
+            relationships_before=request.relationships,
+            kept_as_given=frozenset().union(*(reading.of_nobody for reading in readings)),
         ),
         proposed_entities=[each for reading in readings for each in reading.proposed],
         evidence=evidence,

@@ -7,31 +7,73 @@ the real tools do. It needs no store, no model and no file.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from novelgen.memory.outline import OutlineScene, StoryOutline
 from novelgen.memory.search import ArmHit, Candidate, SearchQuery, SearchRequest, SearchResult
-from novelgen.models.entity import Entity
+from novelgen.models.entity import Entity, EntityType
 from novelgen.models.folds import (
     HOLDER_ATTRIBUTE,
     chapters_of_change,
     fold_holders,
+    folded_loop,
+    folded_relationship,
     last_changed_first,
+    loop_event_values,
+    recorded_loop_events,
+    relationship_change_values,
     snapshot_of,
     timeline_order,
 )
 from novelgen.models.memory import DISTILLED_TYPES, ContentType, StoryMemoryChunk
 from novelgen.models.position import (
     END_OF_STORY,
+    Placed,
     StoryPosition,
     UtcDatetime,
     require_project_id,
     story_place,
     utc_now,
 )
-from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship, StateChange
+from novelgen.models.record import SceneRecord
+from novelgen.models.state import (
+    PRESENCE_ATTRIBUTE,
+    UNRESOLVED_STATUSES,
+    EntityStateSnapshot,
+    OpenLoop,
+    Relationship,
+    RelationshipDimension,
+    StateChange,
+)
 from novelgen.names.resolver import NameResolver
 from novelgen.text.language import is_cjk
+
+AnyPlaced = TypeVar("AnyPlaced", bound=Placed)
+
+
+@dataclass(frozen=True, slots=True)
+class _LoopEvent:
+    loop_id: str
+    kind: str
+    note: str
+    detail: Mapping[str, Any]
+    chapter_index: int
+    scene_index: int
+
+
+@dataclass(frozen=True, slots=True)
+class _RelationshipChange:
+    relationship_type: str | None
+    status: str | None
+    perspective_a: str | None
+    perspective_b: str | None
+    intensity: int | None
+    dimensions: Mapping[RelationshipDimension, int]
+    event: str
+    chapter_index: int
+    scene_index: int
 
 
 class InMemoryStoryMemory:
@@ -71,6 +113,54 @@ class InMemoryStoryMemory:
         self._relationships = list(relationships)
         self._language = language
         self._timestamp = timestamp or utc_now()
+        self._loop_events: dict[str, list[_LoopEvent]] = defaultdict(list)
+        self._pairs: dict[tuple[str, str], list[_RelationshipChange]] = defaultdict(list)
+
+    @classmethod
+    def of_records(
+        cls,
+        project_id: str,
+        records: Sequence[SceneRecord],
+        *,
+        entities: Sequence[Entity] = (),
+        notes: Sequence[StoryMemoryChunk] = (),
+        language: str = "en",
+        timestamp: UtcDatetime | None = None,
+    ) -> InMemoryStoryMemory:
+        """Build the double from what finished scenes established, so that threads and pairs move with the story.
+
+        Args:
+            project_id: The only project that it knows.
+            records: One per scene, in any order.
+            entities: Known entities.
+            notes: Memories that no scene brought.
+            language: Language of the story.
+            timestamp: Moment stamped on snapshots and memories.
+        """
+        ordered = sorted(records, key=story_place)
+        types = {entity.entity_id: entity.entity_type for entity in entities}
+        moment = timestamp or utc_now()
+        double = cls(
+            project_id,
+            chunks=[*notes, *(each for record in ordered for each in _memories(project_id, record, moment))],
+            entities=entities,
+            changes=[each for record in ordered for each in _state_changes(record, types)],
+            scenes=[_outline_scene(record) for record in ordered],
+            language=language,
+            timestamp=moment,
+        )
+        for record in ordered:
+            place: dict[str, Any] = {
+                "chapter_index": record.chapter_index,
+                "scene_index": record.scene_index,
+            }
+            for event in recorded_loop_events(record):
+                double._loop_events[event.id].append(_LoopEvent(**loop_event_values(event), **place))
+            for change in record.relationship_changes:
+                first, second = sorted((change.character_a, change.character_b))
+                values = relationship_change_values(change)
+                double._pairs[first, second].append(_RelationshipChange(**values, **place))
+        return double
 
     def search_story_memory(
         self,
@@ -84,10 +174,15 @@ class InMemoryStoryMemory:
         as_of: StoryPosition | None = None,
     ) -> list[StoryMemoryChunk]:
         """Return the memories that share most with the query, best first, ties by id."""
+        cut = as_of or END_OF_STORY
+        names = NameResolver(self.outline(project_id, as_of=cut).entities)
         asked = SearchQuery(
-            text=query, entities=list(entities or ()), content_type=content_type, tags=list(tags or ())
+            text=query,
+            entities=[names.resolve(name).entity_id or name for name in entities or ()],
+            content_type=content_type,
+            tags=list(tags or ()),
         )
-        return [chunk for _, chunk in self._ranked(project_id, asked, as_of or END_OF_STORY)[:top_k]]
+        return [chunk for _, chunk in self._ranked(project_id, asked, cut)[:top_k]]
 
     def search(self, request: SearchRequest) -> SearchResult:
         """Answer all queries by the one arm that this double has."""
@@ -159,12 +254,14 @@ class InMemoryStoryMemory:
         return StoryOutline(
             project_id=project_id,
             language=self._language,
-            entities=[each for each in self._entities if as_of.admits(each.first_chapter, each.first_scene)],
-            scenes=[each for each in self._scenes if as_of.admits(each.chapter_index, each.scene_index)],
-            open_loops=[each for each in self._loops if as_of.admits(each.chapter_index, each.scene_index)],
-            relationships=[
-                each for each in self._relationships if as_of.admits(each.chapter_index, each.scene_index)
+            entities=[
+                _with_known_aliases(each, as_of)
+                for each in self._entities
+                if as_of.admits(each.first_chapter, each.first_scene)
             ],
+            scenes=[each for each in self._scenes if as_of.admits(each.chapter_index, each.scene_index)],
+            open_loops=self._open_loops(as_of),
+            relationships=self._standing_relationships(as_of),
             holders=fold_holders(
                 (each.entity_id, each.value) for each in stated if each.attribute == HOLDER_ATTRIBUTE
             ),
@@ -180,6 +277,28 @@ class InMemoryStoryMemory:
 
     def _snapshot(self, changes: Sequence[StateChange], as_of: StoryPosition) -> EntityStateSnapshot | None:
         return snapshot_of(self._project_id, changes, as_of=as_of, timestamp=self._timestamp)
+
+    def _open_loops(self, as_of: StoryPosition) -> list[OpenLoop]:
+        places = [story_place(scene) for scene in self._scenes if as_of.admits(*story_place(scene))]
+
+        def age_scenes(planted: _LoopEvent) -> int:
+            return sum(place > story_place(planted) for place in places)
+
+        given = [each for each in self._loops if as_of.admits(each.chapter_index, each.scene_index)]
+        told = [_before(events, as_of) for events in self._loop_events.values()]
+        folded = [folded_loop(events, age_scenes=age_scenes) for events in told if events]
+        return [loop for loop in [*given, *folded] if loop is not None and loop.status in UNRESOLVED_STATUSES]
+
+    def _standing_relationships(self, as_of: StoryPosition) -> list[Relationship]:
+        given = [each for each in self._relationships if as_of.admits(each.chapter_index, each.scene_index)]
+        told = [
+            folded_relationship(
+                changes, relationship_id=f"R{number}", character_a=pair[0], character_b=pair[1]
+            )
+            for number, (pair, events) in enumerate(self._pairs.items())
+            if (changes := _before(events, as_of))
+        ]
+        return [*given, *told]
 
     def _linked(self, request: SearchRequest) -> int | None:
         if not request.counts_linked:
@@ -206,6 +325,72 @@ class InMemoryStoryMemory:
         ]
         hits = [(score, chunk) for score, chunk in scored if score > 0]
         return sorted(hits, key=lambda pair: (-pair[0], pair[1].chunk_id))
+
+
+def _before(events: Sequence[AnyPlaced], as_of: StoryPosition) -> list[AnyPlaced]:
+    return [event for event in events if as_of.admits(event.chapter_index, event.scene_index)]
+
+
+def _with_known_aliases(entity: Entity, as_of: StoryPosition) -> Entity:
+    known = [alias for alias in entity.aliases if as_of.admits(alias.first_chapter, alias.first_scene)]
+    return entity.model_copy(update={"aliases": known})
+
+
+def _memories(project_id: str, record: SceneRecord, moment: UtcDatetime) -> list[StoryMemoryChunk]:
+    return [
+        StoryMemoryChunk(
+            chunk_id=memory.memory_id,
+            project_id=project_id,
+            chapter_index=record.chapter_index,
+            scene_index=record.scene_index,
+            content=memory.content,
+            content_type="memory",
+            entities_mentioned=memory.entities,
+            tags=memory.tags,
+            created_at=moment,
+            short=memory.short or None,
+            importance=memory.importance,
+            source_id=memory.memory_id,
+            event_type=memory.event_type,
+            supersedes=memory.supersedes,
+            slot_type=memory.slot_type,
+        )
+        for memory in record.memories
+    ]
+
+
+def _state_changes(record: SceneRecord, types: Mapping[str, EntityType]) -> list[StateChange]:
+    place = {"chapter_index": record.chapter_index, "scene_index": record.scene_index}
+    presence = {"location_id": record.location_id, **place}
+    seen = [
+        StateChange(
+            entity_id=entity_id, attribute=PRESENCE_ATTRIBUTE, value=presence, kind="presence", **place
+        )
+        for entity_id in dict.fromkeys(record.characters_present)
+    ]
+    return seen + [
+        StateChange(
+            entity_id=change.entity_id,
+            entity_type=types.get(change.entity_id, "character"),
+            attribute=attribute,
+            value=value,
+            **place,
+        )
+        for change in record.state_changes
+        for attribute, value in change.changes.items()
+    ]
+
+
+def _outline_scene(record: SceneRecord) -> OutlineScene:
+    return OutlineScene(
+        record.chapter_index,
+        record.scene_index,
+        record.title,
+        record.location_id,
+        tuple(record.characters_present),
+        tuple(record.key_events),
+        tuple(record.summary),
+    )
 
 
 def _passes(chunk: StoryMemoryChunk, query: SearchQuery) -> bool:

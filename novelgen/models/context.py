@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 
+from novelgen.models.given import given_chapter_plan, given_characters, given_scene_plan, given_settings
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ChapterPlan, ScenePlan
 from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition, UtcDatetime
@@ -14,7 +17,11 @@ from novelgen.models.user_file import CharactersConfig, Settings
 
 
 class MemoryContextRequest(BaseModel):
-    """A scene plan and where it stands; settings, chapter plan and hints are used where given."""
+    """A scene plan and where it stands; settings, chapter plan and hints are used where given.
+
+    Plans, characters and settings may be mappings, our models, or Pydantic models and dataclasses of the caller
+    with those fields. Numbers in a plan that only repeat `chapter_index` and `scene_index` may be left out.
+    """
 
     project_id: str = Field(min_length=1)
     chapter_index: ChapterIndex
@@ -25,11 +32,28 @@ class MemoryContextRequest(BaseModel):
     chapter_plan: ChapterPlan | None = None
     hints: list[str] = Field(default_factory=list, description="Free remarks that the search should heed.")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _read_what_callers_hold(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            return given
+        readers: dict[str, Callable[[object], object]] = {
+            "scene_plan": partial(given_scene_plan, scene_index=given.get("scene_index")),
+            "chapter_plan": partial(given_chapter_plan, chapter_index=given.get("chapter_index")),
+            "characters": given_characters,
+            "settings": given_settings,
+        }
+        said = {name: value for name, value in given.items() if value is not None}
+        return {name: readers[name](value) if name in readers else value for name, value in said.items()}
+
     @property
     def position(self) -> StoryPosition:
         """The moment of entering the planned scene; everything read lies strictly before it."""
         return StoryPosition(self.chapter_index, self.scene_index)
 
+
+DEFAULT_STATE_BUDGET = 600
+"""Tokens that the states of a context take in a prompt, where nobody says otherwise."""
 
 Form = Literal["full", "short"]
 
@@ -115,6 +139,7 @@ class ContextReport(BaseModel):
     story_version: str | None = Field(
         default=None, description="Mark of what was stored before the position; changes when that changes."
     )
+    language: str = Field(default="", description="Language of the story, `zh` or `en`; empty: not known.")
     scene_plan: ScenePlan | None = Field(
         default=None, description="The plan that the context was built for, so that it can be built again."
     )
@@ -131,6 +156,31 @@ class SceneMemoryContext(BaseModel):
     timeline_context: dict[str, Any] | None = None
     retrieval_timestamp: UtcDatetime
     report: ContextReport | None = None
+
+    def as_prompt(self, *, language: str | None = None, state_budget: int | None = None) -> str:
+        """Return the context as a block for the prompt of a scene writer, in the language of its story.
+
+        Hard facts come first, then the timeline, then the memories in story order. Story text stands between
+        fences that it cannot forge.
+
+        Args:
+            language: Language of the headings, `zh…` or `en`; None takes the story's.
+            state_budget: Token bound for the states; None shows those that the context was built to show.
+
+        Returns:
+            The block, ending in a line break; a context that holds nothing gives an empty string.
+        """
+        # Rendering stands above the models; who only holds a context does not load it.
+        from novelgen.rendering.prompt_block import render_context  # noqa: PLC0415
+
+        report = self.report or ContextReport()
+        return render_context(
+            self,
+            language=language,
+            state_budget=max(DEFAULT_STATE_BUDGET, report.tokens.get("states", 0))
+            if state_budget is None
+            else state_budget,
+        )
 
 
 Change = Literal["in", "out", "changed"]

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from novelgen.models.position import Placed, StoryPosition, story_place
+from novelgen.models.record import (
+    RecordedLoop,
+    RecordedLoopAdvance,
+    RecordedLoopResolution,
+    RecordedRelationshipChange,
+    SceneRecord,
+)
 from novelgen.models.state import (
     PRESENCE_ATTRIBUTE,
     EntityStateSnapshot,
     LoopStatus,
+    OpenLoop,
     Relationship,
     RelationshipDimension,
+    RelationshipEvent,
     StateChange,
 )
 
@@ -41,11 +50,26 @@ class LoopEvent(Placed, Protocol):
     """Something that happened to a thread: planted, advanced, resolved or abandoned."""
 
     @property
+    def loop_id(self) -> str: ...
+
+    @property
     def kind(self) -> str: ...
 
+    @property
+    def note(self) -> str: ...
 
-class RelationshipChange(Protocol):
+    @property
+    def detail(self) -> Mapping[str, Any]: ...
+
+
+class RelationshipChange(Placed, Protocol):
     """How a pair stood after a scene; None leaves the earlier value."""
+
+    @property
+    def status(self) -> str | None: ...
+
+    @property
+    def event(self) -> str: ...
 
     @property
     def dimensions(self) -> Mapping[RelationshipDimension, int]: ...
@@ -204,3 +228,99 @@ def fold_relationship_changes(changes: Iterable[RelationshipChange]) -> dict[str
         folded |= {name: value for name, value in said.items() if value is not None}
         dimensions |= change.dimensions
     return {**folded, "dimensions": dimensions}
+
+
+def folded_loop(
+    events: Sequence[AnyLoopEvent], *, age_scenes: Callable[[AnyLoopEvent], int | None]
+) -> OpenLoop | None:
+    """Return a thread as its events leave it, or None when they do not tell how it began.
+
+    Args:
+        events: Of one thread, at least one, in the order in which they count.
+        age_scenes: Tells, of the planting, how many stored scenes lie between it and the position.
+    """
+    fold = fold_loop_events(events)
+    if fold.planted is None:
+        return None
+    detail = fold.planted.detail
+    return OpenLoop(
+        loop_id=fold.planted.loop_id,
+        category=detail["category"],
+        description=detail["description"],
+        importance=detail["importance"],
+        related_entities=[
+            *detail["related_characters"],
+            *detail["related_locations"],
+            *detail["related_items"],
+        ],
+        status=fold.status,
+        chapter_index=fold.planted.chapter_index,
+        scene_index=fold.planted.scene_index,
+        last_chapter_index=fold.last.chapter_index,
+        last_scene_index=fold.last.scene_index,
+        resolution_summary=fold.last.note if fold.is_over else None,
+        age_scenes=age_scenes(fold.planted),
+    )
+
+
+def folded_relationship(
+    changes: Sequence[RelationshipChange], *, relationship_id: str, character_a: str, character_b: str
+) -> Relationship:
+    """Return how a pair stands after its changes, which are at least one and in the order in which they count."""
+    history = [
+        RelationshipEvent(
+            event=change.event,
+            status=change.status or "",
+            chapter_index=change.chapter_index,
+            scene_index=change.scene_index,
+        )
+        for change in changes
+    ]
+    return Relationship(
+        relationship_id=relationship_id,
+        character_a=character_a,
+        character_b=character_b,
+        history=history,
+        chapter_index=changes[-1].chapter_index,
+        scene_index=changes[-1].scene_index,
+        **fold_relationship_changes(changes),
+    )
+
+
+RecordedLoopEvent = RecordedLoop | RecordedLoopAdvance | RecordedLoopResolution
+
+
+def recorded_loop_events(record: SceneRecord) -> list[RecordedLoopEvent]:
+    """Return what a scene did to threads, in the order in which it counts."""
+    return [*record.open_loops_created, *record.open_loops_advanced, *record.open_loops_resolved]
+
+
+def loop_event_values(event: RecordedLoopEvent) -> dict[str, Any]:
+    """Return what a record says of a thread as a `LoopEvent` without a position."""
+    kind, note, detail = "planted", "", {}
+    if isinstance(event, RecordedLoop):
+        detail = event.model_dump(exclude={"id", "extra"})
+    elif isinstance(event, RecordedLoopAdvance):
+        kind, note = "advanced", event.note
+    else:
+        kind, note = "abandoned" if event.abandoned else "resolved", event.resolution_summary
+    return {"loop_id": event.id, "kind": kind, "note": note, "detail": detail}
+
+
+def relationship_change_values(change: RecordedRelationshipChange) -> dict[str, Any]:
+    """Return what a record says of a pair as a `RelationshipChange` without a position.
+
+    It is turned so that `character_a` sorts first; what was not said is None.
+    """
+    turned = change.character_a > change.character_b
+    mine, theirs = change.perspective_a or None, change.perspective_b or None
+    given = change.model_fields_set
+    return {
+        "relationship_type": change.relationship_type or None,
+        "status": change.status if "status" in given else None,
+        "perspective_a": theirs if turned else mine,
+        "perspective_b": mine if turned else theirs,
+        "intensity": change.intensity if "intensity" in given else None,
+        "dimensions": dict(change.dimensions),
+        "event": change.event,
+    }

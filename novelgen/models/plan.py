@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 from pydantic import Field, field_validator
 
@@ -20,7 +21,11 @@ INTENSITIES = frozenset({"低", "中", "高", "low", "medium", "high"})
 class ScenePlan(UserFileModel):
     """What the next scene is to do, before it is written."""
 
-    scene_number: int = Field(ge=0, description="Number of the scene within its chapter, from 1.")
+    scene_number: int | None = Field(
+        default=None,
+        ge=0,
+        description="Number of the scene within its chapter, from 1; None: whichever is planned.",
+    )
     location: str = Field(default="", description="Where the scene plays, in the author's words.")
     characters: list[str] = Field(default_factory=list, description="Who appears: names, aliases or ids.")
     purpose: str = Field(default="", description="What the scene is for.")
@@ -50,6 +55,14 @@ class ChapterPlan(UserFileModel):
     chapter_number: int = Field(ge=0)
     chapter_title: str = ""
     scenes: list[ScenePlan] = Field(default_factory=list)
+
+    @field_validator("scenes", mode="before")
+    @classmethod
+    def _require_numbers(cls, scenes: Any) -> Any:
+        for index, scene in enumerate(scenes if isinstance(scenes, list) else []):
+            if isinstance(scene, dict) and scene.get("scene_number") is None:
+                raise ValueError(f"scenes[{index}].scene_number is missing in {scene!r:.200}")
+        return scenes
 
     def scene(self, scene_number: int) -> ScenePlan | None:
         """Return the plan of that scene, or None when the chapter plan has none."""

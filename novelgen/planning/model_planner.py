@@ -17,6 +17,8 @@ from novelgen.model_calls.prompt_data import NOTHING, as_data, known_entities_te
 from novelgen.models.context import MemoryContextRequest, PlannerReport, ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.plan import ScenePlan
+from novelgen.models.user_file import Character
+from novelgen.names.normalise import name_key
 from novelgen.names.resolver import Mention, NameResolver
 from novelgen.planning.retrieval_plan import (
     MAX_ENTITIES,
@@ -35,6 +37,10 @@ MAX_PLAN_CHARACTERS = 6000
 
 MAX_BACKGROUND_CHARACTERS = 1500
 
+MAX_CARDS = 8
+
+MAX_CARD_CHARACTERS = 300
+
 _LABELS: dict[StoryLanguage, dict[str, str]] = {
     "en": {
         "location": "Place",
@@ -47,6 +53,10 @@ _LABELS: dict[StoryLanguage, dict[str, str]] = {
         "chapter": "Chapter",
         "earlier": "Earlier in the chapter",
         "hint": "Remark",
+        "later": "Planned later in the chapter",
+        "scene_type": "Kind of scene",
+        "intensity": "Intensity",
+        "words": "Planned length in words",
     },
     "zh": {
         "location": "地点",
@@ -59,6 +69,10 @@ _LABELS: dict[StoryLanguage, dict[str, str]] = {
         "chapter": "章",
         "earlier": "本章之前各场",
         "hint": "提示",
+        "later": "本章之后计划的各场",
+        "scene_type": "场景类型",
+        "intensity": "强度",
+        "words": "计划字数",
     },
 }
 
@@ -71,24 +85,48 @@ def scene_plan_text(plan: ScenePlan, language: StoryLanguage) -> str:
         (labels["characters"], _joined(plan.characters, language)),
         (labels["purpose"], plan.purpose),
         *((labels["action"], action) for action in plan.key_actions),
+        (labels["scene_type"], plan.scene_type),
+        (labels["intensity"], plan.intensity),
+        (labels["words"], str(plan.estimated_words or "")),
     ]
     return _labelled(lines, language, MAX_PLAN_CHARACTERS)
 
 
 def background_text(request: MemoryContextRequest, language: StoryLanguage) -> str:
-    """Return what the request tells beside the plan: settings, chapter up to the scene, hints."""
+    """Return what the request tells beside the plan: settings, the plan of its chapter, hints."""
     labels = _LABELS[language]
     lines = [(labels["hint"], hint) for hint in request.hints]
     if request.chapter_plan is not None:
-        number = request.scene_plan.scene_number
-        earlier = [scene.purpose for scene in request.chapter_plan.scenes if scene.scene_number < number]
+        number = request.scene_plan.scene_number or request.scene_index
+        earlier = [
+            scene.purpose for scene in request.chapter_plan.scenes if (scene.scene_number or 0) < number
+        ]
         lines.append((labels["chapter"], request.chapter_plan.chapter_title))
         lines += [(labels["earlier"], purpose) for purpose in earlier]
+        later = [scene.purpose for scene in request.chapter_plan.scenes if (scene.scene_number or 0) > number]
+        lines += [(labels["later"], purpose) for purpose in later]
     if request.settings is not None:
         lines.append((labels["title"], request.settings.project_name))
         lines.append((labels["genre"], request.settings.genre))
         lines.append((labels["world"], request.settings.world_description))
     return _labelled(lines, language, MAX_BACKGROUND_CHARACTERS)
+
+
+def cards_text(request: MemoryContextRequest, language: StoryLanguage) -> str:
+    """Return the author's cards of those whom the plan names, one line each, at most MAX_CARDS of them."""
+    cast = request.characters.everyone() if request.characters is not None else []
+    by_name = {name_key(name): card for card in cast[::-1] for name in (*card.aliases, card.name)}
+    planned = (by_name.get(name_key(name)) for name in request.scene_plan.characters)
+    cards = {card.name: card for card in planned if card is not None}
+    lines = [_card_line(card, language) for card in list(cards.values())[:MAX_CARDS]]
+    return "\n".join(lines) or NOTHING[language]
+
+
+def _card_line(card: Character, language: StoryLanguage) -> str:
+    separator, colon = ("；", "：") if language == "zh" else ("; ", ": ")
+    told = [card.role, _joined(card.aliases, language), card.personality, card.motivation, card.background]
+    said = separator.join(as_data(text) for text in told if text.strip())
+    return f"{as_data(card.name)}{colon}{said}"[:MAX_CARD_CHARACTERS]
 
 
 def _labelled(lines: Iterable[tuple[str, str]], language: StoryLanguage, max_characters: int) -> str:
@@ -219,7 +257,7 @@ def _folded(text: str) -> str:
 
 
 PROMPT_VARIABLES = frozenset(
-    {"background", "example", "format_instructions", "known_entities", "max_entities", "max_events"}
+    {"background", "cards", "example", "format_instructions", "known_entities", "max_entities", "max_events"}
     | {"max_queries", "max_query_characters", "scene_plan"}
 )
 
@@ -276,6 +314,7 @@ class ModelPlanner:
         prompt = load_chat_prompt("plan_retrieval", language, variables=PROMPT_VARIABLES)
         messages = prompt.format_messages(
             background=background_text(request, language),
+            cards=cards_text(request, language),
             example=example,
             format_instructions=self._model.format_instructions(),
             known_entities=known_entities_text(entities, language, first_ids=touched_ids),

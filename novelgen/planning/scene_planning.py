@@ -10,9 +10,10 @@ from pydantic import BaseModel
 
 from novelgen.memory.outline import StoryOutline
 from novelgen.models.context import MemoryContextRequest, PlannerReport, ReportIssue
-from novelgen.models.entity import Entity, EntityType
+from novelgen.models.entity import Entity, EntityAlias, EntityType
 from novelgen.models.plan import ScenePlan
 from novelgen.models.user_file import CharactersConfig
+from novelgen.names.normalise import name_key
 from novelgen.names.resolver import NameResolver, Resolution
 from novelgen.planning.model_planner import ModelPlanner
 from novelgen.planning.retrieval_plan import PlannedQuery, RetrievalPlan, merge_plans
@@ -140,8 +141,8 @@ def entities_for_states(plan_entity_ids: Sequence[str], outline: StoryOutline, *
     """Choose the entities whose state is read for a planned scene.
 
     First the plan's own, then who was on stage in the last three scenes and what they and the plan's
-    characters hold, then everyone else; after the plan's own, whose state changed last comes first. Entities
-    of which no scene stated anything come after all others: their state is no more than where they were seen.
+    characters hold, then everyone else; after the plan's own, whose state changed last comes first. Of these
+    others, those of which no scene stated anything come last: their state is no more than where they were seen.
 
     Args:
         plan_entity_ids: Entities that the plan resolves to, most important first.
@@ -155,8 +156,10 @@ def entities_for_states(plan_entity_ids: Sequence[str], outline: StoryOutline, *
     about += _held_by(about, outline)
     last_changed_first = [entity_id for entity_id in outline.stated_ids if entity_id in about]
     stated = set(outline.stated_ids)
-    wanted = _unique([*plan_entity_ids, *last_changed_first, *outline.stated_ids, *about])
-    return sorted(wanted, key=lambda entity_id: entity_id not in stated)[:limit]
+    others = sorted(
+        [*last_changed_first, *outline.stated_ids, *about], key=lambda entity_id: entity_id not in stated
+    )
+    return _unique([*plan_entity_ids, *others])[:limit]
 
 
 def state_candidates(plan: RetrievalPlan) -> list[str]:
@@ -220,22 +223,72 @@ def plan_scene(
         planner: The model's planner, or None.
     """
     story = known_story(request, outline)
-    names = NameResolver(story.entities, present_ids=recently_on_stage(story, scenes=PRESENT_SCENES))
+    known = story.entities or _cast_as_entities(request.characters)
+    names = NameResolver(known, present_ids=recently_on_stage(story, scenes=PRESENT_SCENES))
     rules = plan_by_rules(
         request.scene_plan,
-        entities=story.entities,
+        entities=known,
         names=names,
         characters=request.characters,
         hints=request.hints,
     )
     if planner is None:
-        return PlannedScene(plan=rules)
+        return PlannedScene(plan=_of_story(rules, story, names, request.characters))
     started_s = time.monotonic()
     by_model = planner.plan(
         request,
-        entities=story.entities,
+        entities=known,
         names=names,
         language=language_of(request, story),
         touched_ids=rules.entity_ids,
     )
-    return PlannedScene(plan=merge_plans(rules, by_model), model_time_s=time.monotonic() - started_s)
+    return PlannedScene(
+        plan=_of_story(merge_plans(rules, by_model), story, names, request.characters),
+        model_time_s=time.monotonic() - started_s,
+    )
+
+
+def _cast_as_entities(characters: CharactersConfig | None) -> list[Entity]:
+    """The people of the author's cards, as names alone: where nobody is stored, they are who can be meant."""
+    return [
+        Entity(
+            entity_id=f"cast:{number}",
+            entity_type="character",
+            name=card.name,
+            aliases=[EntityAlias(alias=alias) for alias in card.aliases if alias],
+        )
+        for number, card in enumerate(characters.everyone() if characters else ())
+    ]
+
+
+def _of_story(
+    plan: RetrievalPlan, story: StoryOutline, names: NameResolver, characters: CharactersConfig | None
+) -> RetrievalPlan:
+    """Keep the ids that are stored, and say which names nobody bears, neither in the story nor in its cards."""
+    stored = {entity.entity_id for entity in story.entities}
+    carded = {name_key(name) for card in _cast_as_entities(characters) for name in card.names()}
+    missing = [name for name in dict.fromkeys(plan.unresolved_names) if name_key(name) not in carded]
+    unborne = [name for name in missing if not names.resolve(name).candidate_ids]
+    return plan.model_copy(
+        update={
+            "entity_ids": [each for each in plan.entity_ids if each in stored],
+            "inferred_ids": [each for each in plan.inferred_ids if each in stored],
+            "queries": [
+                query.model_copy(update={"entities": [each for each in query.entities if each in stored]})
+                for query in plan.queries
+            ],
+            "unresolved_names": missing,
+            "issues": [*plan.issues, *(_nobody(name) for name in unborne if stored)],
+        }
+    )
+
+
+def _nobody(name: str) -> ReportIssue:
+    return ReportIssue(
+        stage="plan",
+        kind="unresolved",
+        message=(
+            f"nobody whom the story has shown by then is called {name!r}; it was used as a search word only. "
+            "Correct the name, or add the alias, where somebody known is meant"
+        ),
+    )

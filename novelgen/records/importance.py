@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from novelgen.models.record import RecordedMemory, RecordedRelationshipChange, SceneRecord
@@ -76,7 +76,11 @@ _INJURY = re.compile(
 
 
 def with_raised_importances(
-    record: SceneRecord, *, made_by: RecordMaker, relationships_before: Sequence[Relationship] = ()
+    record: SceneRecord,
+    *,
+    made_by: RecordMaker,
+    relationships_before: Sequence[Relationship] = (),
+    kept_as_given: Collection[str] = (),
 ) -> SceneRecord:
     """Return a record whose memories weigh at least what their signals call for.
 
@@ -84,6 +88,7 @@ def with_raised_importances(
         record: The record of one scene.
         made_by: Who made it; what an author wrote or supplied is returned as it is.
         relationships_before: How characters stood on entering the scene.
+        kept_as_given: Ids of memories that are not raised.
 
     Returns:
         The record with importances from 1 to 10, none lower than it was.
@@ -95,6 +100,8 @@ def with_raised_importances(
         memory.model_copy(
             update={"importance": _raised(memory.importance, signals.get(memory.memory_id, ()))}
         )
+        if memory.memory_id not in kept_as_given
+        else memory
         for memory in record.memories
     ]
     return record.model_copy(update={"memories": memories})

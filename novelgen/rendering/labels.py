@@ -25,6 +25,7 @@ class Labels:
     everywhere: str
     advanced: str
     unverified: str
+    outdated: str
     missing: str
     separator: str
     list_separator: str
@@ -52,6 +53,7 @@ ENGLISH = Labels(
     everywhere="always",
     advanced="moving",
     unverified=" (unverified)",
+    outdated=" (outdated)",
     missing="Missing from this context",
     separator="; ",
     list_separator=", ",
@@ -84,6 +86,7 @@ CHINESE = Labels(
     everywhere="通用",
     advanced="推进中",
     unverified="（未证实）",
+    outdated="（已过时）",
     missing="本次缺失",
     separator="；",
     list_separator="、",

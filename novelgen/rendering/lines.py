@@ -113,9 +113,11 @@ def _state_parts(
         for name in sorted(ordered, key=lambda each: each in snapshot.unverified)
     ]
     presence = data.get(PRESENCE_ATTRIBUTE)
-    if isinstance(presence, Mapping) and "location_id" not in data and presence.get("location_id"):
-        place = render_attribute(PRESENCE_ATTRIBUTE, presence["location_id"], names, labels)
-        parts.append((PRESENCE_ATTRIBUTE, place))
+    if isinstance(presence, Mapping) and "location_id" not in data:
+        # Who was only seen, nobody knows where, was seen in a scene.
+        where = presence.get("location_id") or (place_of(presence, labels) if not parts else None)
+        if where:
+            parts.append((PRESENCE_ATTRIBUTE, render_attribute(PRESENCE_ATTRIBUTE, where, names, labels)))
     return parts
 
 

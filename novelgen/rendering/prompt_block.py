@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from novelgen.models.chunk_context import ChunkMemory, GlossaryEntry, GlossaryName
 from novelgen.models.context import ContextItem, SceneMemoryContext
+from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import story_place
 from novelgen.rendering.labels import Labels, labels_for
 from novelgen.rendering.lines import SECTION_ORDER, place_of, render_states, render_timeline_entry
-from novelgen.text.language import StoryLanguage, estimate_tokens
+from novelgen.text.language import StoryLanguage, estimate_tokens, story_language
 
 
 def fence_mark(texts: Iterable[str]) -> str:
@@ -36,7 +37,7 @@ def fenced(lines: Iterable[str], mark: str) -> list[str]:
 def render_context(
     context: SceneMemoryContext,
     *,
-    language: str = "en",
+    language: str | None = None,
     state_budget: int = 600,
     count_tokens: Callable[[str], int] = estimate_tokens,
 ) -> str:
@@ -48,14 +49,14 @@ def render_context(
 
     Args:
         context: What the chain returned; without a report, memories are rendered in full.
-        language: Language of the headings, `zh…` or `en`.
+        language: Language of the headings, `zh…` or `en`; None takes the story's.
         state_budget: Token bound for the states.
         count_tokens: Token counter for that bound.
 
     Returns:
         The block, ending in a line break; a context that holds nothing gives an empty string.
     """
-    labels = labels_for(language)
+    labels = labels_for(language or _language_of(context))
     names = dict(context.report.names) if context.report else {}
     sections = {
         labels.states: _state_lines(context, names, labels, state_budget, count_tokens),
@@ -74,6 +75,12 @@ def render_context(
 def prompt_order(items: list[ContextItem]) -> list[ContextItem]:
     """Return the items in the order of the prompt: without a position first, then in story order."""
     return sorted(items, key=_story_key)
+
+
+def _language_of(context: SceneMemoryContext) -> str:
+    """Return the language of the story as the report tells it, else that of the memories."""
+    told = context.report.language if context.report else ""
+    return told or story_language(" ".join(chunk.content for chunk in context.relevant_memories))
 
 
 def _story_key(item: ContextItem) -> tuple[int, int, str]:
@@ -105,14 +112,16 @@ def _timeline_lines(context: SceneMemoryContext, names: Mapping[str, str], label
 
 
 def _memory_lines(context: SceneMemoryContext, labels: Labels) -> list[str]:
+    outdated = {each.chunk_id for each in context.relevant_memories if each.slot_type and each.superseded_by}
+
+    def line(memory: ContextItem | StoryMemoryChunk, text: str) -> str:
+        mark = labels.outdated if memory.chunk_id in outdated else ""
+        return f"- [{place_of(memory.model_dump(), labels)}] {text}{mark}"
+
     if context.report and context.report.items:
-        items = prompt_order(context.report.items)
-        return [f"- [{place_of(item.model_dump(), labels)}] {item.text}" for item in items]
-    chunks = sorted(
-        context.relevant_memories,
-        key=lambda chunk: (*story_place(chunk), chunk.chunk_id),
-    )
-    return [f"- [{place_of(chunk.model_dump(), labels)}] {chunk.content}" for chunk in chunks]
+        return [line(item, item.text) for item in prompt_order(context.report.items)]
+    chunks = sorted(context.relevant_memories, key=lambda chunk: (*story_place(chunk), chunk.chunk_id))
+    return [line(chunk, chunk.content) for chunk in chunks]
 
 
 _HEADINGS = {

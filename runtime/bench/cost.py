@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import shutil
 import subprocess
 import sys
@@ -26,6 +25,11 @@ from runtime.bench.quality import StageProgress
 from runtime.context_chain import build_context_chain
 from runtime.ingest.ingest import import_book
 from runtime.stores import MemoryStores
+
+try:
+    import resource
+except ImportError:  # Windows counts no peak of this kind
+    resource = None  # type: ignore[assignment]
 
 T = TypeVar("T")
 
@@ -117,7 +121,7 @@ def measure_cost(
         book=book.folder.resolve().name,
         runs=runs,
         sizes=measured,
-        index_peak_rss_mb=_peak_rss_mb(resource.RUSAGE_CHILDREN),
+        index_peak_rss_mb=_peak_rss_mb(of_children=True),
         help_import_s=_fastest([sys.executable, "-m", "novelgen", "--help"]),
         python_start_s=_fastest([sys.executable, "-c", ""]),
     )
@@ -229,7 +233,7 @@ class _Trial:
             queries_mean=mean(self._embedded),
             goal_p95_ms=GOAL_FACTOR * pair.p95_ms + timings["extra"].p95_ms,
             stages_ms=dict(sorted(medians.items(), key=lambda entry: (-entry[1], entry[0]))),
-            peak_rss_mb=_peak_rss_mb(resource.RUSAGE_SELF),
+            peak_rss_mb=_peak_rss_mb(),
             problems=sorted({f"{i.stage}: {i.message}" for report in reports for i in report.issues}),
         )
 
@@ -252,8 +256,10 @@ def _timing(times_s: Sequence[float]) -> Timing:
     return Timing(p50_ms=1000 * p50, p95_ms=1000 * p95)
 
 
-def _peak_rss_mb(who: int) -> float:
-    peak = resource.getrusage(who).ru_maxrss
+def _peak_rss_mb(*, of_children: bool = False) -> float:
+    if resource is None:
+        return 0.0
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN if of_children else resource.RUSAGE_SELF).ru_maxrss
     # Kilobytes on Linux, bytes on macOS.
     return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
 

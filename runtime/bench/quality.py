@@ -26,7 +26,7 @@ from runtime.bench.scoring import (
     mean_scores,
     measure_states,
 )
-from runtime.context_chain import build_context_chain, context_settings
+from runtime.context_chain import build_context_chain
 from runtime.memory_tools import StoryMemoryTools
 from runtime.providers.embeddings import CheckedEmbeddings
 from runtime.stores import MemoryStores
@@ -332,7 +332,7 @@ def run_ablation(
 
 
 def _chain(stores: MemoryStores, tools: StoryMemoryTools, weights: SelectionWeights) -> MemoryContextChain:
-    settings = context_settings(stores.settings).model_copy(update={"weights": weights})
+    settings = stores.settings.memory.model_copy(update={"weights": weights})
     return MemoryContextChain(tools, settings=settings)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 
@@ -56,12 +57,23 @@ class ViewLabels:
     values: dict[str, str] = field(default_factory=dict)
     """English word to that of the language: headings, and statuses and kinds as they are stored."""
 
+    reasons: dict[str, str] = field(default_factory=dict)
+    """Parts of scores, needs, retrievers and reasons of a report to words of the language."""
+
     def value(self, word: str) -> str:
         """Return an English word, or a sentence with places to fill in, in the language of the story.
 
         What the table lacks is shown as it is.
         """
         return self.values.get(word, word)
+
+    def reason(self, text: str) -> str:
+        """Return why something is in a context, or is not, in the language of the story."""
+        if not self.reasons:
+            return text
+        known = sorted(self.reasons, key=len, reverse=True)
+        pattern = r"\b(?:" + "|".join(map(re.escape, known)) + r")\b"
+        return re.sub(pattern, lambda found: self.reasons[found[0]], text)
 
 
 ENGLISH = ViewLabels(
@@ -157,6 +169,52 @@ CHINESE = ViewLabels(
     unchanged="写作所需的内容没有变化",
     story_version="故事版本",
     left_as_it_is="未覆盖（不加 --diff 则覆盖）",
+    reasons={
+        "importance": "重要",
+        "surroundings": "场景邻近",
+        "summaries": "见于梗概",
+        "relevance": "切题",
+        "entities": "相关实体",
+        "open_loops": "未了之事",
+        "spreading": "联想",
+        "words": "字词相合",
+        "novelty": "新意",
+        "superseded": "已被取代",
+        "unverified": "无引文",
+        "consolidated": "已合并",
+        "pinned": "作者置顶",
+        "at_hand": "刚写过",
+        "summary": "梗概",
+        "passage": "原文",
+        "full form": "用全文",
+        "short form is no shorter": "简写并不更短",
+        "short form is cut": "简写不完整",
+        "short form is a label": "简写只是标题",
+        "no short form": "没有简写",
+        "no room in the budget": "预算不足",
+        "lowered as": "降低：",
+        "in the JSON only, not in the prompt within": "只在 JSON 中，不在提示里，",
+        "states": "状态",
+        "obligations": "未了之事",
+        "relations": "关系",
+        "timeline": "时间线",
+        "memories": "记忆",
+        "passages": "原文",
+        "semantic": "语义",
+        "lexical": "字词",
+        "entity": "实体",
+        "loop": "线索",
+        "recent": "近场",
+        "rules": "规则",
+        "llm": "模型",
+        "no model is configured": "未配置模型",
+        "whole": "整个计划",
+        "purpose": "目的",
+        "action": "动作",
+        "place": "地点",
+        "character": "人物",
+        "pair": "人物之间",
+    },
     values={
         "character": "人物",
         "location": "地点",
@@ -186,6 +244,9 @@ CHINESE = ViewLabels(
         "memories": "记忆",
         "entities": "实体",
         "index": "索引",
+        "up to date": "已是最新",
+        "{} memories wait": "{} 条记忆待处理",
+        "run": "请运行",
         "role": "角色",
         "new entities": "新实体",
         "model calls": "模型调用",

@@ -31,9 +31,9 @@ COMMAND_SECTIONS: dict[str, dict[str, str]] = {
         "init": "projects:init",
         "ingest": "ingest:ingest",
         "import-book": "ingest:import_book",
-        "import": "import_command:import_command",
+        "import": "transfer:import_command",
         "extract": "extract:extract",
-        "note": "note:note",
+        "note": "memory:note",
     },
     "Write the next scene": {
         "context": "context:context",
@@ -42,13 +42,13 @@ COMMAND_SECTIONS: dict[str, dict[str, str]] = {
     "Look things up": {
         "search": "lookup:search",
         "entity": "entity:entity",
-        "character": "character:character",
-        "location": "location:location",
+        "character": "entity:character",
+        "location": "entity:location",
         "relationship": "relationship:relationship",
-        "loop": "loop:loop",
+        "thread": "thread:thread",
         "timeline": "lookup:timeline",
         "projects": "projects:projects",
-        "export": "export:export",
+        "export": "transfer:export",
     },
     "Put things right": {
         "memory": "memory:memory",
@@ -65,6 +65,9 @@ COMMAND_SECTIONS: dict[str, dict[str, str]] = {
     },
 }
 """Section of the help to command to `module:attribute` below runtime/cli/commands."""
+
+FORMER_NAMES = {"loop": "thread"}
+"""Former name of a command to the one that it has now; it still works and is not shown."""
 
 _EXAMPLES = """\b
 Examples:
@@ -97,7 +100,7 @@ class LazyGroup(CommandGroup):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return a command, or None when there is none of that name."""
-        target = self._targets.get(cmd_name)
+        target = self._targets.get(FORMER_NAMES.get(cmd_name, cmd_name))
         if target is None:
             return None
         module_name, _, attribute = target.partition(":")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novelgen.text.scrub import scrub_text
+from runtime.cli.labels import ENGLISH, ViewLabels
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -106,12 +107,13 @@ def report_warning(text: str) -> None:
         report_line(f"warning: {text}")
 
 
-def index_state(indexing: IndexingResult, project_id: str) -> str:
+def index_state(indexing: IndexingResult, project_id: str, labels: ViewLabels = ENGLISH) -> str:
     """Return the state of the index in words, with what failed, and the repair when something waits."""
     reason = f" ({indexing.issues[0].message})" if indexing.issues else ""
     if not indexing.waiting:
-        return f"up to date{reason}"
-    return f"{indexing.waiting} memories wait{reason}; run `novelgen reindex {project_id}`"
+        return labels.value("up to date") + reason
+    waiting = labels.value("{} memories wait").format(indexing.waiting)
+    return f"{waiting}{reason}; {labels.value('run')} `novelgen reindex {project_id}`"
 
 
 def report_indexing(indexing: IndexingResult, project_id: str, *, done: str = "stored") -> None:

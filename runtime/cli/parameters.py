@@ -168,6 +168,11 @@ def yes_option(command: F) -> F:
     return click.option("--yes", "-y", "is_confirmed", is_flag=True, help="Do it without asking.")(command)
 
 
+def can_ask() -> bool:
+    """Tell whether somebody sits at a terminal who can be asked."""
+    return sys.stdin.isatty()
+
+
 def require_confirmation(action: str, *, is_confirmed: bool) -> None:
     """Ask before something is taken away for good.
 
@@ -181,7 +186,7 @@ def require_confirmation(action: str, *, is_confirmed: bool) -> None:
     """
     if is_confirmed:
         return
-    if not sys.stdin.isatty():
+    if not can_ask():
         raise UserInputError(f"about to {action}, and no terminal to ask at; add --yes to do it")
     if not click.confirm(f"{action[:1].upper()}{action[1:]}?", err=True):
         click.echo("nothing was changed", err=True)

@@ -59,7 +59,7 @@ def print_items(items: list[ContextItem], labels: ViewLabels) -> None:
             place_text(item.chapter_index, item.scene_index, labels),
             item.tokens,
             labels.forms[item.form],
-            item.text + (f"\n  ← {'; '.join(item.reasons)}" if item.reasons else ""),
+            item.text + (f"\n  ← {labels.reason('; '.join(item.reasons))}" if item.reasons else ""),
         )
         for number, item in enumerate(items, start=1)
     ]
@@ -88,12 +88,16 @@ def print_issues(issues: list[ReportIssue], labels: ViewLabels) -> None:
 
 
 def _print_summary(report: ContextReport, labels: ViewLabels, written_to: Path | None) -> None:
-    spent = ", ".join(f"{need} {tokens}" for need, tokens in report.tokens_per_need.items())
-    reason = f" ({report.planner.reason})" if report.planner.reason else ""
+    spent = labels.reason(", ".join(f"{need} {tokens}" for need, tokens in report.tokens_per_need.items()))
+    reason = (
+        f" ({labels.reasons.get(report.planner.reason, report.planner.reason)})"
+        if report.planner.reason
+        else ""
+    )
     print_text()
     print_pairs(
         {
-            labels.planner: f"{report.planner.used}{reason}",
+            labels.planner: f"{labels.reason(report.planner.used)}{reason}",
             labels.total: f"{sum(report.tokens.values())} ({spent})" if spent else "0",
             labels.unresolved: ", ".join(report.unresolved_names),
             labels.issues: "" if report.issues or report.unresolved_names else labels.no_issues,
@@ -111,7 +115,9 @@ def print_explanation(report: ContextReport, *, language: str) -> None:
     """
     labels = view_labels_for(language)
     print_heading(labels.queries)
-    queries = [(each.origin, each.purpose, each.text) for each in report.queries]
+    queries = [
+        (labels.reason(each.origin), labels.reason(each.purpose), each.text) for each in report.queries
+    ]
     print_table((labels.origin, labels.purpose, labels.text), queries, wide=2)
     print_heading(f"{labels_for(language).memories}: {labels.score}")
     _print_scores(report, labels)
@@ -132,8 +138,8 @@ def _print_scores(report: ContextReport, labels: ViewLabels) -> None:
             place_text(item.chapter_index, item.scene_index, labels),
             item.source_id or item.chunk_id,
             f"{item.score:.3f}",
-            ", ".join(f"{part} {value:.2f}" for part, value in item.score_parts.items()),
-            ", ".join(f"{arm} {rank}" for arm, rank in item.arm_ranks.items()),
+            labels.reason(", ".join(f"{part} {value:.2f}" for part, value in item.score_parts.items())),
+            labels.reason(", ".join(f"{arm} {rank}" for arm, rank in item.arm_ranks.items())),
         )
         for number, item in enumerate(report.items, start=1)
     ]
@@ -144,11 +150,11 @@ def _print_scores(report: ContextReport, labels: ViewLabels) -> None:
 def _print_left_out(report: ContextReport, labels: ViewLabels) -> None:
     rows = [
         (
-            each.section,
+            labels.reason(each.section),
             each.source_id or each.id,
             each.tokens,
             "" if each.score is None else f"{each.score:.3f}",
-            f"{each.text}\n  ← {each.reason}",
+            f"{each.text}\n  ← {labels.reason(each.reason)}",
         )
         for each in report.left_out
     ]
@@ -256,7 +262,7 @@ def print_memories(chunks: Sequence[StoryMemoryChunk], labels: ViewLabels) -> No
         (
             chunk.source_id or chunk.chunk_id,
             place_text(chunk.chapter_index, chunk.scene_index, labels),
-            chunk.content_type,
+            labels.value(chunk.content_type),
             chunk.importance,
             chunk.content,
         )

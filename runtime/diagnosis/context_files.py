@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from novelgen.errors import InvalidFileError
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.position import StoryPosition
-from runtime.diagnosis.findings import Finding
+from runtime.diagnosis.checks import Finding
 from runtime.files.paths import ProjectPaths
 from runtime.files.scene_plans import context_places, load_context, own_scene_plan
 from runtime.stores import MemoryStores

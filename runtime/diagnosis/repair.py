@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from novelgen.errors import DeadlineExceededError, VectorIndexError, VectorIndexOwnedError
-from runtime.diagnosis.findings import Finding
+from runtime.diagnosis.checks import Finding
 from runtime.ingest.indexing import drain_outbox, reindex, verify_index
 from runtime.stores import MemoryStores
-from runtime.vectors.index_size import swollen_file
+from runtime.vectors.index_files import swollen_file
 
 _WHAT = "vector index"
 

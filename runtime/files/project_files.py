@@ -221,7 +221,7 @@ def _listed(data: Any, *, under: str) -> Any:
     return {under: data} if isinstance(data, list) else data
 
 
-def _refuse_repeats(values: Sequence[int | str], *, file: Path, field: str) -> None:
+def _refuse_repeats(values: Sequence[int | str | None], *, file: Path, field: str) -> None:
     repeated = [value for value, count in Counter(values).items() if count > 1]
     if repeated:
         raise InvalidFileError(f"{str(file)!r}: {field} {repeated[0]!r} stands more than once")

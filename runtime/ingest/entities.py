@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from novelgen.models.entity import Entity, EntityAlias
+from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION, Entity, EntityAlias
 from novelgen.models.user_file import Character, CharactersConfig
 from novelgen.names.matching import NameFinder
 from novelgen.names.normalise import name_key
@@ -224,9 +224,15 @@ def _entity(character: Character, known: Entity | None, take_id: Callable[[], st
             "aliases": [EntityAlias(alias=name) for name in names],
             "role": character.role,
             "description": character.background or character.personality,
-            "profile": _profile(character),
+            "profile": {**_translations(base), **_profile(character)},
         }
     )
+
+
+def _translations(entity: Entity) -> dict[str, Any]:
+    """What an editor said of its names: characters.json has no place for it."""
+    kept = (TRANSLATION, ALIAS_TRANSLATIONS)
+    return {name: value for name, value in entity.profile.items() if name in kept}
 
 
 def _profile(character: Character) -> dict[str, Any]:

@@ -21,9 +21,9 @@ from novelgen.models.record import SceneRecord
 from novelgen.records.merge import known_loop_ids
 from novelgen.records.supersession import with_supersessions
 from novelgen.text.language import StoryLanguage
-from runtime.ingest.compaction import compacted
 from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.entities import store_entities_in
+from runtime.ingest.index_upkeep import rebuild_if_bloated
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.scene_input import SceneInput
 from runtime.ingest.scene_writes import read_surroundings, replace_scene, same_record
@@ -168,7 +168,7 @@ def extract_scenes(
         done.append(_extracted(stores, project_id, position, chain))
         if progress is not None:
             progress(len(done), len(waiting))
-    indexing = compacted(stores, project_id, drain_outbox(stores, project_id))
+    indexing = rebuild_if_bloated(stores, project_id, drain_outbox(stores, project_id))
     consolidation = consolidate_beyond_setting(stores, project_id)
     return ExtractionReport(scenes=done, indexing=indexing, consolidation=consolidation)
 

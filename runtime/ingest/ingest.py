@@ -18,12 +18,11 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.position import StoryPosition
 from novelgen.text.language import story_language
 from runtime.files.bench_folder import load_book
-from runtime.ingest.compaction import compacted
 from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.embeddings import Progress
 from runtime.ingest.entities import store_entities
+from runtime.ingest.index_upkeep import rebuild_if_bloated, verify_after_crash
 from runtime.ingest.indexing import INDEX_STAGE, IndexingResult, drain_outbox
-from runtime.ingest.interruption import proven
 from runtime.ingest.scene_input import SceneInput, SceneSurroundings, scenes_of_book
 from runtime.ingest.scene_writes import read_surroundings, record_origin_of, replace_scene, same_record
 from runtime.storage.database import ProjectDatabase
@@ -145,7 +144,7 @@ def _followed(
     """Let the index follow; the scenes are stored already, so that not even the database failing now undoes them."""
     try:
         result = drain_outbox(stores, project_id, progress=progress)
-        return compacted(stores, project_id, proven(stores, project_id, result))
+        return rebuild_if_bloated(stores, project_id, verify_after_crash(stores, project_id, result))
     except DatabaseError as error:
         logger.warning("project %r: the vector index does not follow: %s", project_id, error)
         message = f"the scenes are stored, but the vector index does not follow: {error}"

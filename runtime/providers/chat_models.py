@@ -1,16 +1,35 @@
-"""A chat model by name."""
+"""A chat model by name, and what stands in the place of one that cannot be had."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage
 from pydantic import SecretStr
 
-from runtime.providers.connection import connection_options
-from runtime.providers.provider_errors import configuration_error
+from novelgen.errors import ModelUnavailableError
+from runtime.providers.connection import configuration_error, connection_options, full_model_name
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
+    from langchain_core.outputs import ChatResult
+
+
+class UnavailableChatModel(BaseChatModel):
+    """Fails every call with the reason, so that whoever asks it degrades and says why.
+
+    Args:
+        reason: Why the configured model could not be built.
+    """
+
+    reason: str
+
+    @property
+    def _llm_type(self) -> str:
+        return "unavailable"
+
+    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
+        raise ModelUnavailableError(self.reason)
 
 
 def build_chat_model(
@@ -27,7 +46,8 @@ def build_chat_model(
 
     Args:
         name: `provider:model` as `langchain.chat_models.init_chat_model` knows it, such as
-            "openai:gpt-4.1-mini"; None or blank means that no model is used.
+            "openai:gpt-4.1-mini", or a model whose name tells its provider; None or blank means that no model is
+            used.
         base_url: Of an OpenAI-compatible server; None is the provider's own.
         api_key: None reads the provider's environment variable. A server of one's own that wants no key
             needs none.
@@ -47,14 +67,15 @@ def build_chat_model(
         return None
     from langchain.chat_models import init_chat_model  # noqa: PLC0415 - two seconds that few commands need
 
+    full_name = full_model_name("chat model", name)
     options: dict[str, Any] = {
         "timeout": timeout_s,
         "max_tokens": max_tokens,
         "temperature": temperature,
         "max_retries": max_retries,
-        **connection_options(name, base_url, api_key),
+        **connection_options(full_name, base_url, api_key),
     }
     try:
-        return init_chat_model(name.strip(), **options)
+        return init_chat_model(full_name, **options)
     except Exception as error:  # noqa: BLE001 - a provider's package may fail in any way
         raise configuration_error("chat model", name, error, api_key) from None

@@ -1,13 +1,69 @@
-"""How to reach a provider: base URL and key."""
+"""What a provider of models needs, a package, a key, an address, and errors that name it without telling keys."""
 
 from __future__ import annotations
 
+import difflib
+import importlib
 import os
-from typing import Any
+import warnings
+from collections.abc import Callable
+from typing import Any, Literal
 
 from pydantic import SecretStr
 
+from novelgen.errors import ConfigurationError
+from novelgen.model_calls.model_answer import described
+
+ModelKind = Literal["chat model", "embedding model"]
+
 UNUSED_KEY = "unused"
+MIN_KEY_CHARACTERS = 4
+"""A shorter text is no key, and to remove it would garble the message."""
+
+_FACTORIES: dict[ModelKind, str] = {
+    "chat model": "langchain.chat_models.base",
+    "embedding model": "langchain.embeddings.base",
+}
+_KEY_SETTINGS: dict[ModelKind, str] = {
+    "chat model": "NOVELGEN_MODEL_API_KEY",
+    "embedding model": "NOVELGEN_MEMORY__EMBEDDING_API_KEY",
+}
+_KEY_VARIABLES = {
+    "google_genai": "GOOGLE_API_KEY",
+    "google_vertexai": "GOOGLE_APPLICATION_CREDENTIALS",
+    "huggingface": "HUGGINGFACEHUB_API_TOKEN",
+    "mistralai": "MISTRAL_API_KEY",
+    "perplexity": "PPLX_API_KEY",
+}
+"""Where it is not the provider's name with `_API_KEY`."""
+
+_PROVIDER_OF_PREFIX = {
+    "gemini": "google_genai",
+    "text-embedding-": "openai",
+}
+"""What LangChain does not tell by the beginning of a model's name, or leaves open."""
+
+_COMPATIBLE_SERVICES = {
+    "qwen": "https://dashscope.aliyuncs.com/compatible-mode/v1",
+    "qwq": "https://dashscope.aliyuncs.com/compatible-mode/v1",
+    "glm": "https://open.bigmodel.cn/api/paas/v4",
+    "moonshot": "https://api.moonshot.cn/v1",
+    "kimi": "https://api.moonshot.cn/v1",
+}
+"""Models without a provider of LangChain's whose makers offer an OpenAI-compatible address."""
+
+
+def full_model_name(kind: ModelKind, name: str) -> str:
+    """Return `provider:model` for a model's name, with the provider that its beginning tells where it has none.
+
+    A name whose provider is not known is returned as it is; `configuration_error` says what to write instead.
+    """
+    name = name.strip()
+    provider, _, model = name.partition(":")
+    if model and provider in _known_packages(kind):
+        return name
+    inferred = _inferred_provider(kind, name)
+    return f"{inferred}:{name}" if inferred else name
 
 
 def connection_options(name: str, base_url: str | None, api_key: SecretStr | None) -> dict[str, Any]:
@@ -21,6 +77,90 @@ def connection_options(name: str, base_url: str | None, api_key: SecretStr | Non
         options["base_url"] = base_url
     if api_key is not None and api_key.get_secret_value():
         options["api_key"] = api_key
-    elif base_url and name.strip().startswith("openai:") and not os.environ.get("OPENAI_API_KEY"):
+    elif base_url and name.startswith("openai:") and not os.environ.get("OPENAI_API_KEY"):
         options["api_key"] = SecretStr(UNUSED_KEY)
     return options
+
+
+def configuration_error(
+    kind: ModelKind, name: str, error: Exception, api_key: SecretStr | None
+) -> ConfigurationError:
+    """Say why a model could not be built, and what to change.
+
+    Args:
+        kind: What the setting names.
+        name: The setting's value.
+        error: What the provider's package raised. Raise the result `from None`, for the original may hold
+            the key.
+        api_key: Removed from the text wherever it stands.
+    """
+    told = described(error, secrets=known_keys(api_key))
+    full_name = full_model_name(kind, name)
+    shown = repr(name) if full_name == name.strip() else f"{name!r}, that is {full_name!r},"
+    provider, _, model = full_name.partition(":")
+    packages = _known_packages(kind)
+    if not model or provider not in packages:
+        return ConfigurationError(
+            f"{kind} {name!r} cannot be used; write {_right_form(kind, full_name, packages)} ({told})"
+        )
+    if isinstance(error, ImportError):
+        return ConfigurationError(
+            f"{kind} {shown} needs a package: pip install {packages[provider]!r}; its key goes into "
+            f"{_key_variable(provider)} or {_KEY_SETTINGS[kind]} ({told})"
+        )
+    if any(word in str(error).casefold() for word in ("api_key", "api key", "api token", "credential")):
+        return ConfigurationError(
+            f"{kind} {shown} needs a key: set {_key_variable(provider)} or {_KEY_SETTINGS[kind]} ({told})"
+        )
+    return ConfigurationError(f"{kind} {shown} cannot be used; correct its settings ({told})")
+
+
+def known_keys(api_key: SecretStr | None) -> list[str]:
+    """Return every key that a server could quote: the given one, and those of the environment."""
+    given = [api_key.get_secret_value()] if api_key is not None else []
+    of_environment = [value for name, value in os.environ.items() if name.upper().endswith("_API_KEY")]
+    return [key for key in (*given, *of_environment) if len(key) >= MIN_KEY_CHARACTERS]
+
+
+def _known_packages(kind: ModelKind) -> dict[str, str]:
+    """Return what to install for each provider, by LangChain's own table; it is private, so it may be gone."""
+    table = getattr(importlib.import_module(_FACTORIES[kind]), "_BUILTIN_PROVIDERS", {})
+    packages = {provider: entry[0].partition(".")[0].replace("_", "-") for provider, entry in table.items()}
+    return {**packages, "openai": "novelgen[openai]"}
+
+
+def _inferred_provider(kind: ModelKind, name: str) -> str | None:
+    known = _known_packages(kind)
+    folded = name.casefold()
+    for prefix, provider in _PROVIDER_OF_PREFIX.items():
+        if folded.startswith(prefix) and provider in known:
+            return provider
+    infer: Callable[[str], str | None] | None = getattr(
+        importlib.import_module(_FACTORIES["chat model"]), "_attempt_infer_model_provider", None
+    )
+    if infer is None:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        inferred = infer(name)
+    return inferred if inferred in known else None
+
+
+def _right_form(kind: ModelKind, name: str, packages: dict[str, str]) -> str:
+    """Return what to write instead of a name whose provider is missing or unknown."""
+    provider, _, model = name.partition(":")
+    for prefix, address in _COMPATIBLE_SERVICES.items():
+        if name.casefold().startswith(prefix):
+            setting = "model_base_url" if kind == "chat model" else "memory.embedding_base_url"
+            return (
+                f"'openai:{name}' with {setting} of its service, such as {address}, its key in "
+                f"{_KEY_SETTINGS[kind]} and the package novelgen[openai], or 'ollama:{name}' for one on this machine"
+            )
+    nearest = difflib.get_close_matches(provider, packages, n=1) if model else []
+    if nearest:
+        return f"'{nearest[0]}:{model}'; there is no provider {provider!r}"
+    return "provider:model, such as 'openai:<model>', with a provider of " + ", ".join(sorted(packages))
+
+
+def _key_variable(provider: str) -> str:
+    return _KEY_VARIABLES.get(provider, f"{provider.upper()}_API_KEY")

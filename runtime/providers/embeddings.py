@@ -14,10 +14,8 @@ from pydantic import SecretStr
 
 from novelgen.errors import ConfigurationError, EmbeddingError, NovelgenError
 from novelgen.model_calls.model_answer import described, safe_cause
-from runtime.providers.connection import connection_options
-from runtime.providers.hashed_embeddings import HashedNgramEmbeddings
-from runtime.providers.local_embeddings import LocalE5Embeddings
-from runtime.providers.provider_errors import configuration_error, known_keys
+from runtime.providers.connection import configuration_error, connection_options, full_model_name, known_keys
+from runtime.providers.offline_embeddings import HashedNgramEmbeddings, LocalE5Embeddings
 
 LOCAL = "local"
 MIN_FAKE_DIMENSION = 8
@@ -160,15 +158,46 @@ def build_embeddings(
         return CheckedEmbeddings(HashedNgramEmbeddings(dimension), model_name=name, dimension=dimension)
     from langchain.embeddings import init_embeddings  # noqa: PLC0415 - slow, and the local model needs none of it
 
-    options = connection_options(name, base_url, api_key)
-    if name.startswith("openai:"):
+    full_name = full_model_name("embedding model", name)
+    options = connection_options(full_name, base_url, api_key)
+    if full_name.startswith("openai:"):
         # Its length check would download a tokenizer.
         options |= {"check_embedding_ctx_length": False, "timeout": timeout_s, "max_retries": max_retries}
     try:
-        inner = init_embeddings(name, **options)
+        inner = init_embeddings(full_name, **options)
     except Exception as error:  # noqa: BLE001 - a provider's package may fail in any way
         raise configuration_error("embedding model", name, error, api_key) from None
     return CheckedEmbeddings(inner, model_name=name, api_key=api_key)
+
+
+def checked_embeddings(embeddings: Embeddings) -> CheckedEmbeddings:
+    """Return embeddings that a caller holds, checked like those that a setting names.
+
+    Their vectors go under the name of their class and of the model that they tell, such as
+    `OpenAIEmbeddings:text-embedding-3-small`, so that an index made by other ones is not mixed with them.
+
+    Args:
+        embeddings: Any LangChain embeddings; one that does not tell its dimension is asked to embed one word
+            when it is first needed.
+
+    Raises:
+        ConfigurationError: When it is no LangChain embeddings.
+    """
+    if isinstance(embeddings, CheckedEmbeddings):
+        return embeddings
+    if not isinstance(embeddings, Embeddings):
+        raise ConfigurationError(
+            f"embeddings cannot be {type(embeddings).__name__}; pass LangChain embeddings, or a name such as "
+            f"{LOCAL!r} or 'openai:text-embedding-3-small'"
+        )
+    model = getattr(embeddings, "model_name", None) or getattr(embeddings, "model", None)
+    parts = [type(embeddings).__name__, *([model] if isinstance(model, str) else [])]
+    dimension = getattr(embeddings, "dimension", None)
+    return CheckedEmbeddings(
+        embeddings,
+        model_name=":".join(parts),
+        dimension=dimension if isinstance(dimension, int) and dimension > 0 else None,
+    )
 
 
 def embedding_identity(embeddings: Embeddings) -> EmbeddingIdentity:

@@ -183,7 +183,7 @@ def _memories_in_sql(stores: MemoryStores, request: SearchRequest, answer: ArmAn
     with stores.database(project_id).read() as unit:
         found = unit.memories.by_ids(sorted(answer.hits), as_of=as_of)
         names, matrix = unit.embeddings.matrix(
-            stores.embedding_identity.model_name,
+            stores.embeddings.model_name,
             as_of=as_of,
             ids=[chunk.chunk_id for chunk in found],
         )

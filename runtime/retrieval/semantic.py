@@ -101,9 +101,7 @@ def search_exactly(stores: MemoryStores, request: SearchRequest, vectors: QueryV
         is_narrow = memory_filter != MemoryFilter(as_of=request.as_of)
         with database.read() as unit:
             ids = unit.memories.filtered_ids(memory_filter) if is_narrow else None
-            names, matrix = unit.embeddings.matrix(
-                stores.embedding_identity.model_name, as_of=request.as_of, ids=ids
-            )
+            names, matrix = unit.embeddings.matrix(stores.embeddings.model_name, as_of=request.as_of, ids=ids)
         if not names:
             continue
         found = exact_search(

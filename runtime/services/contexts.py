@@ -9,13 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field
 
 from novelgen.assembly.context_difference import compare_contexts
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.deadlines import run_concurrently
 from novelgen.errors import (
-    ConfigurationError,
     ContextWriteError,
     InvalidFileError,
     NovelgenError,
@@ -27,13 +27,12 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.user_file import Character, CharactersConfig
 from novelgen.planning.scene_planning import known_story, language_of
 from runtime.atomic_files import write_text_atomically
-from runtime.context_chain import build_context_chain
+from runtime.context_chain import build_context_chain, configured_chat_model
 from runtime.diagnosis.context_files import judge_context_files
 from runtime.files.paths import ProjectPaths
 from runtime.files.project_files import load_characters, load_settings_file
 from runtime.files.scene_plans import load_context, own_scene_plan
 from runtime.memory_tools import StoryMemoryTools
-from runtime.providers.unavailable_chat_model import UnavailableChatModel
 from runtime.services.indexing import await_index
 from runtime.services.projects import language_of_project, require_project_files
 from runtime.services.scene_plans import NumberedPlan, PlannedScene, find_own_plan, read_plan_lines
@@ -56,10 +55,12 @@ class ContextOptions:
     Args:
         characters_file: The characters; None takes the project's own, else the stored entities.
         must_have_model: Whether a chat model that cannot be built is an error; else it is reported and rules plan.
+        model: Chat model that plans; None takes that of the settings.
     """
 
     characters_file: Path | None = None
     must_have_model: bool = False
+    model: BaseChatModel | None = None
 
 
 class BuiltContext(BaseModel):
@@ -253,11 +254,19 @@ class ContextBuilder:
         self._story_settings = load_settings_file(self.paths.settings_file)
         self._characters = _characters_of_files(chosen.characters_file, self.paths.characters_file)
         self._tools = StoryMemoryTools(stores)
-        self._chain = _chain(stores, must_have_model=chosen.must_have_model, write_files=write_files)
+        self._chain = _chain(stores, chosen, write_files=write_files)
 
     def build(self, scene: PlannedScene) -> SceneMemoryContext:
         """Build the context of a planned scene; what fails inside is in its report."""
         return self._chain.invoke(self._request(scene))
+
+    def build_request(self, request: MemoryContextRequest) -> SceneMemoryContext:
+        """Build the context of a request; characters and settings that it leaves out are the project's."""
+        given = request.model_fields_set
+        plan, chapter_plan = request.scene_plan, request.chapter_plan
+        own = self._request(PlannedScene(request.chapter_index, request.scene_index, plan, chapter_plan))
+        left_out = {name: getattr(own, name) for name in ("characters", "settings") if name not in given}
+        return self._chain.invoke(request.model_copy(update=left_out))
 
     def language(self, scene: PlannedScene) -> str:
         """Return the language of the story: as settings.json says, as stored, else as the plan is written."""
@@ -325,14 +334,11 @@ def _first_with(people: list[Character], words: tuple[str, ...]) -> Character | 
     return next((each for each in people if each.role.strip().lower() in words), None)
 
 
-def _chain(stores: MemoryStores, *, must_have_model: bool, write_files: bool) -> MemoryContextChain:
-    try:
-        return build_context_chain(stores, write_files=write_files)
-    except ConfigurationError as error:
-        if must_have_model:
-            raise
-        model = UnavailableChatModel(reason=str(error))
-        return build_context_chain(stores, model=model, write_files=write_files)
+def _chain(stores: MemoryStores, options: ContextOptions, *, write_files: bool) -> MemoryContextChain:
+    model = options.model
+    if model is None and options.must_have_model:
+        model = configured_chat_model(stores.settings)
+    return build_context_chain(stores, model=model, write_files=write_files)
 
 
 def _characters_of_files(given: Path | None, own: Path) -> CharactersConfig | None:

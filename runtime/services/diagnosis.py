@@ -5,17 +5,21 @@ from __future__ import annotations
 import sqlite3
 
 from novelgen.errors import DatabaseError
-from runtime.diagnosis.context_files import check_context_files
-from runtime.diagnosis.findings import Diagnosis, Finding
-from runtime.diagnosis.machine import check_chat_model, check_embeddings, check_sqlite, versions
-from runtime.diagnosis.project import (
+from runtime.diagnosis.checks import (
+    Diagnosis,
+    Finding,
     check_breaker,
+    check_chat_model,
     check_database,
     check_embedding_settings,
+    check_embeddings,
     check_extraction,
     check_index,
+    check_sqlite,
     project_counts,
+    versions,
 )
+from runtime.diagnosis.context_files import check_context_files
 from runtime.diagnosis.repair import repair_index
 from runtime.services.projects import require_project_files
 from runtime.settings import NovelgenSettings
@@ -24,13 +28,20 @@ from runtime.stores import MemoryStores
 __all__ = ["Diagnosis", "Finding", "diagnose"]
 
 
-def diagnose(stores: MemoryStores, project_id: str | None = None, *, repair: bool = False) -> Diagnosis:
+def diagnose(
+    stores: MemoryStores,
+    project_id: str | None = None,
+    *,
+    repair: bool = False,
+    ask_network: bool = True,
+) -> Diagnosis:
     """Look at everything that can keep the memory from working.
 
     Args:
         stores: The stores.
         project_id: The project; None looks at the machine alone.
         repair: Whether to bring the project's vector index to what the database says first.
+        ask_network: Whether models that are not on this machine are asked if they answer.
 
     Raises:
         StoreError: When the repair fails; the old index stays.
@@ -42,8 +53,8 @@ def diagnose(stores: MemoryStores, project_id: str | None = None, *, repair: boo
     settings = stores.settings
     findings = [
         check_sqlite(settings, version=sqlite3.sqlite_version_info),
-        check_embeddings(stores),
-        check_chat_model(settings),
+        check_embeddings(stores, ask_network=ask_network),
+        check_chat_model(settings, ask_network=ask_network),
     ]
     counts: dict[str, int] = {}
     if project_id is not None:

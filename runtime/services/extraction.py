@@ -15,7 +15,7 @@ from runtime.providers.chat_models import build_chat_model
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
 
-__all__ = ["ExtractionReport", "build_extraction_model", "extract_project"]
+__all__ = ["ExtractionReport", "build_extraction_model", "count_failed_scenes", "extract_project"]
 
 
 def extract_project(
@@ -61,6 +61,16 @@ def extract_project(
         ),
         progress=progress,
     )
+
+
+def count_failed_scenes(stores: MemoryStores, project_id: str) -> int:
+    """Return how many stored scenes a model could not read, which no run reads again unless it is asked to.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+    """
+    with stores.database(project_id).read() as unit:
+        return sum(scene.extraction_status == "failed" for scene in unit.scenes.list_as_of())
 
 
 def build_extraction_model(

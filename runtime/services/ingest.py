@@ -9,7 +9,9 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputError
+from novelgen.errors import InvalidFileError, InvalidPositionError, UnknownProjectError, UserInputError
+from novelgen.models.position import StoryPosition
+from novelgen.models.record import SceneRecord
 from novelgen.models.user_file import Settings
 from runtime.files.paths import ProjectPaths
 from runtime.files.project_files import (
@@ -21,14 +23,29 @@ from runtime.files.project_files import (
     load_settings_file,
     record_files,
 )
-from runtime.ingest.compaction import compacted
 from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.embeddings import stored_otherwise
 from runtime.ingest.entities import store_entities
+from runtime.ingest.index_upkeep import rebuild_if_bloated
 from runtime.ingest.indexing import IndexingResult, drain_outbox
-from runtime.ingest.ingest import SceneIngestResult, absent_scenes, import_book, ingest_scenes
+from runtime.ingest.ingest import (
+    IngestResult,
+    SceneIngestResult,
+    absent_scenes,
+    import_book,
+    ingest_scene,
+    ingest_scenes,
+)
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
 from runtime.stores import MemoryStores
+
+__all__ = [
+    "IngestReport",
+    "IngestResult",
+    "import_book_folder",
+    "ingest_project",
+    "store_scene",
+]
 
 Progress = Callable[[int, int], Any]
 """Called with how much is done and how much there is in all."""
@@ -98,7 +115,9 @@ def ingest_project(
         f"scene {place} is stored, but its chapter has it no more; `novelgen scene delete {project_id} {place}`"
         for place in absent_scenes(stores, project_id, scenes)
     ]
-    report.indexing = compacted(stores, project_id, drain_outbox(stores, project_id, progress=index_progress))
+    report.indexing = rebuild_if_bloated(
+        stores, project_id, drain_outbox(stores, project_id, progress=index_progress)
+    )
     report.warnings += [issue.message for issue in consolidate_beyond_setting(stores, project_id)]
     if not sources.files:
         report.warnings.append(f"no chapters in {str(paths.chapters)!r}; write chapter_001.json, .txt or .md")
@@ -140,6 +159,89 @@ def import_book_folder(
     )
     warnings = [message for scene in result.scenes for message in _messages(scene)]
     warnings += [issue.message for issue in result.consolidation]
+    report = IngestReport(
+        project_id=project_id, scenes=result.scenes, warnings=warnings, indexing=result.indexing
+    )
+    return _counted(stores, report)
+
+
+def store_scene(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    chapter_index: int,
+    scene_index: int,
+    text: str,
+    title: str = "",
+    record: SceneRecord | None = None,
+) -> IngestResult:
+    """Store one finished scene in the place of what came from it before; the project is created at its first.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        chapter_index: Chapter of the scene.
+        scene_index: Its number within the chapter.
+        text: The whole text.
+        title: Its title.
+        record: What it established, where the caller knows; None leaves that to an extraction.
+
+    Raises:
+        InvalidProjectIdError: When the project id is not a plain, path-free string.
+        UserInputError: When the scene or its record cannot be stored.
+        DatabaseError: When the database fails.
+    """
+    scene = SceneInput(
+        chapter_index=chapter_index, scene_index=scene_index, title=title, text=text, record=record
+    )
+    stores.ensure_project(project_id)
+    return ingest_scene(stores, project_id, scene)
+
+
+def ingest_finished_scene(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    position: StoryPosition,
+    text: str | None = None,
+    record: SceneRecord | None = None,
+    title: str = "",
+) -> IngestReport:
+    """Take one finished scene in; it takes the place of what was stored there, and of nothing else.
+
+    Args:
+        stores: The stores.
+        project_id: The project; it is created when there is none.
+        position: Place of the scene.
+        text: The scene; None keeps the stored one, for which the record is.
+        record: What the scene established; without one it keeps the stored record while its text is the same.
+        title: The scene's title.
+
+    Raises:
+        InvalidPositionError: When the place is no scene.
+        UnknownSceneError: When there is no text, and no scene is stored there.
+        UserInputError: When the text is empty or too long.
+        DatabaseError: When the database fails.
+    """
+    if position.chapter_index is None or position.scene_index is None:
+        raise InvalidPositionError(f"{str(position)!r} is no scene; pass chapter_index and scene_index")
+    if text is not None and not text.strip():
+        raise UserInputError(f"there is no text for scene {str(position)!r}; nothing was stored")
+    _follow_settings(stores, project_id, load_settings_file(stores.paths(project_id).settings_file))
+    if text is None:
+        with stores.database(project_id).read() as unit:
+            stored = unit.scenes.require(position)
+        text, title = stored.text or "", title or stored.title
+    result = store_scene(
+        stores,
+        project_id,
+        chapter_index=position.chapter_index,
+        scene_index=position.scene_index,
+        text=text,
+        title=title,
+        record=record,
+    )
+    warnings = [issue.message for issue in result.issues if issue not in result.indexing.issues]
     report = IngestReport(
         project_id=project_id, scenes=result.scenes, warnings=warnings, indexing=result.indexing
     )

@@ -60,20 +60,24 @@ def project_settings(projects_dir: Path, project_id: str, **overrides: Any) -> N
     return load_settings(config_file, projects_dir=projects_dir, **overrides)
 
 
-def make_project_files(stores: MemoryStores, project_id: str, *, language: str | None = None) -> MadeFiles:
+def make_project_files(
+    stores: MemoryStores, project_id: str, *, name: str | None = None, language: str | None = None
+) -> MadeFiles:
     """Make what a project's folder lacks; what is there is left as it is and nothing is stored.
 
     Args:
         stores: The stores.
         project_id: The project.
-        language: `zh` or `en`; None tells it from the project's name.
+        name: Title of the story; None takes the project's id.
+        language: `zh` or `en`; None tells it from the name.
 
     Raises:
         InvalidProjectIdError: When the id is not a plain, path-free string.
     """
     paths = stores.paths(project_id)
-    spoken = language or story_language(project_id)
-    settings = Settings(project_name=project_id, language=spoken)
+    title = name or project_id
+    spoken = language or story_language(title)
+    settings = Settings(project_name=title, language=spoken)
     contents = {
         paths.settings_file: _json(settings.model_dump(exclude={"extra"})),
         paths.characters_file: _json(CharactersConfig().model_dump(exclude={"extra"})),
@@ -86,13 +90,16 @@ def make_project_files(stores: MemoryStores, project_id: str, *, language: str |
     return files
 
 
-def create_project(stores: MemoryStores, project_id: str, *, language: str | None = None) -> MadeFiles:
+def create_project(
+    stores: MemoryStores, project_id: str, *, name: str | None = None, language: str | None = None
+) -> MadeFiles:
     """Make a project's folder and an empty memory.
 
     Args:
         stores: The stores.
         project_id: The project.
-        language: `zh` or `en`; None tells it from the project's name.
+        name: Title of the story; None takes the project's id.
+        language: `zh` or `en`; None tells it from the name.
 
     Raises:
         InvalidProjectIdError: When the id is not a plain, path-free string.
@@ -101,8 +108,8 @@ def create_project(stores: MemoryStores, project_id: str, *, language: str | Non
     try:
         stores.database(project_id)
     except UnknownProjectError:
-        files = make_project_files(stores, project_id, language=language)
-        stores.create_project(project_id, language=files.language)
+        files = make_project_files(stores, project_id, name=name, language=language)
+        stores.create_project(project_id, name=name or "", language=files.language)
         return files
     raise UserInputError(f"project {project_id!r} exists already; choose another name")
 
@@ -181,13 +188,16 @@ def language_of_project(stores: MemoryStores, project_id: str) -> str:
     return settings.language if settings is not None else ""
 
 
-_NOT_IN_THE_FILE = frozenset({"projects_dir", "model_api_key"})
-"""The folder is known before the file is read, and a key does not belong into a project's files."""
+_NOT_IN_THE_FILE = frozenset(
+    {"projects_dir", "model_api_key", "embedding_api_key", "chroma_token", "chroma_headers"}
+)
+"""The folder is known before the file is read, and keys do not belong into a project's files."""
 
 _CONFIG_HEADER = """\
 # Settings of this project. Every line is a default: take the "# " away to change it.
 # The environment wins over this file: NOVELGEN_MODEL, NOVELGEN_MEMORY__MEMORY_BUDGET and so on.
 # The key of a model belongs into the environment: NOVELGEN_MODEL_API_KEY, or the provider's own variable.
+# So do those of a Chroma server: NOVELGEN_CHROMA_TOKEN, or NOVELGEN_CHROMA_HEADERS='{"X-Chroma-Token": "…"}'.
 """
 
 

@@ -113,19 +113,28 @@ def sqlite_engine(
 
 
 def postgres_engine(url: URL, *, busy_timeout_s: float, statement_timeout_s: float, pool_size: int) -> Engine:
-    """Open PostgreSQL by psycopg 3, with connections that are checked before use and bounded statements."""
+    """Open PostgreSQL by psycopg 3, with connections that are checked before use and bounded statements.
+
+    Raises:
+        ConfigurationError: When psycopg is not installed, or its library cannot be loaded.
+    """
     options = (
         f"-c statement_timeout={int(statement_timeout_s * 1000)} -c lock_timeout={int(busy_timeout_s * 1000)}"
     )
-    return create_engine(
-        url,
-        connect_args={"options": options, "connect_timeout": max(2, int(busy_timeout_s))},
-        pool_pre_ping=True,
-        pool_size=pool_size,
-        max_overflow=pool_size,
-        pool_timeout=busy_timeout_s,
-        json_serializer=_to_json,
-    )
+    try:
+        return create_engine(
+            url,
+            connect_args={"options": options, "connect_timeout": max(2, int(busy_timeout_s))},
+            pool_pre_ping=True,
+            pool_size=pool_size,
+            max_overflow=pool_size,
+            pool_timeout=busy_timeout_s,
+            json_serializer=_to_json,
+        )
+    except ImportError as error:
+        raise ConfigurationError(
+            "database_url names PostgreSQL, which needs the package psycopg: pip install 'novelgen[postgres]'"
+        ) from error
 
 
 def reading_options(engine: Engine) -> dict[str, Any]:

@@ -296,6 +296,17 @@ class ProjectDatabase:
         )
         return retrying(self._read_once, work)
 
+    def backup(self, target: Path) -> None:
+        """Copy the SQLite database of the project whole while it is in use.
+
+        Args:
+            target: File to write; it appears only when the copy is complete.
+
+        Raises:
+            DatabaseError: When the database is a server (use pg_dump) or the copy fails.
+        """
+        self.database.backup(target)
+
     def _read_once(self, work: Callable[[UnitOfWork], T]) -> T:
         with self.read() as unit:
             return work(unit)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.models.state import LoopImportance
+from runtime.services.cards import DEFAULT_LIMIT, CardType
 
-CardType = Literal["character", "location", "scene"]
-CARD_TYPES: tuple[CardType, ...] = ("character", "location", "scene")
 MAX_RESULTS = 50
 
 _Text = Annotated[str, Field(min_length=1, max_length=4_000)]
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
 _Texts = Annotated[list[_Text], Field(max_length=50)]
 _Ids = Annotated[list[_Name], Field(max_length=50)]
+_Memories = Annotated[list[str], Field(min_length=1, max_length=100)]
 _CharacterId = Annotated[
     str, Field(min_length=1, description="Id of a character, such as C0; a name works, too.")
 ]
@@ -38,7 +38,7 @@ class MemorySearchArguments(_Arguments):
     entity_types: list[CardType] | None = Field(
         default=None, description="Only these: character, location, scene. Default: all three."
     )
-    limit: int = Field(default=5, ge=1, le=MAX_RESULTS, description="At most so many results.")
+    limit: int = Field(default=DEFAULT_LIMIT, ge=1, le=MAX_RESULTS, description="At most so many results.")
 
 
 class CharacterGenerateArguments(_Arguments):
@@ -113,8 +113,15 @@ class OpenLoopResolveArguments(_Arguments):
     scene_id: _SceneId = None
 
 
-class MemoryUpsertArguments(_Arguments):
-    """Arguments of memory_upsert."""
+class AttachArguments(_Arguments):
+    """Arguments of memory_attach and memory_detach."""
 
-    entity_id: _Name
-    changes: dict[str, Any] = Field(min_length=1, description="Field or attribute to its new value.")
+    memory_ids: _Memories = Field(description="chunk_id or source_id of each memory.")
+    attached_to: _Memories = Field(description="Entities by id or name, chapters as chapter:3, or book.")
+
+
+class AttachByMentionArguments(_Arguments):
+    """Arguments of memory_attach_by_mention."""
+
+    entity: str = Field(min_length=1, description="Id, name or alias of the entity.")
+    preview: bool = Field(default=True, description="True: only show which memories would be attached.")

@@ -2,46 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from langchain_core.tools import BaseTool
-from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import require_project_id
-from runtime.attachment_tools import (
+from runtime.services.attachments import (
     AttachmentChange,
-    memory_attach,
-    memory_attach_by_mention,
-    memory_detach,
+    attach_memories,
+    attach_mentions,
+    detach_memories,
 )
 from runtime.stores import MemoryStores
-from runtime.story_tools.refusals import Answer
-from runtime.story_tools.structured_tool import structured_tool
+from runtime.story_tools.arguments import AttachArguments, AttachByMentionArguments
+from runtime.story_tools.structured_tool import Answer, structured_tool
 
-SHOWN_MEMORIES = 20
+MAX_SHOWN_MEMORIES = 20
 """So many of the memories that name an entity are shown to the model; the rest is counted."""
-
-_Ids = Annotated[list[str], Field(min_length=1, max_length=100)]
-_TARGETS = "Entities by id or name, chapters as chapter:3, or book."
-
-
-class AttachArguments(BaseModel):
-    """Arguments of memory_attach and memory_detach."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    memory_ids: _Ids = Field(description="chunk_id or source_id of each memory.")
-    attached_to: _Ids = Field(description=_TARGETS)
-
-
-class AttachByMentionArguments(BaseModel):
-    """Arguments of memory_attach_by_mention."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    entity: str = Field(min_length=1, description="Id, name or alias of the entity.")
-    preview: bool = Field(default=True, description="True: only show which memories would be attached.")
 
 
 def build_attachment_tools(stores: MemoryStores, project_id: str) -> list[BaseTool]:
@@ -92,18 +68,22 @@ class _AttachmentToolBodies:
         self._project_id = project_id
 
     def attach(self, *, memory_ids: list[str], attached_to: list[str]) -> Answer:
-        return _answer(memory_attach(self._project_id, memory_ids, attached_to, stores=self._stores))
+        return _answer(
+            attach_memories(self._stores, self._project_id, memory_ids=memory_ids, targets=attached_to)
+        )
 
     def detach(self, *, memory_ids: list[str], attached_to: list[str]) -> Answer:
-        return _answer(memory_detach(self._project_id, memory_ids, attached_to, stores=self._stores))
+        return _answer(
+            detach_memories(self._stores, self._project_id, memory_ids=memory_ids, targets=attached_to)
+        )
 
     def attach_by_mention(self, *, entity: str, preview: bool = True) -> Answer:
-        found = memory_attach_by_mention(self._project_id, entity, preview=preview, stores=self._stores)
+        found = attach_mentions(self._stores, self._project_id, entity=entity, is_applied=not preview)
         return {
             "success": True,
             "attached": found.is_attached,
             "count": len(found.memories),
-            "memories": [_shown(chunk) for chunk in found.memories[:SHOWN_MEMORIES]],
+            "memories": [_shown(chunk) for chunk in found.memories[:MAX_SHOWN_MEMORIES]],
         }
 
 

@@ -3,32 +3,24 @@
 Function names cannot hold dots: `memory_search` is memory.search, `character_generate` character.generate,
 `location_generate` location.generate, `relationship_create`, `relationship_update` and `relationship_query`
 are relationship.create, .update and .query, `open_loop_create` and `open_loop_resolve` open_loop.create and
-.resolve. memory.upsert is `entity_tools.memory_upsert`, for code and the command line: a planner that could
-change any field could undo the author's work.
+.resolve. memory.upsert is `runtime.services.entities.edit_entity`, for code and the command line: a planner that
+could change any field could undo the author's work.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel
 
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
+from runtime.services import entities, relationships, threads
+from runtime.services.cards import CARD_TYPES, CardSearch, CardType
 from runtime.stores import MemoryStores
 from runtime.story_tools import arguments
-from runtime.story_tools.card_search import CardSearch
-from runtime.story_tools.entity_tools import character_generate, location_generate
-from runtime.story_tools.loop_tools import open_loop_create, open_loop_resolve
-from runtime.story_tools.refusals import Answer
-from runtime.story_tools.relationship_tools import (
-    relationship_create,
-    relationship_query,
-    relationship_update,
-)
-from runtime.story_tools.story_scope import StoryScope
-from runtime.story_tools.structured_tool import structured_tool
+from runtime.story_tools.structured_tool import Answer, structured_tool
 
 _DESCRIPTIONS = {
     "memory_search": (
@@ -85,17 +77,115 @@ def build_story_tools(
     Raises:
         InvalidProjectIdError: When the project id is not a plain, path-free string.
     """
-    scope = StoryScope(stores, require_project_id(project_id), as_of or END_OF_STORY)
-    bodies: dict[str, tuple[Callable[..., Answer], type[BaseModel]]] = {
-        "memory_search": (CardSearch(scope), arguments.MemorySearchArguments),
-        "character_generate": (partial(character_generate, scope), arguments.CharacterGenerateArguments),
-        "location_generate": (partial(location_generate, scope), arguments.LocationGenerateArguments),
-        "relationship_create": (partial(relationship_create, scope), arguments.RelationshipCreateArguments),
-        "relationship_update": (partial(relationship_update, scope), arguments.RelationshipUpdateArguments),
-        "relationship_query": (partial(relationship_query, scope), arguments.RelationshipQueryArguments),
-        "open_loop_create": (partial(open_loop_create, scope), arguments.OpenLoopCreateArguments),
-        "open_loop_resolve": (partial(open_loop_resolve, scope), arguments.OpenLoopResolveArguments),
+    bodies = _StoryToolBodies(stores, require_project_id(project_id), as_of or END_OF_STORY)
+    tools: dict[str, tuple[Callable[..., Answer], type[BaseModel]]] = {
+        "memory_search": (bodies.memory_search, arguments.MemorySearchArguments),
+        "character_generate": (bodies.character_generate, arguments.CharacterGenerateArguments),
+        "location_generate": (bodies.location_generate, arguments.LocationGenerateArguments),
+        "relationship_create": (bodies.relationship_create, arguments.RelationshipCreateArguments),
+        "relationship_update": (bodies.relationship_update, arguments.RelationshipUpdateArguments),
+        "relationship_query": (bodies.relationship_query, arguments.RelationshipQueryArguments),
+        "open_loop_create": (bodies.open_loop_create, arguments.OpenLoopCreateArguments),
+        "open_loop_resolve": (bodies.open_loop_resolve, arguments.OpenLoopResolveArguments),
     }
     return [
-        structured_tool(name, _DESCRIPTIONS[name], body, schema) for name, (body, schema) in bodies.items()
+        structured_tool(name, _DESCRIPTIONS[name], body, schema) for name, (body, schema) in tools.items()
     ]
+
+
+class _StoryToolBodies:
+    """What the tools do: a call of a service, and its result as the JSON object that a model reads."""
+
+    def __init__(self, stores: MemoryStores, project_id: str, as_of: StoryPosition) -> None:
+        self._story = (stores, project_id)
+        self._as_of = as_of
+        self._cards = CardSearch(stores, project_id, as_of=as_of)
+
+    def memory_search(
+        self, *, query: str, entity_types: Sequence[CardType] | None = None, **limit: int
+    ) -> Answer:
+        found = self._cards.search(query, card_types=entity_types or CARD_TYPES, **limit)
+        answer: Answer = {"results": [each.model_dump(mode="json") for each in found.results]}
+        return answer | ({"issues": found.issues} if found.issues else {})
+
+    def character_generate(
+        self, *, traits: Sequence[str] | None = None, goals: Sequence[str] | None = None, **fields: Any
+    ) -> Answer:
+        added = entities.add_character(
+            *self._story, traits=traits or (), goals=goals or (), start=self._as_of, **fields
+        ).entity
+        return {"success": True, "character_id": added.entity_id, "name": added.name}
+
+    def location_generate(self, *, features: Sequence[str] | None = None, **fields: Any) -> Answer:
+        added = entities.add_location(
+            *self._story, features=features or (), start=self._as_of, **fields
+        ).entity
+        return {"success": True, "location_id": added.entity_id, "name": added.name}
+
+    def relationship_create(self, *, character_a: str, character_b: str, **fields: Any) -> Answer:
+        added = relationships.add_relationship(
+            *self._story, first=character_a, second=character_b, start=self._as_of, **fields
+        )
+        return {"success": True, "relationship_id": added.relationship_id}
+
+    def relationship_update(self, *, character_a: str, character_b: str, **changes: Any) -> Answer:
+        edited = relationships.edit_relationship(
+            *self._story, first=character_a, second=character_b, start=self._as_of, **changes
+        )
+        return {
+            "success": True,
+            "relationship_id": edited.relationship.relationship_id,
+            "updated": edited.is_changed,
+        }
+
+    def relationship_query(self, *, character_id: str, status_filter: str | None = None) -> Answer:
+        views = relationships.relationships_of(
+            *self._story, character=character_id, status=status_filter, as_of=self._as_of
+        )
+        names = entities.entity_names(*self._story, as_of=self._as_of)
+        fields = {"character_id", "relationship_type", "status", "your_view", "intensity"}
+        return {
+            "relationships": [
+                {
+                    "character_name": names.get(view.character_id, view.character_id),
+                    **view.model_dump(include=fields),
+                }
+                for view in sorted(views, key=lambda view: -view.intensity)
+            ]
+        }
+
+    def open_loop_create(
+        self,
+        *,
+        related_characters: Sequence[str] | None = None,
+        related_locations: Sequence[str] | None = None,
+        related_items: Sequence[str] | None = None,
+        **fields: Any,
+    ) -> Answer:
+        thread = threads.add_thread(
+            *self._story,
+            characters=related_characters or (),
+            locations=related_locations or (),
+            items=related_items or (),
+            start=self._as_of,
+            **fields,
+        )
+        return {"success": True, "open_loop_id": thread.loop_id}
+
+    def open_loop_resolve(
+        self,
+        *,
+        open_loop_id: str,
+        resolution_summary: str,
+        abandoned: bool = False,
+        scene_id: str | None = None,
+    ) -> Answer:
+        end = threads.abandon_thread if abandoned else threads.resolve_thread
+        thread = end(
+            *self._story,
+            thread_id=open_loop_id,
+            summary=resolution_summary,
+            scene_id=scene_id,
+            start=self._as_of,
+        )
+        return {"success": True, "open_loop_id": thread.loop_id, "status": thread.status}

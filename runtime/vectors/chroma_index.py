@@ -5,41 +5,66 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Any, TypeVar
 
+import chromadb
+import httpx
+import numpy as np
 from chromadb.api import ClientAPI
+from chromadb.api.client import SharedSystemClient
+from chromadb.config import Settings
 from chromadb.errors import NotFoundError
+from filelock import FileLock, Timeout
+from numpy.typing import NDArray
 
 from novelgen.errors import VectorIndexDamagedError, VectorIndexError
-from runtime.vectors import collection_slots as slots
-from runtime.vectors.chroma_client import ChromaConnection
-from runtime.vectors.chroma_query import QueryCut, search
-from runtime.vectors.collection_slots import ProjectCollection, ProjectKey, Stamp
-from runtime.vectors.frames import Head, unpack_vectors
-from runtime.vectors.locations import EmbeddedIndex, IndexLocation
+from runtime.vectors import slots
+from runtime.vectors.chroma_query import search
+from runtime.vectors.index_files import DATABASE_FILE, RowsMarker, max_file_bytes, swollen_file
+from runtime.vectors.locations import ChromaServer, EmbeddedIndex, IndexLocation, ProjectKey, Stamp
+from runtime.vectors.rows import IndexHit, QueryCut
+from runtime.vectors.slots import ProjectCollection
 
+try:
+    import resource
+except ImportError:  # Windows has no limits of this kind
+    resource = None  # type: ignore[assignment]
+
+_PREDECESSOR_WAIT_S = 5.0
 _BATCH_ROWS = 1_000
 _CANARY_ROWS = 32
 _CACHED_COLLECTIONS = 1_000
 _MAX_BYTES_PER_CHARACTER = 4
+_LIMIT_MARGIN = 2
+"""Twice what a sound file can take: what stops at the limit is then found too long by the next look."""
+_MAX_TIMES_WRITTEN = 32
 
+Columns = dict[str, Any]
+"""Rows as `encode_rows` writes them."""
 Answer = TypeVar("Answer")
 
 
 class ChromaIndex:
-    """Answers requests of `VectorStoreManager`; each request and reply is a JSON-ready dict.
+    """Does what `VectorStoreManager` asks; the client is opened at its first use.
 
     Args:
         location: Folder or server of the index.
     """
 
     def __init__(self, location: IndexLocation) -> None:
-        self._connection = ChromaConnection(location)
+        self._location = location
+        self._marker = (
+            RowsMarker(location.control_folder / "marker.json")
+            if isinstance(location, EmbeddedIndex)
+            else None
+        )
+        self._client: ClientAPI | None = None
+        self._opened_file: tuple[int, int] | None = None
+        self._process_lock: FileLock | None = None
         self._live: dict[ProjectKey, ProjectCollection] = {}
-        self._live_client: ClientAPI | None = None
-        self.operations: dict[str, Callable[[Head, bytes], Head]] = {
+        self.operations: dict[str, Callable[..., Any]] = {
             "upsert": self._upsert,
             "delete": self._delete,
             "query": self._query,
@@ -53,97 +78,96 @@ class ChromaIndex:
             "build_abort": self._build_abort,
         }
 
-    def _upsert(self, request: Head, body: bytes) -> Head:
-        asked = _asked_stamp(request)
+    # What answers
 
-        def write(live: ProjectCollection | None) -> Head:
-            if live is None and request["must_exist"]:
-                raise _lost(asked.project_id)
-            target = live or slots.create_live(self._connection.client(), asked)
-            target.stamp.require_same_vectors(asked)
-            self._write_rows(target, request, body)
-            return {}
+    def _upsert(self, stamp: Stamp, columns: Columns, *, must_exist: bool) -> None:
+        def write(live: ProjectCollection | None) -> None:
+            if live is None and must_exist:
+                raise _lost(stamp.project_id)
+            target = live or slots.create_live(self._opened(), stamp)
+            target.stamp.require_same_vectors(stamp)
+            self._write(target, columns)
 
-        self._with_live(asked.key, write)
-        if self._connection.marker is not None:
-            self._connection.marker.add(asked.project_id)
-        return {}
+        self._with_live(stamp.key, write)
+        if self._marker is not None:
+            self._marker.add(stamp.project_id)
 
-    def _delete(self, request: Head, body: bytes) -> Head:
-        chunk_ids: list[str] = request["chunk_ids"]
-
-        def delete(live: ProjectCollection | None) -> Head:
+    def _delete(self, key: ProjectKey, chunk_ids: Sequence[str]) -> None:
+        def delete(live: ProjectCollection | None) -> None:
             if live is not None:
                 for start in range(0, len(chunk_ids), _BATCH_ROWS):
-                    live.store.delete(ids=chunk_ids[start : start + _BATCH_ROWS])
-            return {}
+                    live.store.delete(ids=list(chunk_ids[start : start + _BATCH_ROWS]))
 
-        return self._with_live(_key(request), delete)
+        self._with_live(key, delete)
 
-    def _query(self, request: Head, body: bytes) -> Head:
-        return self._with_live(_key(request), lambda live: _search(live, request, body))
+    def _query(
+        self, stamp: Stamp, vectors: NDArray[np.float32], cut: QueryCut, *, must_exist: bool
+    ) -> list[list[IndexHit]]:
+        def ask(live: ProjectCollection | None) -> list[list[IndexHit]]:
+            if live is None:
+                if must_exist:
+                    raise _lost(stamp.project_id)
+                return [[] for _ in vectors]
+            live.stamp.require_same_vectors(stamp)
+            return search(live, vectors, cut)
 
-    def _ids(self, request: Head, body: bytes) -> Head:
-        def read(live: ProjectCollection | None) -> Head:
-            return {"ids": [] if live is None else live.store.get(include=[])["ids"]}
+        return self._with_live(stamp.key, ask)
 
-        return self._with_live(_key(request), read)
+    def _ids(self, key: ProjectKey) -> list[str]:
+        return self._with_live(
+            key, lambda live: [] if live is None else list(live.store.get(include=[])["ids"])
+        )
 
-    def _drop(self, request: Head, body: bytes) -> Head:
-        self._live.pop(_key(request), None)
-        slots.delete_slots(self._connection.client(), _key(request), keep_live=False)
-        if self._connection.marker is not None:
-            self._connection.marker.remove(request["project_id"])
-        return {"orphans_removed": self._remove_orphans()}
-
-    def _build_begin(self, request: Head, body: bytes) -> Head:
-        if self._connection.marker is not None:
-            self._connection.marker.reset()
-        built = slots.create_building(self._connection.client(), _asked_stamp(request))
-        return {"generation": built.stamp.generation}
-
-    def _build_upsert(self, request: Head, body: bytes) -> Head:
-        self._write_rows(self._building(_key(request)), request, body)
-        return {}
-
-    def _build_ids(self, request: Head, body: bytes) -> Head:
-        built = self._building(_key(request))
-        _prove_vectors_stand(built)
-        return {"ids": built.store.get(include=[])["ids"]}
-
-    def _build_query(self, request: Head, body: bytes) -> Head:
-        return _search(self._building(_key(request)), request, body)
-
-    def _build_commit(self, request: Head, body: bytes) -> Head:
-        key = _key(request)
-        slots.make_live(self._connection.client(), self._building(key))
+    def _drop(self, key: ProjectKey) -> None:
         self._live.pop(key, None)
-        if self._connection.marker is not None:
-            self._connection.marker.add(key.project_id)
-        return {"orphans_removed": self._remove_orphans()}
+        slots.delete_slots(self._opened(), key, keep_live=False)
+        if self._marker is not None:
+            self._marker.remove(key.project_id)
+        self._remove_orphans()
 
-    def _build_abort(self, request: Head, body: bytes) -> Head:
-        slots.delete_slots(self._connection.client(), _key(request), keep_live=True)
-        return {"orphans_removed": self._remove_orphans()}
+    # What is built beside it
 
-    def _write_rows(self, target: ProjectCollection, request: Head, body: bytes) -> None:
-        rows: list[dict[str, Any]] = request["rows"]
-        self._connection.make_room(
-            len(body) + sum(_MAX_BYTES_PER_CHARACTER * len(row["content"]) for row in rows)
-        )
-        # LangChain's own write embeds the text; given vectors go through Chroma's.
-        target.collection.upsert(
-            ids=[row["chunk_id"] for row in rows],
-            embeddings=unpack_vectors(body, dimension=target.stamp.dimension),
-            documents=[row["content"] for row in rows],
-            metadatas=[row["metadata"] for row in rows],
-        )
+    def _build_begin(self, stamp: Stamp) -> None:
+        if self._marker is not None:
+            self._marker.reset()
+        slots.create_building(self._opened(), stamp)
+
+    def _build_upsert(self, stamp: Stamp, columns: Columns) -> None:
+        self._write(self._building(stamp.key), columns)
+
+    def _build_ids(self, key: ProjectKey) -> list[str]:
+        built = self._building(key)
+        _prove_vectors_stand(built)
+        return list(built.store.get(include=[])["ids"])
+
+    def _build_query(self, stamp: Stamp, vectors: NDArray[np.float32], cut: QueryCut) -> list[list[IndexHit]]:
+        return search(self._building(stamp.key), vectors, cut)
+
+    def _build_commit(self, key: ProjectKey) -> None:
+        slots.make_live(self._opened(), self._building(key))
+        self._live.pop(key, None)
+        if self._marker is not None:
+            self._marker.add(key.project_id)
+        self._remove_orphans()
+
+    def _build_abort(self, key: ProjectKey) -> None:
+        slots.delete_slots(self._opened(), key, keep_live=True)
+        self._remove_orphans()
 
     def _building(self, key: ProjectKey) -> ProjectCollection:
-        built = slots.find_building(self._connection.client(), key)
+        built = slots.find_building(self._opened(), key)
         if built is None:
             raise VectorIndexError(f"no rebuild of project {key.project_id!r} is under way; begin one")
         return built
+
+    # Collections
+
+    def _write(self, target: ProjectCollection, columns: Columns) -> None:
+        texts_bytes = sum(_MAX_BYTES_PER_CHARACTER * len(text) for text in columns["documents"])
+        if isinstance(self._location, EmbeddedIndex):
+            _limit_files(self._location, written_bytes=columns["embeddings"].nbytes + texts_bytes)
+        # LangChain's own write embeds the text; given vectors go through Chroma's.
+        target.collection.upsert(**columns)
 
     def _with_live(self, key: ProjectKey, use: Callable[[ProjectCollection | None], Answer]) -> Answer:
         """Use the live collection; look it up once more when another process has swapped it meanwhile."""
@@ -154,16 +178,13 @@ class ChromaIndex:
             return use(self._find_live(key))
 
     def _find_live(self, key: ProjectKey) -> ProjectCollection | None:
-        client = self._connection.client()
-        if client is not self._live_client:
-            # Collections of an earlier client would go on reading from files that were replaced.
-            self._live.clear()
-            self._live_client = client
+        client = self._opened()
         if key in self._live:
             return self._live[key]
         live = slots.find_live(client, key)
         if live is None:
-            self._refuse_lost_project(key.project_id)
+            if self._marker is not None and key.project_id in self._marker.projects():
+                raise _lost(key.project_id)
             return None
         _prove_vectors_stand(live)
         if len(self._live) >= _CACHED_COLLECTIONS:
@@ -171,40 +192,132 @@ class ChromaIndex:
         self._live[key] = live
         return live
 
-    def _refuse_lost_project(self, project_id: str) -> None:
-        marker = self._connection.marker
-        if marker is not None and project_id in marker.projects():
-            raise _lost(project_id)
-
-    def _remove_orphans(self) -> int:
+    def _remove_orphans(self) -> None:
         """Remove vector folders that Chroma left behind when it deleted their collections."""
-        location = self._connection.location
-        if not isinstance(location, EmbeddedIndex):
-            return 0
-        address = (location.path / "chroma.sqlite3").as_uri() + "?mode=ro"
+        if not isinstance(self._location, EmbeddedIndex):
+            return
+        address = (self._location.path / DATABASE_FILE).as_uri() + "?mode=ro"
         with closing(sqlite3.connect(address, uri=True, timeout=1.0)) as database:
             used = {row[0] for row in database.execute("SELECT id FROM segments")}
-        orphans = [
-            folder
-            for folder in location.path.iterdir()
-            if folder.is_dir() and _is_uuid(folder.name) and folder.name not in used
-        ]
-        for folder in orphans:
-            shutil.rmtree(folder)
-        return len(orphans)
+        for folder in self._location.path.iterdir():
+            if folder.is_dir() and _is_uuid(folder.name) and folder.name not in used:
+                shutil.rmtree(folder)
+
+    # The client
+
+    def _opened(self) -> ClientAPI:
+        """Return the open client; one whose files vanished under it is given up.
+
+        Raises:
+            VectorIndexDamagedError: The folder is a file, its database is none of Chroma's, a file in it is far
+                too long, or it was removed or replaced while open.
+            VectorIndexError: The server cannot be reached, or an earlier process still holds the folder.
+        """
+        if self._client is None:
+            self._client = (
+                _open_server(self._location)
+                if isinstance(self._location, ChromaServer)
+                else self._open_folder(self._location)
+            )
+        elif isinstance(self._location, EmbeddedIndex) and _file_of(self._location) != self._opened_file:
+            self._client = None
+            # Collections of an earlier client would go on reading from files that were replaced.
+            self._live.clear()
+            raise VectorIndexDamagedError(
+                f"the vector index {str(self._location)!r} was removed or replaced while open; rebuild it"
+            )
+        return self._client
+
+    def _open_folder(self, index: EmbeddedIndex) -> ClientAPI:
+        self._wait_for_predecessor(index)
+        if index.path.exists() and not index.path.is_dir():
+            raise VectorIndexDamagedError(
+                f"the vector index {str(index)!r} is a file, not a folder; rebuild the index"
+            )
+        _limit_files(index)
+        # Chroma keeps half-opened engines by path: without this a failed opening would be found again.
+        SharedSystemClient.clear_system_cache()
+        try:
+            index.path.mkdir(parents=True, exist_ok=True)
+            client = chromadb.PersistentClient(str(index.path), settings=_settings())
+        except ValueError as error:
+            # Chroma says so when the tables of its database are not those of a Chroma index.
+            raise VectorIndexDamagedError(
+                f"the vector index {str(index)!r} cannot be opened ({error}); rebuild it"
+            ) from error
+        self._opened_file = _file_of(index)
+        return client
+
+    def _wait_for_predecessor(self, index: EmbeddedIndex) -> None:
+        """Wait until no other process of an index, an orphan included, has this folder open."""
+        if self._process_lock is not None:
+            return
+        index.control_folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(index.control_folder / "process.lock", thread_local=False)
+        try:
+            lock.acquire(timeout=_PREDECESSOR_WAIT_S)
+        except Timeout as error:
+            raise VectorIndexError(
+                f"an earlier process still holds the vector index {str(index)!r}; try again"
+            ) from error
+        self._process_lock = lock
 
 
-def _asked_stamp(request: Head) -> Stamp:
-    return Stamp(
-        project_id=request["project_id"],
-        embedding_model=request["embedding_model"],
-        dimension=request["dimension"],
-        index_id=request["index_id"],
-    )
+def status_of(error: BaseException | None) -> int | None:
+    """Return the HTTP status behind an error: Chroma raises a bare Exception where a proxy answers in its place."""
+    while error is not None:
+        if isinstance(error, httpx.HTTPStatusError):
+            return error.response.status_code
+        error = error.__cause__ or error.__context__
+    return None
 
 
-def _key(request: Head) -> ProjectKey:
-    return ProjectKey(request["project_id"], request["index_id"])
+def _open_server(server: ChromaServer) -> ClientAPI:
+    try:
+        return chromadb.HttpClient(
+            host=server.host,
+            port=server.port,
+            ssl=server.uses_tls,
+            headers=server.request_headers,
+            settings=_settings(),
+        )
+    except (ValueError, httpx.HTTPError) as error:
+        if status_of(error) is not None:
+            raise
+        raise VectorIndexError(
+            f"the Chroma server {str(server)!r} cannot be reached; start it with `chroma run` ({error})"
+        ) from error
+
+
+def _settings() -> Settings:
+    # Without `_env_file=None` Chroma would read a `.env` that belongs to the user's program.
+    return Settings(anonymized_telemetry=False, _env_file=None)
+
+
+def _file_of(index: EmbeddedIndex) -> tuple[int, int] | None:
+    """Return what tells the database of an index from another one in its place."""
+    try:
+        status = (index.path / DATABASE_FILE).stat()
+    except OSError:
+        return None
+    return (status.st_dev, status.st_ino)
+
+
+def _limit_files(index: EmbeddedIndex, *, written_bytes: int = 0) -> None:
+    """Refuse an index with a file that no sound one can have, and let this process write none much longer.
+
+    Damaged files make Chroma write gigabytes without an error. A write beyond the limit fails in its native code
+    (it does not say so), and the next call of this function says what is wrong.
+    """
+    swollen = swollen_file(index)
+    if swollen is not None:
+        raise VectorIndexDamagedError(f"the vector index {str(index)!r} is damaged ({swollen}); rebuild it")
+    if resource is None:
+        return
+    limit = _LIMIT_MARGIN * max_file_bytes(index) + _MAX_TIMES_WRITTEN * written_bytes
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    within_hard = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (within_hard, hard))
 
 
 def _lost(project_id: str) -> VectorIndexDamagedError:
@@ -212,24 +325,6 @@ def _lost(project_id: str) -> VectorIndexDamagedError:
         f"rows of project {project_id!r} were written to the vector index, but are gone, or this is another "
         "index; rebuild it"
     )
-
-
-def _search(found: ProjectCollection | None, request: Head, body: bytes) -> Head:
-    asked = _asked_stamp(request)
-    vectors = unpack_vectors(body, dimension=asked.dimension)
-    if found is None:
-        if request["must_exist"]:
-            raise _lost(asked.project_id)
-        return {"hits": [[] for _ in vectors]}
-    found.stamp.require_same_vectors(asked)
-    chunk_ids = request["chunk_ids"]
-    cut = QueryCut(
-        project_id=asked.project_id,
-        top_k=request["top_k"],
-        before_key=request["before_key"],
-        chunk_ids=None if chunk_ids is None else tuple(chunk_ids),
-    )
-    return {"hits": search(found, vectors, cut)}
 
 
 def _prove_vectors_stand(found: ProjectCollection) -> None:

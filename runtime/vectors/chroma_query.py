@@ -1,51 +1,39 @@
 """Nearest rows of one collection, cut by position and id; runs only in the process of the index.
 
-Measured on 20,000 rows: an unfiltered query takes 5 ms, a range filter 16 to 67, fetching everything
-1,200. So a question first asks for a few rows more than it needs without a filter, and only where the
-cut leaves too few is asked again with the range as a filter.
+Measured on 20,000 rows: an unfiltered query takes 5 ms, a range filter 16 to 67, fetching everything 1,200. So a
+question first asks for a few rows more than it needs without a filter, and only where the cut leaves too few is asked
+again with the range as a filter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from chromadb.api.models.Collection import Collection
 from chromadb.errors import InternalError
-from langchain_chroma import Chroma
 from numpy.typing import NDArray
 
 from novelgen.errors import VectorIndexDamagedError
-from runtime.vectors.collection_slots import ProjectCollection
-from runtime.vectors.row_metadata import STORY_KEY, may_be_shown
+from runtime.vectors.rows import STORY_KEY, IndexHit, QueryCut, decode_hit, may_be_shown
+from runtime.vectors.slots import ProjectCollection
 
 IDS_PER_QUERY = 10_000
 """Above about 32,000 Chroma fails with "too many SQL variables"; longer lists are asked for in parts."""
 _SPARE_ROWS = 10
 
-Hit = dict[str, Any]
+
+class _Found(NamedTuple):
+    """A row that Chroma returned, not yet judged."""
+
+    chunk_id: str
+    similarity: float
+    metadata: Mapping[str, Any]
+    content: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class QueryCut:
-    """Which rows of a collection a question may return.
-
-    Args:
-        project_id: Project that every row must carry.
-        top_k: Most rows to return per question.
-        before_key: Story key that every row must lie below; None cuts nothing.
-        chunk_ids: Ids among which to search; None means all.
-    """
-
-    project_id: str
-    top_k: int
-    before_key: int | None
-    chunk_ids: tuple[str, ...] | None
-
-
-def search(found: ProjectCollection, vectors: NDArray[np.float32], cut: QueryCut) -> list[list[Hit]]:
+def search(found: ProjectCollection, vectors: NDArray[np.float32], cut: QueryCut) -> list[list[IndexHit]]:
     """Find the nearest rows for each question.
 
     Args:
@@ -59,13 +47,11 @@ def search(found: ProjectCollection, vectors: NDArray[np.float32], cut: QueryCut
     Raises:
         VectorIndexDamagedError: Rows are listed whose vectors are gone.
     """
-    merged: list[list[Hit]] = [[] for _ in vectors]
+    merged: list[list[IndexHit]] = [[] for _ in vectors]
     for chunk_ids in _id_parts(cut.chunk_ids):
-        for hits, more in zip(
-            merged, _search_part(found, vectors, cut=cut, chunk_ids=chunk_ids), strict=True
-        ):
+        for hits, more in zip(merged, _search_part(found, vectors, cut, chunk_ids), strict=True):
             hits.extend(more)
-    return [_best(hits, top_k=cut.top_k) for hits in merged]
+    return [sorted(hits, key=lambda hit: (-hit.similarity, hit.chunk_id))[: cut.top_k] for hits in merged]
 
 
 def _id_parts(chunk_ids: tuple[str, ...] | None) -> Iterator[list[str] | None]:
@@ -78,18 +64,25 @@ def _id_parts(chunk_ids: tuple[str, ...] | None) -> Iterator[list[str] | None]:
 
 
 def _search_part(
-    found: ProjectCollection, vectors: NDArray[np.float32], *, cut: QueryCut, chunk_ids: list[str] | None
-) -> list[list[Hit]]:
+    found: ProjectCollection, vectors: NDArray[np.float32], cut: QueryCut, chunk_ids: list[str] | None
+) -> list[list[IndexHit]]:
     try:
-        return _search_ids(found.collection, vectors, cut=cut, chunk_ids=chunk_ids)
+        return _search_ids(found.collection, vectors, cut, chunk_ids)
     except InternalError as error:
-        existing = _ids_that_exist(found.store, chunk_ids, error=error)
-    return _search_ids(found.collection, vectors, cut=cut, chunk_ids=existing)
+        if chunk_ids is None:
+            raise
+        # Chroma fails as a whole when one id is absent: leave those out, unless that is not the cause.
+        existing = found.store.get(ids=chunk_ids, include=[])["ids"]
+        if len(existing) == len(chunk_ids):
+            raise VectorIndexDamagedError(
+                f"the vector index lists rows whose vectors are gone ({error}); rebuild it"
+            ) from error
+    return _search_ids(found.collection, vectors, cut, existing)
 
 
 def _search_ids(
-    collection: Collection, vectors: NDArray[np.float32], *, cut: QueryCut, chunk_ids: list[str] | None
-) -> list[list[Hit]]:
+    collection: Collection, vectors: NDArray[np.float32], cut: QueryCut, chunk_ids: list[str] | None
+) -> list[list[IndexHit]]:
     if chunk_ids is not None and not chunk_ids:
         return [[] for _ in vectors]
     wanted = cut.top_k * (1 if cut.before_key is None or chunk_ids is not None else 2) + _SPARE_ROWS
@@ -121,57 +114,42 @@ def _ask(
     wanted: int,
     chunk_ids: list[str] | None,
     where: dict[str, Any] | None,
-) -> list[list[Hit]]:
+) -> list[list[_Found]]:
     # LangChain asks one question at a time (three times slower for six, measured); Chroma takes them together.
     # Of a row that several questions find, it would read the metadata for each: dearer than the search itself.
     answer: Any = collection.query(
         query_embeddings=vectors, n_results=wanted, ids=chunk_ids, where=where, include=["distances"]
     )
-    rows = _rows(collection, {chunk_id for found in answer["ids"] for chunk_id in found})
+    rows = _contents(collection, sorted({chunk_id for found in answer["ids"] for chunk_id in found}))
+    # Of a row that is gone by now there is neither.
     return [
         [
-            {"chunk_id": chunk_id, "similarity": 1.0 - distance, **rows[chunk_id]}
+            _Found(chunk_id, 1.0 - distance, *rows.get(chunk_id, ({}, None)))
             for chunk_id, distance in zip(*found, strict=True)
         ]
         for found in zip(answer["ids"], answer["distances"], strict=True)
     ]
 
 
-def _rows(collection: Collection, chunk_ids: set[str]) -> dict[str, Hit]:
-    """Read metadata and content by id; of one that is gone by now there is none."""
-    rows: dict[str, Hit] = {chunk_id: {"metadata": {}, "content": None} for chunk_id in chunk_ids}
-    listed = sorted(chunk_ids)
-    for start in range(0, len(listed), IDS_PER_QUERY):
+def _contents(
+    collection: Collection, chunk_ids: list[str]
+) -> dict[str, tuple[Mapping[str, Any], str | None]]:
+    rows: dict[str, tuple[Mapping[str, Any], str | None]] = {}
+    for start in range(0, len(chunk_ids), IDS_PER_QUERY):
         read: Any = collection.get(
-            ids=listed[start : start + IDS_PER_QUERY], include=["metadatas", "documents"]
+            ids=chunk_ids[start : start + IDS_PER_QUERY], include=["metadatas", "documents"]
         )
         for chunk_id, metadata, content in zip(
             read["ids"], read["metadatas"], read["documents"], strict=True
         ):
-            rows[chunk_id] = {"metadata": metadata or {}, "content": content}
+            rows[chunk_id] = (metadata or {}, content)
     return rows
 
 
-def _admitted(rows: list[Hit], cut: QueryCut) -> list[Hit]:
+def _admitted(rows: list[_Found], cut: QueryCut) -> list[IndexHit]:
     return [
-        row | {"similarity": max(-1.0, min(1.0, row["similarity"]))}
+        decode_hit(row.chunk_id, row.content, row.metadata, similarity=row.similarity)
         for row in rows
-        if isinstance(row["content"], str)
-        and may_be_shown(row["metadata"], project_id=cut.project_id, before_key=cut.before_key)
+        if isinstance(row.content, str)
+        and may_be_shown(row.metadata, project_id=cut.project_id, before_key=cut.before_key)
     ]
-
-
-def _ids_that_exist(store: Chroma, chunk_ids: list[str] | None, *, error: InternalError) -> list[str]:
-    """Chroma fails as a whole when one id is absent: leave those out, unless that is not the cause."""
-    if chunk_ids is None:
-        raise error
-    existing = store.get(ids=chunk_ids, include=[])["ids"]
-    if len(existing) == len(chunk_ids):
-        raise VectorIndexDamagedError(
-            f"the vector index lists rows whose vectors are gone ({error}); rebuild it"
-        ) from error
-    return existing
-
-
-def _best(hits: list[Hit], *, top_k: int) -> list[Hit]:
-    return sorted(hits, key=lambda hit: (-hit["similarity"], hit["chunk_id"]))[:top_k]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -10,24 +10,23 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from novelgen.errors import DeadlineExceededError
+from novelgen.deadlines import Deadline
+from novelgen.errors import DeadlineExceededError, VectorIndexDamagedError, VectorIndexError
 from novelgen.models.position import StoryPosition, require_project_id
-from runtime.vectors.frames import Head, pack_vectors
-from runtime.vectors.locations import IndexLocation
-from runtime.vectors.process import IndexProcess
-from runtime.vectors.rebuilding import rebuild_index
-from runtime.vectors.row_messages import hit_from_wire, row_to_wire
-from runtime.vectors.row_metadata import cut_key
-from runtime.vectors.rows import IndexHit, IndexRow, Vector
-from runtime.vectors.sharing import DEFAULT_REGISTRY, IndexProcessRegistry
-from runtime.vectors.vector_checks import require_vectors
+from runtime.vectors.locations import IndexLocation, ProjectKey, Stamp
+from runtime.vectors.process import DEFAULT_REGISTRY, IndexProcess, IndexProcessRegistry
+from runtime.vectors.rows import IndexHit, IndexRow, QueryCut, Vector, cut_key, encode_rows, require_vectors
 from runtime.vectors.verification import (
     CANARY_HITS,
+    SAMPLE_SIZE,
     Expected,
     IndexVerification,
+    VectorSample,
     finds_itself,
     read_expected,
 )
+
+logger = logging.getLogger(__name__)
 
 QUERY_TIMEOUT_S = 5.0
 WRITE_TIMEOUT_S = 30.0
@@ -38,8 +37,8 @@ BATCH_ROWS = 250
 class VectorStoreManager:
     """Stores and finds memory chunks by their vectors, each project in a collection of its own.
 
-    Every method raises `VectorIndexError` or one of its kinds when the index fails, and
-    `DeadlineExceededError` when it does not answer in its time; SQL is unharmed by either.
+    Every method raises `VectorIndexError` or one of its kinds when the index fails, and `DeadlineExceededError` when
+    it does not answer in its time; SQL is unharmed by either.
 
     Args:
         location: Folder or server of the index.
@@ -62,29 +61,30 @@ class VectorStoreManager:
         self.embedding_model = embedding_model
         self.dimension = dimension
         self.index_id = index_id
+        self.process: IndexProcess = registry.borrow(location)
+        """What answers, shared by all managers of the location in this program."""
         self._registry = registry
-        self._process: IndexProcess = registry.borrow(location)
         self._is_closed = False
 
     @property
     def location(self) -> IndexLocation:
         """Folder or server of the index."""
-        return self._process.location
+        return self.process.location
 
     @property
     def is_refusing(self) -> bool:
         """Whether repeated failures have opened the circuit breaker."""
-        return self._process.is_refusing
+        return self.process.breaker.is_open
 
     @property
     def is_written_to(self) -> bool:
         """Whether something is being written to the index by this program, or a rebuild is under way."""
-        return self._process.write_turn.locked()
+        return self.process.write_turn.locked()
 
     @property
     def in_doubt(self) -> bool:
-        """Whether an embedded index was interrupted at work, and neither verified as sound nor built anew since."""
-        return self._process.in_doubt
+        """Whether an embedded index was interrupted at work, and neither verified as sound nor rebuilt since."""
+        return self.process.in_doubt
 
     def start(self) -> None:
         """Start the process of the index in the background and return at once.
@@ -92,13 +92,13 @@ class VectorStoreManager:
         Raises:
             VectorIndexOwnedError: Another process owns the index.
         """
-        self._process.start()
+        self.process.start()
 
     def wait_started(self, *, timeout_s: float = QUERY_TIMEOUT_S) -> None:
         """Start the process of the index and wait until it has loaded its libraries.
 
-        A program that asks one question calls this first, so that the short deadline of the question is not
-        spent on the start. The index itself is not touched, so that one that hangs costs nothing here.
+        A program that asks one question calls this first, so that the short deadline of the question is not spent on
+        the start. The index itself is not touched, so that one that hangs costs nothing here.
 
         Args:
             timeout_s: Seconds to wait.
@@ -107,7 +107,7 @@ class VectorStoreManager:
             DeadlineExceededError: It is not ready in time.
             VectorIndexOwnedError: Another process owns the index.
         """
-        self._process.wait_started(timeout_s=timeout_s)
+        self.process.wait_started(Deadline.after(timeout_s))
 
     def upsert(
         self, rows: Iterable[IndexRow], *, must_exist: bool = False, timeout_s: float = WRITE_TIMEOUT_S
@@ -124,12 +124,11 @@ class VectorStoreManager:
             EmbeddingError: A vector is unusable; rows of later batches are then not stored.
             EmbeddingMismatchError: The index holds vectors of another model or dimension.
         """
-        iterator = iter(rows)
-        while batch := list(islice(iterator, BATCH_ROWS)):
+        for batch in _batches(rows):
             for project_id in dict.fromkeys(row.project_id for row in batch):
                 own = [row for row in batch if row.project_id == project_id]
-                with self._write_turn(timeout_s) as remaining_s:
-                    self._write("upsert", project_id, own, must_exist=must_exist, timeout_s=remaining_s)
+                with self._write_turn(timeout_s) as deadline:
+                    self._write("upsert", project_id, own, deadline, must_exist=must_exist)
 
     def delete(
         self, project_id: str, chunk_ids: Iterable[str], *, timeout_s: float = WRITE_TIMEOUT_S
@@ -141,9 +140,9 @@ class VectorStoreManager:
             chunk_ids: Ids of the rows.
             timeout_s: Seconds for the whole.
         """
-        payload = self._named(project_id) | {"chunk_ids": list(dict.fromkeys(chunk_ids))}
-        with self._write_turn(timeout_s) as remaining_s:
-            self._process.call("delete", payload, timeout_s=remaining_s)
+        key, unique = self._key(project_id), list(dict.fromkeys(chunk_ids))
+        with self._write_turn(timeout_s) as deadline:
+            self.process.call("delete", deadline, key=key, chunk_ids=unique)
 
     def query(
         self,
@@ -181,18 +180,20 @@ class VectorStoreManager:
         matrix = require_vectors(vectors, dimension=self.dimension, names=names)
         if not len(matrix) or (chunk_ids is not None and not len(chunk_ids)):
             return [[] for _ in names]
-        payload = self._stamped(project_id) | {
-            "top_k": top_k,
-            "before_key": cut_key(as_of),
-            "must_exist": must_exist,
-            "chunk_ids": None if chunk_ids is None else list(chunk_ids),
-        }
-        reply = self._process.call("query", payload, body=pack_vectors(matrix), timeout_s=timeout_s)
-        return [[hit_from_wire(hit) for hit in hits] for hits in reply["hits"]]
+        cut = QueryCut(project_id, top_k, cut_key(as_of), None if chunk_ids is None else tuple(chunk_ids))
+        found: list[list[IndexHit]] = self.process.call(
+            "query",
+            Deadline.after(timeout_s),
+            stamp=self._stamp(project_id),
+            vectors=matrix,
+            cut=cut,
+            must_exist=must_exist,
+        )
+        return found
 
     def list_ids(self, project_id: str, *, timeout_s: float = WRITE_TIMEOUT_S) -> set[str]:
         """List the ids of all rows of a project; empty when it has none."""
-        return set(self._process.call("ids", self._named(project_id), timeout_s=timeout_s)["ids"])
+        return set(self.process.call("ids", Deadline.after(timeout_s), key=self._key(project_id)))
 
     def count(self, project_id: str, *, timeout_s: float = WRITE_TIMEOUT_S) -> int:
         """Count the rows that a project lists; says nothing about whether they are found (see `verify`)."""
@@ -203,7 +204,7 @@ class VectorStoreManager:
         project_id: str,
         expected: Expected,
         *,
-        sample_size: int = 50,
+        sample_size: int = SAMPLE_SIZE,
         timeout_s: float = WRITE_TIMEOUT_S,
     ) -> IndexVerification:
         """Compare the index with what should be in it: all ids, and for a sample whether it finds itself.
@@ -220,15 +221,16 @@ class VectorStoreManager:
         ids, sample = read_expected(expected, sample_size=sample_size)
         listed = self.list_ids(project_id, timeout_s=timeout_s)
         canaries = [(chunk_id, vector) for chunk_id, vector in sample.kept if chunk_id in listed]
-        found = self.query(
-            project_id, [vector for _, vector in canaries], top_k=CANARY_HITS, timeout_s=timeout_s
-        )
-        doubted = [
-            canary for canary, hits in zip(canaries, found, strict=True) if not finds_itself(canary[0], hits)
-        ]
-        lost = [
-            name for name, vector in doubted if not self._holds(project_id, name, vector, timeout_s=timeout_s)
-        ]
+        asked = [vector for _, vector in canaries]
+        found = self.query(project_id, asked, top_k=CANARY_HITS, timeout_s=timeout_s)
+        lost: list[str] = []
+        for (chunk_id, vector), hits in zip(canaries, found, strict=True):
+            if finds_itself(chunk_id, hits):
+                continue
+            # The search is approximate, and may pass over a sound row: this one is asked for alone.
+            alone = self.query(project_id, [vector], top_k=1, chunk_ids=[chunk_id], timeout_s=timeout_s)[0]
+            if not finds_itself(chunk_id, alone):
+                lost.append(chunk_id)
         verification = IndexVerification(
             missing_ids=tuple(sorted(ids - listed)),
             unexpected_ids=tuple(sorted(listed - ids)),
@@ -237,20 +239,8 @@ class VectorStoreManager:
             canaries=len(canaries),
         )
         if verification.is_sound:
-            self._process.trust()
+            self.process.trust()
         return verification
-
-    def _holds(
-        self,
-        project_id: str,
-        chunk_id: str,
-        vector: Vector | Sequence[float],
-        *,
-        timeout_s: float,
-    ) -> bool:
-        """Ask for one row alone by its own vector: the search is approximate, and may pass over a sound row."""
-        hits = self.query(project_id, [vector], top_k=1, chunk_ids=[chunk_id], timeout_s=timeout_s)[0]
-        return finds_itself(chunk_id, hits)
 
     def rebuild(
         self,
@@ -261,10 +251,10 @@ class VectorStoreManager:
         progress: Callable[[int], None] | None = None,
         timeout_s: float = WRITE_TIMEOUT_S,
     ) -> int:
-        """Build the index of a project anew beside the old one, verify it, and swap.
+        """Build the index of a project beside the old one, verify it, and swap.
 
-        Until the swap, readers get the old index, writers wait. Files that cannot be opened are removed
-        first. A rebuild that fails otherwise leaves the old index as it was.
+        Until the swap, readers get the old index, writers wait. Files that cannot be opened are removed first. A
+        rebuild that fails otherwise leaves the old index as it was.
 
         Args:
             project_id: Project to rebuild.
@@ -281,75 +271,150 @@ class VectorStoreManager:
             VectorIndexDamagedError: The files failed during the rebuild and were removed; rebuild once more.
             EmbeddingError: A vector is unusable.
         """
+        key = self._key(project_id)
         with self._write_turn(timeout_s):
-            stored = rebuild_index(
-                self._process,
-                self._stamped(project_id),
-                rows=rows,
-                expected_ids=expected_ids,
-                batch_rows=BATCH_ROWS,
-                write=self._write,
-                progress=progress,
-                timeout_s=timeout_s,
-            )
-            self._process.trust()
+            # The user asked for a repair, which must be let through.
+            self.process.breaker.succeeded()
+            self._begin(project_id, timeout_s=timeout_s)
+            with self._undone_on_failure(key, timeout_s=timeout_s):
+                stored, sample = self._build(project_id, rows, progress=progress, timeout_s=timeout_s)
+                self._require_expected(key, set(expected_ids), timeout_s=timeout_s)
+                self._require_found(project_id, sample, timeout_s=timeout_s)
+                self.process.call("build_commit", Deadline.after(timeout_s), key=key)
+            self.process.trust()
             return stored
 
     def drop(self, project_id: str, *, timeout_s: float = WRITE_TIMEOUT_S) -> None:
         """Remove all that the index holds of a project."""
-        with self._write_turn(timeout_s) as remaining_s:
-            self._process.call("drop", self._named(project_id), timeout_s=remaining_s)
+        with self._write_turn(timeout_s) as deadline:
+            self.process.call("drop", deadline, key=self._key(project_id))
 
-    def rest(self) -> bool:
-        """End the process of the index until the next call starts it anew; other users feel no more than that.
+    def close_idle(self) -> bool:
+        """End the process of the index until the next call starts it again; other users feel no more than that.
 
         Returns:
             False when the index is at work; nothing has changed then.
         """
-        return self._process.rest()
+        return self.process.close_idle()
 
     def close(self) -> None:
         """Give the process of the index back; the last user's return ends it. Harmless when repeated."""
         if not self._is_closed:
             self._is_closed = True
-            self._registry.give_back(self._process)
+            self._registry.give_back(self.process)
 
     def _write(
         self,
         operation: str,
         project_id: str,
         rows: Sequence[IndexRow],
-        *,
-        must_exist: bool = False,
-        timeout_s: float,
+        deadline: Deadline,
+        **options: bool,
     ) -> None:
         unique = list({row.chunk_id: row for row in rows}.values())
-        matrix = require_vectors(
-            (row.vector for row in unique),
-            dimension=self.dimension,
-            names=[repr(row.chunk_id) for row in unique],
-        )
-        payload = self._stamped(project_id) | {
-            "rows": [row_to_wire(row) for row in unique],
-            "must_exist": must_exist,
-        }
-        self._process.call(operation, payload, body=pack_vectors(matrix), timeout_s=timeout_s)
+        columns = encode_rows(unique, dimension=self.dimension)
+        self.process.call(operation, deadline, stamp=self._stamp(project_id), columns=columns, **options)
 
-    def _named(self, project_id: str) -> Head:
-        return {"project_id": require_project_id(project_id), "index_id": self.index_id}
+    def _key(self, project_id: str) -> ProjectKey:
+        return ProjectKey(require_project_id(project_id), self.index_id)
 
-    def _stamped(self, project_id: str) -> Head:
-        return self._named(project_id) | {
-            "embedding_model": self.embedding_model,
-            "dimension": self.dimension,
-        }
+    def _stamp(self, project_id: str) -> Stamp:
+        key = self._key(project_id)
+        return Stamp(key.project_id, self.embedding_model, self.dimension, index_id=key.index_id)
 
     @contextmanager
-    def _write_turn(self, timeout_s: float) -> Iterator[float]:
-        deadline = time.monotonic() + timeout_s
-        if not self._process.write_turn.acquire(timeout=timeout_s):
+    def _write_turn(self, timeout_s: float) -> Iterator[Deadline]:
+        deadline = Deadline.after(timeout_s)
+        if not self.process.write_turn.acquire(timeout=timeout_s):
             raise DeadlineExceededError("another write to the vector index, or a rebuild, took too long")
         try:
-            yield max(0.0, deadline - time.monotonic())
+            yield deadline
         finally:
-            self._process.write_turn.release()
+            self.process.write_turn.release()
+
+    # The steps of a rebuild
+
+    def _begin(self, project_id: str, *, timeout_s: float) -> None:
+        stamp = self._stamp(project_id)
+        try:
+            self.process.call("build_begin", Deadline.after(timeout_s), stamp=stamp)
+        except VectorIndexDamagedError as error:
+            logger.warning("removing the files of a damaged vector index before its rebuild: %s", error)
+            self.process.set_aside_files(Deadline.after(timeout_s))
+            self.process.call("build_begin", Deadline.after(timeout_s), stamp=stamp)
+
+    def _build(
+        self,
+        project_id: str,
+        rows: Iterable[IndexRow],
+        *,
+        progress: Callable[[int], None] | None,
+        timeout_s: float,
+    ) -> tuple[int, VectorSample]:
+        sample = VectorSample(SAMPLE_SIZE)
+        stored: set[str] = set()
+        for batch in _batches(rows):
+            for row in batch:
+                if row.project_id != project_id:
+                    raise ValueError(
+                        f"row {row.chunk_id!r} is of project {row.project_id!r}, not {project_id!r}"
+                    )
+                sample.offer(row.chunk_id, row.vector)
+            self._write("build_upsert", project_id, batch, Deadline.after(timeout_s))
+            stored.update(row.chunk_id for row in batch)
+            if progress is not None:
+                progress(len(stored))
+        return len(stored), sample
+
+    def _require_expected(self, key: ProjectKey, expected_ids: set[str], *, timeout_s: float) -> None:
+        built = set(self.process.call("build_ids", Deadline.after(timeout_s), key=key))
+        if built != expected_ids:
+            raise VectorIndexError(
+                f"the rebuilt index of project {key.project_id!r} lacks {len(expected_ids - built)} expected rows "
+                f"and holds {len(built - expected_ids)} others; the old one was kept, rebuild again"
+            )
+
+    def _require_found(self, project_id: str, sample: VectorSample, *, timeout_s: float) -> None:
+        if not sample.kept:
+            return
+        found = self.process.call(
+            "build_query",
+            Deadline.after(timeout_s),
+            stamp=self._stamp(project_id),
+            vectors=np.array([vector for _, vector in sample.kept], dtype=np.float32),
+            cut=QueryCut(project_id, CANARY_HITS),
+        )
+        for (chunk_id, _), hits in zip(sample.kept, found, strict=True):
+            if not finds_itself(chunk_id, hits):
+                raise VectorIndexDamagedError(
+                    f"row {chunk_id!r} is not found by its own vector after a rebuild"
+                )
+
+    @contextmanager
+    def _undone_on_failure(self, key: ProjectKey, *, timeout_s: float) -> Iterator[None]:
+        """Remove what was built where a rebuild fails; where even that fails, the next rebuild does it."""
+        is_settled = False
+        try:
+            yield
+            is_settled = True
+        except VectorIndexDamagedError as error:
+            is_settled = True
+            self.process.set_aside_files(Deadline.after(timeout_s))
+            raise VectorIndexDamagedError(
+                "the vector index failed during its rebuild and its files were removed; "
+                f"rebuild it again ({error})"
+            ) from error
+        finally:
+            if not is_settled:
+                try:
+                    self.process.call("build_abort", Deadline.after(timeout_s), key=key)
+                except (VectorIndexError, DeadlineExceededError) as error:
+                    logger.warning(
+                        "an unfinished rebuild of the vector index was left for the next one: %s", error
+                    )
+
+
+def _batches(rows: Iterable[IndexRow]) -> Iterator[list[IndexRow]]:
+    iterator = iter(rows)
+    while batch := list(islice(iterator, BATCH_ROWS)):
+        yield batch

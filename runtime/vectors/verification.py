@@ -14,6 +14,9 @@ from runtime.vectors.rows import IndexHit
 SAME_VECTOR = 0.999
 """Least cosine of a vector with itself after the index rounded it."""
 
+SAMPLE_SIZE = 50
+"""Vectors that are asked for where nothing else is said."""
+
 CANARY_HITS = 10
 """Rows to ask for by a row's own vector: it may share its place with equals."""
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from novelgen.chains.context_settings import ContextSettings
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.memory import StoryMemoryChunk
@@ -17,6 +16,7 @@ from novelgen.models.plan import ChapterPlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.models.user_file import Settings
+from novelgen.settings import ContextSettings
 from runtime.context_chain import build_context_chain
 from runtime.memory_tools import (
     get_entity_state_tool,

@@ -66,7 +66,7 @@ def test_a_context_is_that_of_sqlite(stores: MemoryStores, ingested_demos: Path,
     with MemoryStores(settings_for(ingested_demos)) as sqlite:
         on_file = build_context_chain(sqlite, write_files=False).invoke(request)
     assert on_server.report is not None
-    assert on_server.report.issues == []
+    assert [issue for issue in on_server.report.issues if issue.kind != "unresolved"] == []
     assert _told(on_server) == _told(on_file)
     here, there = ({chunk.content for chunk in context.relevant_memories} for context in (on_server, on_file))
     assert all(

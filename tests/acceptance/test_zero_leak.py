@@ -214,7 +214,7 @@ def test_no_later_mark_is_in_context_prompt_card_or_name(stores: MemoryStores, c
     text = everything(context, model.prompts)
     assert leaked(text, *cut) == set()
     assert context.report is not None
-    assert context.report.issues == []
+    assert [issue for issue in context.report.issues if issue.kind != "unresolved"] == []
     if cut > (1, 1):
         assert leaked(text, 1, 1), "the earlier marks must be found, or the test proves nothing"
 

@@ -26,7 +26,7 @@ from pydantic import ConfigDict
 from novelgen.errors import NovelgenError
 from runtime.diagnosis.repair import repair_index
 from runtime.providers.embeddings import CheckedEmbeddings
-from runtime.providers.hashed_embeddings import HashedNgramEmbeddings
+from runtime.providers.offline_embeddings import HashedNgramEmbeddings
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
 from tests.benchmarks.samples import children_of

@@ -26,9 +26,9 @@ from runtime.context_chain import build_context_chain
 from runtime.ingest.ingest import delete_scene, ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
-from runtime.vectors.worker_handle import WorkerHandle
+from runtime.vectors.process import IndexProcess
 from tests.support.demo_project import settings_for
-from tests.support.forked_index_processes import IndexForkserver, fork_this_process, spawn_with
+from tests.support.forked_index_processes import IndexForkserver, fork_this_process, launch_with
 
 PROJECT = "killed"
 PLACES = 12
@@ -64,7 +64,7 @@ def live(folder: Path, life: int, seed: int) -> None:
     # A new interpreter for each index process would be killed before it had done anything.
     server = IndexForkserver(fork_this_process)
     server.start()
-    WorkerHandle._spawn = spawn_with(server)  # type: ignore[assignment]
+    IndexProcess.launch = launch_with(server)  # type: ignore[method-assign]
     with MemoryStores(settings_for(folder)) as stores:
         stores.ensure_project(PROJECT, language="en")
         number = 0

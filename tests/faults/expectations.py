@@ -57,7 +57,7 @@ def awake(stores: MemoryStores, project_id: str) -> int:
     """Wait until the process of the index answers and return its id."""
     index = stores.vectors(project_id)
     index.count(project_id, timeout_s=HANG_GUARD_S)
-    pid = index._process.pid
+    pid = index.process.pid
     assert pid is not None
     return pid
 

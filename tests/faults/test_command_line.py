@@ -29,7 +29,7 @@ OWNER = """
 import sys
 from pathlib import Path
 from runtime.vectors.locations import EmbeddedIndex
-from runtime.vectors.ownership import IndexOwnership
+from runtime.vectors.index_files import IndexOwnership
 ownership = IndexOwnership(EmbeddedIndex(Path(sys.argv[1])))
 ownership.acquire()
 print("owned", flush=True)

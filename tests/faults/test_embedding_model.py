@@ -14,16 +14,21 @@ from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from runtime.ingest.indexing import drain_outbox, verify_index
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
-from runtime.providers.hashed_embeddings import HashedNgramEmbeddings
+from runtime.providers.offline_embeddings import HashedNgramEmbeddings
+from runtime.stores import MemoryStores
 from tests.faults.expectations import (
     HANG_GUARD_S,
     TIGHT,
     awake,
     both_fallbacks,
+    context_of,
     require_healthy,
+    require_same_entities,
     require_without_index,
+    stages,
 )
 from tests.faults.matrix import covers
+from tests.support.demo_project import settings_for
 
 Break = Callable[[Callable[[list[str]], list[list[float]]]], None]
 
@@ -96,3 +101,24 @@ def test_a_hanging_embedding_model_costs_memories_only(
             assert time.monotonic() - started_s < HANG_GUARD_S
         finally:
             release.set()
+
+
+@covers(15)
+def test_a_remote_model_that_is_down_leaves_words_and_entities(
+    demo_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request_in_demo: MemoryContextRequest,
+    healthy_demo: SceneMemoryContext,
+) -> None:
+    """Only such a model knows how long its vectors are: nothing that needs no vectors may ask it."""
+    monkeypatch.setenv("OPENAI_API_KEY", "not-a-key")
+    remote = {
+        "embedding_model": "openai:text-embedding-3-small",
+        "embedding_base_url": "http://127.0.0.1:9/v1",
+    }
+    with MemoryStores(settings_for(demo_folder, **remote)) as stores:
+        context = context_of(stores, request_in_demo)
+    assert "semantic" in stages(context)
+    assert "memories" not in stages(context)
+    assert context.relevant_memories
+    require_same_entities(context, healthy_demo)

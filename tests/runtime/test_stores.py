@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from langchain_core.embeddings import Embeddings
 
 from novelgen.errors import (
     ConfigurationError,
@@ -232,3 +233,49 @@ def _owns(stores: MemoryStores, project_id: str) -> bool:
     """Tell whether this program owns an index, which it does as long as it keeps a process for it."""
     location = EmbeddedIndex(stores.paths(project_id).vectors)
     return (location.control_folder / "owner.pid").exists()
+
+
+class CountingEmbeddings(Embeddings):
+    """Embeddings of a caller, which note what they were asked."""
+
+    model = "counting-1"
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        self.asked += texts
+        return [[float(len(text)), 1.0, 0.0] for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        return self.embed_documents([text])[0]
+
+
+def test_embeddings_may_be_those_of_the_caller(tmp_path: Path) -> None:
+    """They are used in place of the setting's, under the name of their class and model."""
+    own = CountingEmbeddings()
+    with MemoryStores(load_settings(projects_dir=tmp_path), embeddings=own) as stores:
+        assert stores.embedding_identity == ("CountingEmbeddings:counting-1", 3)
+        assert stores.embeddings.embed_query("abc") == [3.0, 1.0, 0.0]
+        assert own.asked == ["dimension", "abc"]
+
+
+def test_embeddings_may_be_named(tmp_path: Path) -> None:
+    """A name wins over the setting's."""
+    with MemoryStores(load_settings(projects_dir=tmp_path), embeddings="fake:8") as stores:
+        assert stores.embedding_identity == ("fake:8", 8)
+
+
+def test_what_are_no_embeddings_is_refused(tmp_path: Path) -> None:
+    """At once, with what to pass in its place."""
+    with pytest.raises(ConfigurationError, match="embeddings cannot be int; pass LangChain embeddings"):
+        MemoryStores(load_settings(projects_dir=tmp_path), embeddings=cast(Embeddings, 7))
+
+
+@pytest.mark.parametrize(("asked", "meant"), [("dmeo", "demo"), ("Demo-zh", "demo-zh"), ("古登", "古灯")])
+def test_an_unknown_project_names_the_nearest(stores: MemoryStores, asked: str, meant: str) -> None:
+    """A misspelt id is told the right one, in both scripts."""
+    for project_id in ("demo", "demo-zh", "古灯"):
+        stores.create_project(project_id)
+    with pytest.raises(UnknownProjectError, match=f"'{asked}'.*did you mean '{meant}'"):
+        stores.database(asked)

@@ -167,7 +167,7 @@ class StoryMachine(RuleBasedStateMachine):
     @rule()
     def kill_index(self) -> None:
         """Kill the process of the index, if one runs."""
-        pid = self.stores.vectors(self.project)._process.pid
+        pid = self.stores.vectors(self.project).process.pid
         if pid is not None:
             os.kill(pid, signal.SIGKILL)
 

@@ -1,4 +1,10 @@
-"""Lets tests start processes of the index at the price of a fork."""
+"""Lets tests start processes of the index at the price of a fork.
+
+Why not the process that ships: it imports Chroma and LangChain, 0.9 s of CPU where a fork takes 0.05, and the tests of
+`runtime/ingest`, `diagnosis`, `cli` and `stateful` alone start 171 of them, so that they would take about two and a half
+minutes more on two cores under load. What is forked runs the same `runtime.vectors.worker.main`; the tests of the
+process itself, its faults and its owners are marked `index_started_as_shipped` and start a new interpreter.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +18,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-
-from runtime.vectors.worker_handle import WorkerHandle
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 _SET_CHILD_SUBREAPER = 36
@@ -140,14 +144,13 @@ def _nothing() -> None:
     return None
 
 
-def spawn_with(server: IndexForkserver) -> Callable[[WorkerHandle, socket.socket], AdoptedProcess]:
-    """Return what to put in the place of `WorkerHandle._spawn`."""
+def launch_with(server: IndexForkserver) -> Callable[[Sequence[str], int, int], AdoptedProcess]:
+    """Return what to put in the place of `IndexProcess.launch`."""
 
-    def spawn(handle: WorkerHandle, channel: socket.socket) -> AdoptedProcess:
-        with (handle._log_file or Path(os.devnull)).open("wb") as log:
-            return server.fork(handle._arguments(), channel=channel.fileno(), log=log.fileno())
+    def launch(arguments: Sequence[str], channel: int, log: int) -> AdoptedProcess:
+        return server.fork(list(arguments), channel=channel, log=log)
 
-    return spawn
+    return staticmethod(launch)  # type: ignore[return-value]
 
 
 @contextlib.contextmanager

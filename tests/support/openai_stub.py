@@ -39,6 +39,12 @@ class StubCall:
         """Answer with a chat completion that holds this text."""
         self.send(json.dumps(completion(text, finish_reason=finish_reason)))
 
+    def embed(self, vectors: list[list[float]]) -> None:
+        """Answer with one vector per text."""
+        data = [{"object": "embedding", "index": i, "embedding": each} for i, each in enumerate(vectors)]
+        usage = {"prompt_tokens": 1, "total_tokens": 1}
+        self.send(json.dumps({"object": "list", "data": data, "model": "stub", "usage": usage}))
+
     def refuse(self, status: int, message: str, *, headers: dict[str, str] | None = None) -> None:
         """Answer with an error in OpenAI's form."""
         error = {"error": {"message": message, "type": "invalid_request_error", "code": None}}
@@ -67,10 +73,11 @@ class StubCall:
 
 @dataclass
 class OpenAiStub:
-    """A running stub: where it listens and what it was asked."""
+    """A running stub: where it listens and what it was asked, with which keys."""
 
     base_url: str
     calls: list[dict[str, Any]] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
 
 
 def completion(text: str, *, finish_reason: str = "stop") -> dict[str, Any]:
@@ -101,6 +108,7 @@ def openai_stub(respond: Responder) -> Iterator[OpenAiStub]:
             length = int(self.headers.get("Content-Length", 0))
             payload = json.loads(self.rfile.read(length))
             stub.calls.append(payload)
+            stub.keys.append(self.headers.get("Authorization", ""))
             # A client that gave up closes its end; that is the point of several tests.
             with contextlib.suppress(ConnectionError):
                 respond(StubCall(payload, len(stub.calls) - 1, self, closing))

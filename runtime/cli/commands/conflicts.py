@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
+from runtime.cli.opening import opened_project
+from runtime.cli.output import print_json, print_result, print_table, print_text, report_indexing
 from runtime.cli.parameters import CliSession, CommandGroup, json_option, project_argument
 
 if TYPE_CHECKING:
-    from runtime.conflict_settling import Side
+    from novelgen.records.conflicts import ConflictSource
+    from runtime.services.conflicts import Side
 
 
 @click.group(cls=CommandGroup)
@@ -28,9 +31,28 @@ def conflicts() -> None:
 @click.pass_obj
 def list_command(session: CliSession, project: str, with_waived: bool, as_json: bool) -> None:
     """List the contradictions with both sides, in story order."""
-    from runtime.cli.actions.conflicts import show_conflicts
+    from runtime.services.conflicts import list_conflicts
 
-    show_conflicts(session, project, with_waived=with_waived, as_json=as_json)
+    with opened_project(session, project) as stores:
+        listed = list_conflicts(stores, project, with_waived=with_waived)
+    if as_json:
+        print_json(listed)
+        return
+    if not listed:
+        print_text("no conflicts")
+        return
+    rows = [
+        (
+            each.conflict.conflict_id,
+            each.conflict.subject,
+            each.conflict.kind,
+            _side(each.conflict.first),
+            _side(each.conflict.second),
+            (each.note or "yes") if each.is_waived else "",
+        )
+        for each in listed
+    ]
+    print_table(("id", "about", "kind", "first", "second", "waived"), rows, wide=4)
 
 
 @conflicts.command(
@@ -39,26 +61,38 @@ def list_command(session: CliSession, project: str, with_waived: bool, as_json: 
 @project_argument
 @click.argument("conflict")
 @click.option("--note", default="", help="Why it is meant so.  [default: none]")
+@json_option
 @click.pass_obj
-def waive(session: CliSession, project: str, conflict: str, note: str) -> None:
+def waive(session: CliSession, project: str, conflict: str, note: str, as_json: bool) -> None:
     """Say that a contradiction is meant so; it is listed no more."""
-    from runtime.cli.actions.conflicts import waive
+    from runtime.services.conflicts import waive_conflict
 
-    waive(session, project, conflict, note=note)
+    with opened_project(session, project) as stores:
+        waived = waive_conflict(stores, project, conflict_id=conflict, note=note)
+    told = f"waived: {waived.subject}: {_side(waived.first)} / {_side(waived.second)}"
+    print_result(waived, told, as_json=as_json)
 
 
 @conflicts.command(epilog="\b\nExample:\n  novelgen conflicts resolve my-novel X0123456789ab --keep first")
 @project_argument
 @click.argument("conflict")
 @click.option("--keep", type=click.Choice(["first", "second"]), required=True, help="The side that is true.")
+@json_option
 @click.pass_obj
-def resolve(session: CliSession, project: str, conflict: str, keep: str) -> None:
+def resolve(session: CliSession, project: str, conflict: str, keep: Side, as_json: bool) -> None:
     """Let one of the two sides hold.
 
     Of two values the one that you keep is stated, as yours, in the scene of the other. Where the dead act, keep
     the first (the death) and the record of the second scene, yours from then on, goes without them; keep the
     second (the act) and they live after the first scene.
     """
-    from runtime.cli.actions.conflicts import resolve
+    from runtime.services.conflicts import settle_conflict
 
-    resolve(session, project, conflict, keep=cast("Side", keep))
+    with opened_project(session, project) as stores:
+        settled = settle_conflict(stores, project, conflict_id=conflict, keep=keep)
+    report_indexing(settled.indexing, project)
+    print_result(settled, settled.done, as_json=as_json)
+
+
+def _side(source: ConflictSource) -> str:
+    return f"{source.chapter_index}:{source.scene_index} {source.says}"

@@ -148,7 +148,9 @@ def _print_report(report: ConsolidationReport, project_id: str, labels: ViewLabe
                 f"{name} {count}" for name, count in report.over_limit.items()
             ),
             labels.value("changed meanwhile"): overtaken,
-            labels.value("index"): None if report.dry_run else index_state(report.indexing, project_id),
+            labels.value("index"): None
+            if report.dry_run
+            else index_state(report.indexing, project_id, labels),
         }
     )
     if report.dry_run:

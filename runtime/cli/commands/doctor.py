@@ -33,11 +33,17 @@ _MARKS = {"ok": "ok", "hint": "hint", "degraded": "DEGRADED", "broken": "BROKEN"
     is_flag=True,
     help="First bring PROJECT's vector index to what the database says; rebuild it where it must be.",
 )
+@click.option(
+    "--no-network",
+    is_flag=True,
+    help="Do not ask models that are not on this machine whether they answer.",
+)
 @json_option
 @click.pass_obj
-def doctor(session: CliSession, project: str | None, repair: bool, as_json: bool) -> None:
+def doctor(session: CliSession, project: str | None, repair: bool, no_network: bool, as_json: bool) -> None:
     """Check stores, models and files; say what to fix, and how.
 
+    The configured models are asked for one word and one vector, each for a few seconds at most.
     With PROJECT also its counts, whether the index agrees with the database, and which context files are stale.
     Without --repair nothing is changed; with it the index, never the database.
     """
@@ -46,7 +52,7 @@ def doctor(session: CliSession, project: str | None, repair: bool, as_json: bool
     from runtime.services.diagnosis import diagnose
 
     with opened_stores(session, project) as stores:
-        diagnosis = diagnose(stores, project, repair=repair)
+        diagnosis = diagnose(stores, project, repair=repair, ask_network=not no_network)
     if as_json:
         print_json(diagnosis)
     else:

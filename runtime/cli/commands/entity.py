@@ -1,69 +1,274 @@
-"""`novelgen entity`."""
+"""`novelgen entity`, `character` and `location`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from runtime.cli.labels import place_text, view_labels_for
+from runtime.cli.opening import opened_project, story_labels, story_language
+from runtime.cli.output import (
+    print_json,
+    print_pairs,
+    print_result,
+    print_table,
+    print_text,
+    report_indexing,
+)
 from runtime.cli.parameters import (
     POSITION,
     CliSession,
     CommandGroup,
     as_of_option,
+    can_ask,
+    from_option,
     json_option,
     project_argument,
+    require_confirmation,
+    yes_option,
 )
 
 if TYPE_CHECKING:
+    from novelgen.models.entity import EntityType
     from novelgen.models.position import StoryPosition
+    from runtime.services.entities import AddedEntity
+    from runtime.stores import MemoryStores
 
 
 @click.group(cls=CommandGroup)
 def entity() -> None:
-    """Show, merge and split who and what the story knows.
+    """Show, edit, merge and split who and what the story knows.
 
     Entities are characters, locations, items, factions and terms.
     """
 
 
-@entity.command("list", epilog="\b\nExample:\n  novelgen entity list my-novel --as-of 4:1")
-@project_argument
-@as_of_option
-@json_option
-@click.pass_obj
-def list_command(session: CliSession, project: str, as_of: StoryPosition | None, as_json: bool) -> None:
-    """List the entities with their names, as the story has shown them by then."""
-    from runtime.cli.actions.entities import list_entities
-
-    list_entities(session, project, as_of=as_of, as_json=as_json)
+@click.group(cls=CommandGroup)
+def character() -> None:
+    """Look at characters; add and edit them."""
 
 
-@entity.command(
-    epilog='\b\nExamples:\n  novelgen entity show my-novel C1\n  novelgen entity show my-novel "Ada" --as-of 4:1'
+@click.group(cls=CommandGroup)
+def location() -> None:
+    """Look at locations; add and edit them."""
+
+
+def _add_list(group: click.Group, entity_type: EntityType | None) -> None:
+    @group.command("list", epilog=f"\b\nExample:\n  novelgen {group.name} list my-novel --as-of 4:1")
+    @project_argument
+    @as_of_option
+    @json_option
+    @click.pass_obj
+    def list_command(session: CliSession, project: str, as_of: StoryPosition | None, as_json: bool) -> None:
+        """List them with their names, as the story has shown them by then."""
+        from runtime.services.entities import list_entities
+
+        with opened_project(session, project) as stores:
+            found = list_entities(stores, project, entity_type=entity_type, as_of=as_of)
+            labels = story_labels(stores, project)
+        if as_json:
+            print_json(found)
+            return
+        rows = [
+            (
+                each.entity_id,
+                ", ".join(each.names()),
+                each.role if entity_type else labels.value(each.entity_type),
+                place_text(each.first_chapter, each.first_scene, labels),
+                each.description,
+            )
+            for each in found
+        ]
+        what = "role" if entity_type else labels.kind
+        print_table((labels.entity_id, labels.names, what, labels.place, labels.text), rows, wide=4)
+
+
+def _add_show(group: click.Group, entity_type: EntityType | None, example: str) -> None:
+    @group.command(
+        "show",
+        epilog=f"\b\nExamples:\n  novelgen {group.name} show my-novel {example}\n"
+        f"  novelgen {group.name} show my-novel {example} --as-of 4:1",
+    )
+    @project_argument
+    @click.argument("name", metavar="ID_OR_NAME")
+    @as_of_option
+    @json_option
+    @click.pass_obj
+    def show(
+        session: CliSession, project: str, name: str, as_of: StoryPosition | None, as_json: bool
+    ) -> None:
+        """Show card, profile and state at a point of the story."""
+        from novelgen.rendering.labels import labels_for
+        from novelgen.rendering.lines import render_value
+        from runtime.cli.views import print_states
+        from runtime.services.entities import entity_names, get_entity
+
+        with opened_project(session, project) as stores:
+            card = get_entity(stores, project, name=name, entity_type=entity_type, as_of=as_of)
+            names = entity_names(stores, project, as_of=as_of)
+            language = story_language(stores, project)
+        if as_json:
+            print_json(card)
+            return
+        found, labels, words = card.entity, view_labels_for(language), labels_for(language)
+        print_pairs(
+            {
+                labels.entity_id: found.entity_id,
+                labels.kind: "" if entity_type else labels.value(found.entity_type),
+                labels.names: ", ".join(found.names()),
+                labels.place: place_text(found.first_chapter, found.first_scene, labels),
+                "role": found.role,
+                labels.text: found.description,
+                **{
+                    words.attribute(field): render_value(value, names, words)
+                    for field, value in found.profile.items()
+                },
+            }
+        )
+        if card.state is not None:
+            print_states([card.state], names, language=language)
+
+
+def _add_edit(group: click.Group, entity_type: EntityType | None, example: str) -> None:
+    @group.command(
+        "edit",
+        epilog=f"\b\nExamples:\n  novelgen {group.name} edit my-novel {example} description='…' translation='…'\n"
+        f"  novelgen {group.name} edit my-novel {example} mood=restless --from 4:1",
+    )
+    @project_argument
+    @click.argument("name", metavar="ID_OR_NAME")
+    @click.argument("changes", metavar="[FIELD=VALUE]...", nargs=-1)
+    @click.option(
+        "--state",
+        "attributes",
+        metavar="NAME=VALUE",
+        multiple=True,
+        help="An attribute of the state, whatever its name looks like; may be given repeatedly.",
+    )
+    @from_option
+    @json_option
+    @click.pass_obj
+    def edit(
+        session: CliSession,
+        project: str,
+        name: str,
+        changes: tuple[str, ...],
+        attributes: tuple[str, ...],
+        start: StoryPosition | None,
+        as_json: bool,
+    ) -> None:
+        """Change fields of the card and the profile, and attributes of the state.
+
+        A VALUE is JSON where it can be read as JSON, else a text. `alias` adds a name, `aliases` replaces all;
+        `first_chapter` and `first_scene` say where the story first shows it. Other names are attributes of the state,
+        which hold from --from on; one that looks like a misspelt field is said with --state.
+        """
+        from runtime.services.entities import edit_entity
+
+        with opened_project(session, project) as stores:
+            edited = edit_entity(
+                stores,
+                project,
+                name=name,
+                changes=dict(map(_field_and_value, changes)),
+                attributes=dict(map(_field_and_value, attributes)),
+                entity_type=entity_type,
+                start=start,
+            )
+        lines = [f"changed {edited.entity.entity_id}: {', '.join(edited.updated_fields)}"]
+        if edited.holds_after is not None:
+            lines.append(f"{', '.join(edited.attributes)} from after scene {edited.holds_after} on")
+        print_result(edited, *lines, as_json=as_json)
+
+
+for _group, _type, _example in (
+    (entity, None, "I0"),
+    (character, "character", "C0"),
+    (location, "location", "L0"),
+):
+    _add_list(_group, _type)  # type: ignore[arg-type]
+    _add_show(_group, _type, _example)  # type: ignore[arg-type]
+    _add_edit(_group, _type, _example)  # type: ignore[arg-type]
+
+
+@character.command(
+    "add",
+    epilog='\b\nExamples:\n  novelgen character add my-novel "Ada" --role minor --description "A keeper"\n'
+    '  novelgen character add my-novel "Ben" --from 1:1',
 )
 @project_argument
-@click.argument("name", metavar="ID_OR_NAME")
-@as_of_option
+@click.argument("name")
+@click.option("--role", default="", help="protagonist, antagonist, supporting or minor.  [default: none]")
+@click.option("--description", default="", help="Who it is, in a sentence or two.  [default: none]")
+@click.option("--trait", "traits", multiple=True, help="A core trait; may be given repeatedly.")
+@click.option("--goal", "goals", multiple=True, help="What it wants at first; may be given repeatedly.")
+@from_option
 @json_option
 @click.pass_obj
-def show(session: CliSession, project: str, name: str, as_of: StoryPosition | None, as_json: bool) -> None:
-    """Show an entity and its state at a point of the story."""
-    from runtime.cli.actions.entities import show_entity
+def add_character(
+    session: CliSession, project: str, name: str, start: StoryPosition | None, as_json: bool, **fields: Any
+) -> None:
+    """Add a character; --from 1:1 makes it known from the start."""
+    from runtime.services import entities
 
-    show_entity(session, project, name, as_of=as_of, as_json=as_json)
+    with opened_project(session, project) as stores:
+        start = start or _asked_start(stores, project, name)
+        added = entities.add_character(stores, project, name=name, start=start, **fields)
+    _print_added(added, start, as_json=as_json)
+
+
+@location.command(
+    "add",
+    epilog='\b\nExamples:\n  novelgen location add my-novel "the Light" --atmosphere lonely\n'
+    '  novelgen location add my-novel "the cove" --from 1:1',
+)
+@project_argument
+@click.argument("name")
+@click.option("--description", default="", help="What it is, in a sentence or two.  [default: none]")
+@click.option("--atmosphere", help="Its mood.  [default: none]")
+@click.option("--feature", "features", multiple=True, help="What is notable there; may be given repeatedly.")
+@from_option
+@json_option
+@click.pass_obj
+def add_location(
+    session: CliSession, project: str, name: str, start: StoryPosition | None, as_json: bool, **fields: Any
+) -> None:
+    """Add a location; --from 1:1 makes it known from the start."""
+    from runtime.services import entities
+
+    with opened_project(session, project) as stores:
+        start = start or _asked_start(stores, project, name)
+        added = entities.add_location(stores, project, name=name, start=start, **fields)
+    _print_added(added, start, as_json=as_json)
 
 
 @entity.command(epilog='\b\nExample:\n  novelgen entity merge my-novel "Mary Grey" "the stranger"')
 @project_argument
 @click.argument("keep", metavar="KEEP")
 @click.argument("gone", metavar="OTHER")
+@yes_option
+@json_option
 @click.pass_obj
-def merge(session: CliSession, project: str, keep: str, gone: str) -> None:
+def merge(session: CliSession, project: str, keep: str, gone: str, is_confirmed: bool, as_json: bool) -> None:
     """Make OTHER part of KEEP: they are one. Everything is re-linked, and it can be undone."""
-    from runtime.cli.actions.entity_changes import merge_entities
+    from runtime.services.entities import get_entity, merge_entities
 
-    merge_entities(session, project, keep, gone)
+    with opened_project(session, project) as stores:
+        kept, other = (get_entity(stores, project, name=name).entity for name in (keep, gone))
+        require_confirmation(
+            f"make {other.entity_id} ({other.name}) part of {kept.entity_id} ({kept.name})",
+            is_confirmed=is_confirmed,
+        )
+        merged = merge_entities(stores, project, keep=kept.entity_id, gone=other.entity_id)
+    report_indexing(merged.indexing, project)
+    print_result(
+        merged,
+        f"{other.entity_id} ({other.name}) is now part of {kept.entity_id} ({kept.name})",
+        f"undo: novelgen entity undo {project} {merged.change.change_id}",
+        as_json=as_json,
+    )
 
 
 @entity.command(
@@ -78,6 +283,7 @@ def merge(session: CliSession, project: str, keep: str, gone: str) -> None:
 @click.option(
     "--scene", "scenes", type=POSITION, multiple=True, help="A scene that is only about the new one."
 )
+@json_option
 @click.pass_obj
 def split(
     session: CliSession,
@@ -86,22 +292,38 @@ def split(
     new_name: str,
     aliases: tuple[str, ...],
     scenes: tuple[StoryPosition, ...],
+    as_json: bool,
 ) -> None:
     """Take a new entity out of one: they are two. Its names and scenes move, and it can be undone."""
-    from runtime.cli.actions.entity_changes import split_entity
+    from runtime.services.entities import split_entity
 
-    split_entity(session, project, name, new_name=new_name, aliases=aliases, scenes=scenes)
+    with opened_project(session, project) as stores:
+        done = split_entity(stores, project, name=name, new_name=new_name, aliases=aliases, scenes=scenes)
+    report_indexing(done.indexing, project)
+    old = f"{done.change.entity_id} ({done.entity.name})" if done.entity else done.change.entity_id
+    print_result(
+        done,
+        f"{done.change.other_id} ({new_name}) came out of {old}",
+        f"undo: novelgen entity undo {project} {done.change.change_id}",
+        as_json=as_json,
+    )
 
 
 @entity.command(epilog="\b\nExample:\n  novelgen entity undo my-novel 3")
 @project_argument
 @click.argument("number", type=int)
+@json_option
 @click.pass_obj
-def undo(session: CliSession, project: str, number: int) -> None:
+def undo(session: CliSession, project: str, number: int, as_json: bool) -> None:
     """Undo a merge or split, by the number that `entity changes` lists."""
-    from runtime.cli.actions.entity_changes import undo_entity_change
+    from runtime.services.entities import undo_entity_change
 
-    undo_entity_change(session, project, number)
+    with opened_project(session, project) as stores:
+        undone = undo_entity_change(stores, project, change_id=number)
+    report_indexing(undone.indexing, project)
+    change = undone.change
+    told = f"undone: {change.kind} of {change.entity_id} and {change.other_id}"
+    print_result(undone, told, as_json=as_json)
 
 
 @entity.command(epilog="\b\nExample:\n  novelgen entity changes my-novel")
@@ -110,6 +332,49 @@ def undo(session: CliSession, project: str, number: int) -> None:
 @click.pass_obj
 def changes(session: CliSession, project: str, as_json: bool) -> None:
     """List the merges and splits."""
-    from runtime.cli.actions.entity_changes import list_entity_changes
+    from runtime.services.entities import list_entity_changes
 
-    list_entity_changes(session, project, as_json=as_json)
+    with opened_project(session, project) as stores:
+        listed = list_entity_changes(stores, project)
+    if as_json:
+        print_json(listed)
+        return
+    rows = [
+        (each.change_id, each.kind, each.entity_id, each.other_id, "yes" if each.undone_at else "")
+        for each in listed
+    ]
+    print_table(("number", "what", "entity", "other", "undone"), rows, wide=3)
+
+
+def _asked_start(stores: MemoryStores, project: str, name: str) -> StoryPosition | None:
+    """Ask on a terminal from where on somebody new is known, where the story has scenes already."""
+    from runtime.services.entities import has_scenes
+
+    if not can_ask() or not has_scenes(stores, project):
+        return None
+    question = f"On entering which scene is {name} known? (1:1: from the start; empty: after the last one)"
+    answer = click.prompt(question, default="", show_default=False, err=True).strip()
+    return POSITION.convert(answer, None, None) if answer else None
+
+
+def _print_added(added: AddedEntity, start: StoryPosition | None, *, as_json: bool) -> None:
+    if as_json:
+        print_json(added)
+        return
+    print_text(f"added {added.entity.entity_id}  {added.entity.name}")
+    if added.holds_after is not None:
+        advice = "" if start else ", the last one stored; --from 1:1 makes it known from the start"
+        print_text(f"known after scene {added.holds_after}{advice}")
+    elif start is not None:
+        print_text("known from the start")
+
+
+def _field_and_value(change: str) -> tuple[str, Any]:
+    field, sign, text = change.partition("=")
+    if not sign or not field.strip():
+        raise click.UsageError(f"{change!r} is no change; write FIELD=VALUE such as role=minor")
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError:
+        value = text
+    return field.strip(), value

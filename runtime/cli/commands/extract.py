@@ -66,7 +66,7 @@ def extract(
     """
     if scenes and (retry or again or chapter is not None):
         raise click.UsageError("--scene names the scenes; leave out --chapter, --retry and --again")
-    from runtime.services.extraction import extract_project
+    from runtime.services.extraction import count_failed_scenes, extract_project
 
     with opened_project(session, project) as stores:
         with progress_bars("scenes") as (progress,):
@@ -80,6 +80,7 @@ def extract(
                 model=model,
                 progress=progress,
             )
+        failed = count_failed_scenes(stores, project)
         labels = story_labels(stores, project)
     _report_scenes(report)
     if as_json:
@@ -88,6 +89,11 @@ def extract(
         _print_summary(report, project, labels)
     if report.count("failed"):
         _report_ways_out(report, project)
+    elif failed:
+        report_line(
+            f"{failed} scenes failed before; read them again with `novelgen extract {project} --retry`"
+        )
+    if report.count("failed"):
         raise click.exceptions.Exit(ExitCode.FAILED)
 
 
@@ -129,6 +135,6 @@ def _print_summary(report: ExtractionReport, project_id: str, labels: ViewLabels
             ),
             labels.value("new entities"): ", ".join(new_entities),
             labels.value("model calls"): sum(each.model_calls for each in scenes),
-            labels.value("index"): index_state(report.indexing, project_id),
+            labels.value("index"): index_state(report.indexing, project_id, labels),
         }
     )

@@ -115,7 +115,7 @@ def _show(report: IngestReport, labels: ViewLabels, *, as_json: bool) -> None:
                 labels.value("scenes"): told.format(*counts, len(report.failures)),
                 labels.value("memories"): report.memories,
                 labels.value("entities"): report.entities,
-                labels.value("index"): index_state(report.indexing, report.project_id),
+                labels.value("index"): index_state(report.indexing, report.project_id, labels),
             }
         )
     if report.failures:

@@ -56,20 +56,18 @@ def search(
 ) -> None:
     """Search the memory by meaning and by words, best first."""
     from runtime.cli.views import print_memories
-    from runtime.memory_tools import search_story_memory_tool
-    from runtime.services.indexing import await_index
+    from runtime.services.search import search_memories
 
     with opened_project(session, project) as stores:
-        await_index(stores, project)
-        found = search_story_memory_tool(
+        found = search_memories(
+            stores,
             project,
-            query,
-            entities=entities or None,
+            query=query,
+            entities=entities,
             content_type=cast("ContentType | None", content_type),
-            tags=tags or None,
+            tags=tags,
             top_k=top_k,
             as_of=as_of,
-            stores=stores,
         )
         labels = story_labels(stores, project)
     if as_json:

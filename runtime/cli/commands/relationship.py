@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from runtime.cli.opening import opened_project
+from runtime.cli.output import print_heading, print_json, print_pairs, print_result, print_table
 from runtime.cli.parameters import (
     CliSession,
     CommandGroup,
@@ -48,9 +50,36 @@ def list_command(
     as_json: bool,
 ) -> None:
     """List relationships as they stand."""
-    from runtime.cli.actions.relationships import list_relationships
+    from runtime.services.entities import entity_names
+    from runtime.services.relationships import list_relationships, relationships_of
 
-    list_relationships(session, project, character=character, status=status, as_of=as_of, as_json=as_json)
+    with opened_project(session, project) as stores:
+        names = entity_names(stores, project, as_of=as_of)
+        if character is not None:
+            views = relationships_of(stores, project, character=character, status=status, as_of=as_of)
+            found, sides = [], [""] * len(views)
+        else:
+            found = list_relationships(stores, project, status=status, as_of=as_of)
+            views = [each.seen_by(each.character_a) for each in found]
+            sides = [names.get(each.character_a, each.character_a) for each in found]
+    if as_json:
+        print_json(found if character is None else views)
+        return
+    rows = [
+        (
+            each.relationship_id,
+            side,
+            names.get(each.character_id, each.character_id),
+            each.relationship_type,
+            each.status,
+            each.intensity,
+            ", ".join(f"{name} {value}" for name, value in each.dimensions.items()),
+            each.your_view,
+        )
+        for side, each in zip(sides, views, strict=True)
+    ]
+    headings = ("id", "of", "to", "type", "status", "intensity", "dimensions", "view")
+    print_table(headings, rows, wide=7)
 
 
 @relationship.command(epilog="\b\nExample:\n  novelgen relationship show my-novel Ada Ben")
@@ -64,9 +93,37 @@ def show(
     session: CliSession, project: str, first: str, second: str, as_of: StoryPosition | None, as_json: bool
 ) -> None:
     """Show how two characters stand, from both sides, and what happened."""
-    from runtime.cli.actions.relationships import show_relationship
+    from runtime.services.entities import entity_names
+    from runtime.services.relationships import get_relationship
 
-    show_relationship(session, project, first, second, as_of=as_of, as_json=as_json)
+    with opened_project(session, project) as stores:
+        found = get_relationship(stores, project, first=first, second=second, as_of=as_of)
+        names = entity_names(stores, project, as_of=as_of)
+    if as_json:
+        print_json(found)
+        return
+    one, other = (names.get(each, each) for each in (found.character_a, found.character_b))
+    print_pairs(
+        {
+            "id": found.relationship_id,
+            "type": found.relationship_type,
+            "status": found.status,
+            "intensity": found.intensity,
+            f"{one} on {other}": found.perspective_a,
+            f"{other} on {one}": found.perspective_b,
+            **{str(name): value for name, value in found.dimensions.items()},
+        }
+    )
+    print_heading("History")
+    rows = [
+        (
+            "" if each.chapter_index is None else f"{each.chapter_index}:{each.scene_index}",
+            each.status,
+            each.event,
+        )
+        for each in found.history
+    ]
+    print_table(("scene", "status", "event"), rows, wide=2)
 
 
 @relationship.command(
@@ -75,33 +132,28 @@ def show(
 @project_argument
 @click.argument("first")
 @click.argument("second")
-@click.option("--type", "kind", required=True, help="mentor-student, friends, rivals, family, …")
-@click.option("--view-a", default="", help="How FIRST sees SECOND.  [default: none]")
-@click.option("--view-b", default="", help="How SECOND sees FIRST.  [default: none]")
+@click.option("--type", "relationship_type", required=True, help="mentor-student, friends, rivals, family, …")
+@click.option("--view-a", "perspective_a", default="", help="How FIRST sees SECOND.  [default: none]")
+@click.option("--view-b", "perspective_b", default="", help="How SECOND sees FIRST.  [default: none]")
 @click.option("--status", default="neutral", show_default=True, help="close, strained, hostile, …")
 @click.option("--intensity", type=_INTENSITY, default=5, show_default=True, help="How much it matters.")
 @dimension_option
 @from_option
+@json_option
 @click.pass_obj
 def add(
     session: CliSession,
     project: str,
-    first: str,
-    second: str,
-    kind: str,
-    view_a: str,
-    view_b: str,
-    status: str,
-    intensity: int,
     dimensions: tuple[tuple[str, int], ...],
-    start: StoryPosition | None,
+    as_json: bool,
+    **fields: Any,
 ) -> None:
     """Add the relationship of two characters."""
-    from runtime.cli.actions.relationships import add_relationship
+    from runtime.services.relationships import add_relationship
 
-    fields = {"relationship_type": kind, "perspective_a": view_a, "perspective_b": view_b}
-    standing = {"status": status, "intensity": intensity, "dimensions": dict(dimensions)}
-    add_relationship(session, project, first, second, {**fields, **standing}, start=start)
+    with opened_project(session, project) as stores:
+        added = add_relationship(stores, project, dimensions=dict(dimensions), **fields)
+    print_result(added, f"added {added.relationship_id}", as_json=as_json)
 
 
 @relationship.command(
@@ -119,21 +171,19 @@ def add(
     "--scene", "scene_id", help="Scene in which it happened, as S004 or 3:2.  [default: the last one]"
 )
 @from_option
+@json_option
 @click.pass_obj
 def edit(
     session: CliSession,
     project: str,
-    first: str,
-    second: str,
-    status: str | None,
-    event: str | None,
-    intensity: int | None,
     dimensions: tuple[tuple[str, int], ...],
-    scene_id: str | None,
-    start: StoryPosition | None,
+    as_json: bool,
+    **changes: Any,
 ) -> None:
     """Change how two characters stand."""
-    from runtime.cli.actions.relationships import edit_relationship
+    from runtime.services.relationships import edit_relationship
 
-    changes = {"status": status, "event": event, "intensity": intensity, "dimensions": dict(dimensions)}
-    edit_relationship(session, project, first, second, {**changes, "scene_id": scene_id}, start=start)
+    with opened_project(session, project) as stores:
+        edited = edit_relationship(stores, project, dimensions=dict(dimensions), **changes)
+    verb = "changed" if edited.is_changed else "unchanged"
+    print_result(edited, f"{verb} {edited.relationship.relationship_id}", as_json=as_json)

@@ -10,7 +10,15 @@ from sqlalchemy import Select, func, select, tuple_
 from novelgen.errors import UnknownMemoryError
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from runtime.storage.cuts import before, filter_conditions, linked_rows, scene_ids_at, seen, story_order
+from runtime.storage.cuts import (
+    before,
+    brought,
+    filter_conditions,
+    linked_rows,
+    scene_ids_at,
+    seen,
+    story_order,
+)
 from runtime.storage.memory.lexical import index_tokens, searchable_text
 from runtime.storage.memory.rows import (
     CHUNK_SELECT,
@@ -44,6 +52,22 @@ class AuthorMemories:
             STORED_SELECT.where(self._session.owns(CHUNKS), CHUNKS.c.chunk_id == chunk_id)
         ).one_or_none()
         return None if row is None else stored_memory_of(row)
+
+    def find(self, memory_id: str) -> StoredMemory | None:
+        """Return a memory by its chunk_id, else the first in the story of that source_id, whatever its status.
+
+        Consolidated memories are found by their chunk_id alone.
+        """
+        memory = self.get(memory_id)
+        if memory is not None:
+            return memory
+        named = STORED_SELECT.where(
+            self._session.owns(CHUNKS),
+            CHUNKS.c.source_id == memory_id,
+            brought(self._session.project_id, END_OF_STORY),
+        )
+        rows = self._session.rows(named.order_by(*story_order(CHUNKS), CHUNKS.c.row_id).limit(1))
+        return next(map(stored_memory_of, rows), None)
 
     def require(self, chunk_id: str) -> StoredMemory:
         """Return a memory whatever its status.

@@ -9,10 +9,10 @@ from typing import Any
 from sqlalchemy import or_, select
 
 from novelgen.errors import UserInputError
-from novelgen.models.folds import fold_relationship_changes
+from novelgen.models.folds import folded_relationship, relationship_change_values
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedRelationshipChange
-from novelgen.models.state import Relationship, RelationshipEvent
+from novelgen.models.state import Relationship
 from runtime.storage.cuts import before, order_in_force, scene_ids_at
 from runtime.storage.projects import CounterRepository
 from runtime.storage.session import AnyRow, StorageSession
@@ -59,7 +59,7 @@ class RelationshipRepository:
         """Insert changes of one scene, whose position, id and origin are given as columns; return the ids."""
         relationship_ids = [self._id_of(change) for change in changes]
         rows = [
-            change_values(change)
+            relationship_change_values(change)
             | position
             | {"project_id": self._session.project_id, "relationship_id": relationship_id}
             for change, relationship_id in zip(changes, relationship_ids, strict=True)
@@ -129,49 +129,19 @@ class RelationshipRepository:
         by_pair: dict[str, list[AnyRow]] = defaultdict(list)
         for row in self._session.own(self._session.rows(statement)):
             by_pair[row.relationship_id].append(row)
-        relations = [_fold(rows) for rows in by_pair.values()]
+        relations = [
+            folded_relationship(
+                rows,
+                relationship_id=relationship_id,
+                character_a=rows[-1].character_a,
+                character_b=rows[-1].character_b,
+            )
+            for relationship_id, rows in by_pair.items()
+        ]
         return sorted(
             relations, key=lambda relation: (len(relation.relationship_id), relation.relationship_id)
         )
 
 
-def change_values(change: RecordedRelationshipChange) -> dict[str, Any]:
-    """Return a change as columns, turned so that `character_a` sorts first; NULL where nothing was said."""
-    turned = change.character_a > change.character_b
-    mine, theirs = change.perspective_a or None, change.perspective_b or None
-    given = change.model_fields_set
-    return {
-        "relationship_type": change.relationship_type or None,
-        "status": change.status if "status" in given else None,
-        "perspective_a": theirs if turned else mine,
-        "perspective_b": mine if turned else theirs,
-        "intensity": change.intensity if "intensity" in given else None,
-        "dimensions": dict(change.dimensions),
-        "event": change.event,
-    }
-
-
 def _involves(character_id: str) -> Any:
     return or_(RELATIONSHIPS.c.character_a == character_id, RELATIONSHIPS.c.character_b == character_id)
-
-
-def _fold(rows: Sequence[AnyRow]) -> Relationship:
-    history = [
-        RelationshipEvent(
-            event=row.event,
-            status=row.status or "",
-            chapter_index=row.chapter_index,
-            scene_index=row.scene_index,
-        )
-        for row in rows
-    ]
-    last = rows[-1]
-    return Relationship(
-        relationship_id=last.relationship_id,
-        character_a=last.character_a,
-        character_b=last.character_b,
-        history=history,
-        chapter_index=last.chapter_index,
-        scene_index=last.scene_index,
-        **fold_relationship_changes(rows),
-    )

@@ -11,6 +11,7 @@ from uuid import uuid4
 from sqlalchemy import Table, select
 
 from novelgen.errors import UserInputError
+from novelgen.models.folds import recorded_loop_events
 from runtime.storage.cuts import scene_ids_at
 from runtime.storage.memory.rows import chunk_values, text_hash
 from runtime.storage.memory.writer import ChunkWriter
@@ -19,7 +20,7 @@ from runtime.storage.records import SceneWrite, SceneWriteResult
 from runtime.storage.session import StorageSession
 from runtime.storage.story.relationships import RelationshipRepository
 from runtime.storage.story.states import state_values
-from runtime.storage.story.threads import loop_event_values, recorded_loop_events
+from runtime.storage.story.threads import loop_event_values
 from runtime.storage.tables import CHUNKS, LOOP_EVENTS, MENTIONS, RELATIONSHIP_CHANGES, SCENES, STATES
 
 _Attachments = Mapping[str, list[str]]

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sqlalchemy import select
 
 from novelgen.errors import UserInputError
-from novelgen.models.folds import fold_loop_events
+from novelgen.models.folds import RecordedLoopEvent, folded_loop
+from novelgen.models.folds import loop_event_values as values_of_event
 from novelgen.models.position import END_OF_STORY, StoryPosition, packed_place
-from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, RecordedLoopResolution, SceneRecord
+from novelgen.models.record import RecordedLoop
 from novelgen.models.state import UNRESOLVED_STATUSES, LoopStatus, OpenLoop, most_due
 from runtime.storage.cuts import before, order_in_force, scene_ids_at
 from runtime.storage.projects import CounterRepository
 from runtime.storage.session import AnyRow, Integers, StorageSession
 from runtime.storage.tables import LOOP_EVENTS, SCENES
-
-LoopEvent = RecordedLoop | RecordedLoopAdvance | RecordedLoopResolution
 
 
 class LoopRepository:
@@ -36,7 +36,7 @@ class LoopRepository:
         """Return an id that no loop has yet."""
         return CounterRepository(self._session).take("OL")
 
-    def append(self, event: LoopEvent, *, at: StoryPosition) -> None:
+    def append(self, event: RecordedLoopEvent, *, at: StoryPosition) -> None:
         """Append what the author says of a loop at a position; it survives re-ingest of the scene there.
 
         Args:
@@ -90,7 +90,7 @@ class LoopRepository:
         for row in self._session.own(self._session.rows(statement)):
             by_loop[row.loop_id].append(row)
         places = self._scene_places(as_of) if by_loop else np.zeros(0, dtype=np.int64)
-        loops = [_fold(events, places) for events in by_loop.values()]
+        loops = [folded_loop(events, age_scenes=partial(_age, places=places)) for events in by_loop.values()]
         return [loop for loop in loops if loop is not None]
 
     def _scene_places(self, as_of: StoryPosition) -> Integers:
@@ -103,47 +103,12 @@ class LoopRepository:
         return np.sort(packed_place(chapters, scenes))
 
 
-def loop_event_values(project_id: str, event: LoopEvent) -> dict[str, Any]:
+def loop_event_values(project_id: str, event: RecordedLoopEvent) -> dict[str, Any]:
     """Return a loop event as the columns of its row, but for scene, position and origin."""
-    kind, note, detail = "planted", "", {}
-    if isinstance(event, RecordedLoop):
-        detail = event.model_dump(exclude={"id", "extra"})
-    elif isinstance(event, RecordedLoopAdvance):
-        kind, note = "advanced", event.note
-    else:
-        kind, note = "abandoned" if event.abandoned else "resolved", event.resolution_summary
-    return {"project_id": project_id, "loop_id": event.id, "kind": kind, "note": note, "detail": detail}
+    return values_of_event(event) | {"project_id": project_id}
 
 
-def recorded_loop_events(record: SceneRecord) -> list[LoopEvent]:
-    """Return the loop events of a scene in the order in which they count."""
-    return [*record.open_loops_created, *record.open_loops_advanced, *record.open_loops_resolved]
-
-
-def _fold(events: Sequence[AnyRow], places: Integers) -> OpenLoop | None:
-    fold = fold_loop_events(events)
-    planted, newest = fold.planted, fold.last
-    if planted is None:
-        return None
-    detail: Mapping[str, Any] = planted.detail
-    related = [*detail["related_characters"], *detail["related_locations"], *detail["related_items"]]
-    return OpenLoop(
-        loop_id=planted.loop_id,
-        category=detail["category"],
-        description=detail["description"],
-        importance=detail["importance"],
-        related_entities=related,
-        status=fold.status,
-        chapter_index=planted.chapter_index,
-        scene_index=planted.scene_index,
-        last_chapter_index=newest.chapter_index,
-        last_scene_index=newest.scene_index,
-        resolution_summary=newest.note if fold.is_over else None,
-        age_scenes=_age(planted, places),
-    )
-
-
-def _age(planted: AnyRow, places: Integers) -> int | None:
+def _age(planted: AnyRow, *, places: Integers) -> int | None:
     if planted.chapter_index is None:
         return None
     if planted.scene_index is None:

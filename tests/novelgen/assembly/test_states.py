@@ -57,3 +57,20 @@ def test_empty_states_are_dropped() -> None:
     """A state in which every attribute was cleared says nothing and takes no place."""
     bare = EntityStateSnapshot(project_id=PROJECT, entity_type="item", entity_id="I9", timestamp=NOW)
     assert assembled([bare, *STATES], most=3).snapshots == STATES
+
+
+def test_who_was_only_seen_keeps_a_place() -> None:
+    """Presence alone is a state: with its place where that is known, else with the scene."""
+    seen = [
+        EntityStateSnapshot(
+            project_id=PROJECT,
+            entity_type="character",
+            entity_id=entity_id,
+            timestamp=NOW,
+            state_data={"presence": {"location_id": place, "chapter_index": 2, "scene_index": 1}},
+        )
+        for entity_id, place in (("C7", "L0"), ("C8", None))
+    ]
+    result = assembled(seen)
+    assert result.snapshots == seen
+    assert result.left_out == []

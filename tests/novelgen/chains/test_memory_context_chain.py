@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from novelgen.chains.context_settings import ContextSettings
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.errors import ContextWriteError, DatabaseError, InvalidProjectIdError, VectorIndexError
 from novelgen.memory.in_memory import InMemoryStoryMemory
@@ -26,6 +25,7 @@ from novelgen.models.plan import ChapterPlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.models.user_file import Settings
+from novelgen.settings import ContextSettings
 from tests.support.stories import NOW, PROJECT, lighthouse_memory, lighthouse_request
 
 SHORT_DEADLINES = ContextSettings(tool_timeout_s=0.2, chain_timeout_s=1.0)

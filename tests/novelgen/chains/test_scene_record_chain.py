@@ -468,3 +468,13 @@ def test_what_the_caller_got_wrong_is_raised(
     given = {**request().model_dump(), **changes}
     with pytest.raises(error, match=message):
         SceneRecordChain(answering()).invoke(given)
+
+
+def test_a_memory_of_somebody_who_occurs_nowhere_is_not_raised_and_is_marked() -> None:
+    """Whom neither story nor scene knows outweighs nobody: no quote proves the memory, whatever it says."""
+    result = extracted(answer_with_memory(entities=["Zorblax"]))
+    assert result.record is not None
+    (memory,) = result.record.memories
+    assert (memory.entities, memory.evidence, memory.importance) == ([], None, 4)
+    assert [fact.id for fact in result.unverified if fact.kind == "memory"] == [memory.memory_id]
+    assert "Zorblax" in messages_of(result)

@@ -6,8 +6,14 @@ from novelgen.model_calls.prompt_data import as_data, known_entities_text
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity
 from novelgen.models.plan import ChapterPlan, ScenePlan
-from novelgen.models.user_file import Settings
-from novelgen.planning.model_planner import MAX_PLAN_CHARACTERS, background_text, scene_plan_text
+from novelgen.models.user_file import Character, CharactersConfig, Settings
+from novelgen.planning.model_planner import (
+    MAX_CARD_CHARACTERS,
+    MAX_PLAN_CHARACTERS,
+    background_text,
+    cards_text,
+    scene_plan_text,
+)
 from novelgen.text.language import estimate_tokens
 from tests.novelgen.planning.sample_scenes import FERRY, SALT_GATE, known
 
@@ -47,14 +53,52 @@ def test_plan_is_labelled_in_its_language() -> None:
     assert scene_plan_text(ScenePlan(scene_number=1), "en") == "(none)"
 
 
+def test_kind_intensity_and_length_of_the_scene_are_told() -> None:
+    """In the plan's language, after what happens."""
+    plan = ScenePlan(
+        scene_number=1, purpose="Rest", scene_type="battle", intensity="high", estimated_words=1200
+    )
+    assert scene_plan_text(plan, "en").splitlines() == [
+        "Purpose: Rest",
+        "Kind of scene: battle",
+        "Intensity: high",
+        "Planned length in words: 1200",
+    ]
+    assert "场景类型：battle" in scene_plan_text(plan, "zh")
+
+
+def test_cards_of_the_plans_characters_are_told() -> None:
+    """Those whom the plan names by name or alias, one line each and bounded; others are not."""
+    cast = CharactersConfig(
+        protagonist=Character(
+            name="Mara Venn", role="protagonist", aliases=["the pilot"], motivation="x" * 900
+        ),
+        antagonist=Character(name="Lord Kerrin", role="antagonist"),
+        supporting_characters=[Character(name="Tobias\nCrake", personality="wary")],
+    )
+    request = MemoryContextRequest(
+        project_id="p",
+        chapter_index=1,
+        scene_index=2,
+        scene_plan=ScenePlan(scene_number=2, characters=["the pilot", "Tobias Crake"]),
+        characters=cast,
+    )
+    lines = cards_text(request, "en").splitlines()
+    assert [line.split(":")[0] for line in lines] == ["Mara Venn", "Tobias Crake"]
+    assert "the pilot" in lines[0]
+    assert len(lines[0]) <= MAX_CARD_CHARACTERS
+    assert lines[1] == "Tobias Crake: wary"
+    assert cards_text(FERRY.request, "zh") == "（无）"
+
+
 def test_huge_plan_is_clipped() -> None:
     """A plan of megabytes does not become a prompt of megabytes."""
     scene_plan = ScenePlan(scene_number=1, key_actions=["run " * 100] * 1000)
     assert len(scene_plan_text(scene_plan, "en")) == MAX_PLAN_CHARACTERS
 
 
-def test_background_tells_only_what_comes_before() -> None:
-    """Settings, hints and the chapter's earlier scenes are used; its later scenes are not."""
+def test_background_tells_the_chapters_plan() -> None:
+    """Settings, hints, the chapter's earlier scenes, and, as such, those that are planned after it."""
     scenes = [ScenePlan(scene_number=number, purpose=f"purpose {number}") for number in (1, 2, 3)]
     request = MemoryContextRequest(
         project_id="p",
@@ -69,6 +113,7 @@ def test_background_tells_only_what_comes_before() -> None:
         "Remark: mind the oath",
         "Chapter: Ebb",
         "Earlier in the chapter: purpose 1",
+        "Planned later in the chapter: purpose 3",
         "Story: Salt",
         "World: An island",
     ]

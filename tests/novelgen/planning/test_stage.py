@@ -48,10 +48,10 @@ def test_only_the_last_three_scenes_are_stage() -> None:
     assert recently_on_stage(story, scenes=0) == []
 
 
-def test_the_unstated_come_last() -> None:
-    """An entity of the plan without a stated change gives way to those that have one."""
+def test_the_unstated_come_last_but_for_the_plans_own() -> None:
+    """Whom the plan names keeps its place though it was only ever seen; others who were only seen come last."""
     story = outline(["C1"], stated=["C8"])
-    assert entities_for_states(["C0"], story, limit=12) == ["C8", "C0", "C1"]
+    assert entities_for_states(["C0"], story, limit=12) == ["C0", "C8", "C1"]
 
 
 def test_without_records_the_plan_and_the_stage_remain() -> None:

@@ -137,3 +137,15 @@ def test_chapter_0_stands_by_its_number() -> None:
     canon = MEMORIES[0].model_copy(update={"chunk_id": "b", "chapter_index": None, "scene_index": None})
     text = render_context(context(relevant_memories=[prologue, canon], report=None))
     assert text.index("[always]") < text.index("[0:0]")
+
+
+def test_an_outdated_slot_value_is_marked() -> None:
+    """What a later value of the same slot replaced says so; a promise that was kept later is not outdated."""
+    slot = MEMORIES[0].model_copy(update={"slot_type": "I0.holder", "superseded_by": "M4"})
+    kept = MEMORIES[1].model_copy(update={"superseded_by": "M5"})
+    items = [item("M1", 1, 1, "Ada hid the key."), item("M2", 1, 2, "Ben promised to keep the lamp.")]
+    text = render_context(context(relevant_memories=[slot, kept], report=ContextReport(items=items)))
+    assert "- [1:1] Ada hid the key. (outdated)" in text
+    assert "- [1:2] Ben promised to keep the lamp.\n" in text
+    chinese = render_context(context(relevant_memories=[slot, kept], report=None), language="zh")
+    assert f"- [1:1] {slot.content}（已过时）" in chinese

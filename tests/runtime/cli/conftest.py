@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from runtime.cli.main import novelgen
 from runtime.vectors.locations import EmbeddedIndex
-from runtime.vectors.sharing import DEFAULT_REGISTRY
+from runtime.vectors.process import DEFAULT_REGISTRY
 from tests.runtime.cli.small_project import write_project
 
 Run = Callable[..., Result]
@@ -74,9 +74,9 @@ def index_kept_open(ingested: Path) -> Iterator[None]:
 
 @pytest.fixture
 def run() -> Run:
-    """Run a command in this process and return its exit code and outputs."""
+    """Run a command in this process, with what is typed into it, and return its exit code and outputs."""
 
-    def invoke(*arguments: str) -> Result:
-        return CliRunner().invoke(novelgen, list(arguments))
+    def invoke(*arguments: str, answer: str | None = None) -> Result:
+        return CliRunner().invoke(novelgen, list(arguments), input=answer)
 
     return invoke

@@ -20,7 +20,7 @@ from novelgen.errors import (
     UnknownProjectError,
     VectorIndexOwnedError,
 )
-from runtime.cli.error_handling import ExitCode, run_guarded
+from runtime.cli.error_handling import ExitCode, configure_logging, run_guarded
 
 
 def raising(error: BaseException) -> Callable[[], NoReturn]:
@@ -80,6 +80,21 @@ def test_the_traceback_is_in_the_log_at_debug(caplog: pytest.LogCaptureFixture) 
     with caplog.at_level(logging.DEBUG, logger="runtime.cli.error_handling"):
         run_guarded(raising(UnknownProjectError("no project")))
     assert caplog.records[0].exc_info is not None
+
+
+def test_a_warning_that_repeats_is_told_once_a_run(capsys: pytest.CaptureFixture[str]) -> None:
+    """The same words of the same module are on stderr once; the next run tells them again."""
+    root = logging.getLogger()
+    before = list(root.handlers), root.level
+    try:
+        for _ in range(2):
+            configure_logging("warning")
+            for _ in range(3):
+                logging.getLogger("novelgen.models").warning("field %r is unknown", "pov")
+    finally:
+        root.handlers[:], level = before
+        root.setLevel(level)
+    assert capsys.readouterr().err.count("field 'pov' is unknown") == 2
 
 
 def test_what_a_command_returns_is_its_exit_code() -> None:

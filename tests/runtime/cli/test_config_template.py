@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from novelgen.selection.weights import DEFAULT_WEIGHTS
-from runtime.context_chain import context_settings
 from runtime.services.projects import config_template
 from runtime.settings import load_settings
 
@@ -30,7 +29,7 @@ def test_a_weight_of_the_choice_can_be_set(tmp_path: Path, monkeypatch: pytest.M
     config = tmp_path / "config.yaml"
     config.write_text("memory:\n  weights:\n    relevance: 0.5\n", encoding="utf-8")
     monkeypatch.setenv("NOVELGEN_MEMORY__WEIGHTS__IMPORTANCE", "0.1")
-    weights = context_settings(load_settings(config)).weights
+    weights = load_settings(config).memory.weights
     assert weights == DEFAULT_WEIGHTS.model_copy(update={"relevance": 0.5, "importance": 0.1})
 
 

@@ -176,16 +176,25 @@ def test_a_project_with_nothing_stored_gives_an_empty_context(run: Run, written:
     assert f"run `novelgen ingest {PROJECT}`" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [
+        ("openai:gpt-4.1-mini", "needs a key: set OPENAI_API_KEY"),
+        ("gpt-4o", "'openai:gpt-4o', needs a key: set OPENAI_API_KEY"),
+        ("deepseek-chat", "pip install 'langchain-deepseek'"),
+        ("nobody:model", "write provider:model"),
+    ],
+)
 def test_a_configured_model_that_cannot_be_built_degrades(
-    run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch, model: str, told: str
 ) -> None:
-    """A key that is missing in the settings leaves the planning to the rules and is said."""
-    monkeypatch.setenv("NOVELGEN_MODEL", "openai:gpt-4.1-mini")
+    """A key, package or provider that is missing in the settings leaves the planning to the rules and is said."""
+    monkeypatch.setenv("NOVELGEN_MODEL", model)
     result = run("context", *SCENE, "--json")
     report = shown_context(result)["report"]
     assert result.exit_code == 0
     assert report["planner"]["used"] == "rules"
-    assert any("needs a key" in issue["message"] for issue in report["issues"])
+    assert any(told in issue["message"] for issue in report["issues"])
 
 
 def test_a_model_of_the_command_line_that_cannot_be_built_is_bad_input(run: Run, ingested: Path) -> None:
@@ -262,3 +271,46 @@ def test_without_characters_json_nobody_of_later_is_known(run: Run, written: Pat
     result = run("context", PROJECT, "--chapter", "2", "--scene", "1", "--plan", str(plan), "--json")
     assert result.exit_code == 0
     assert "Cornelius" not in result.stdout
+
+
+def test_a_plan_needs_no_json(run: Run, ingested: Path) -> None:
+    """Said in words the plan is of the scene after what is stored; a name that nobody bears is on the screen."""
+    spoken = ("--purpose", "Ada looks for the brass key", "--with", "Ada", "--with", "Zebedee")
+    result = run("context", PROJECT, *spoken, "--at", "the lighthouse")
+    assert result.exit_code == 0
+    assert "Memory for scene 3:1" in result.stdout
+    assert "not known to the story  Zebedee" in result.stdout
+    assert "nothing is missing" not in result.stdout
+    plan = json.loads((ingested / "scene_3_1_memory.json").read_text(encoding="utf-8"))["report"][
+        "scene_plan"
+    ]
+    assert (plan["location"], plan["characters"]) == ("the lighthouse", ["Ada", "Zebedee"])
+
+
+def test_a_plan_is_said_or_read_but_not_both(run: Run, ingested: Path) -> None:
+    """Neither silently wins over the other."""
+    file = str(ingested / "chapters" / "chapter_003_plan.json")
+    result = run("context", PROJECT, file, "--purpose", "another")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "not both" in result.stderr
+
+
+def test_a_failed_write_is_told_beside_the_json(run: Run, ingested: Path) -> None:
+    """Whoever reads stdout as JSON also learns on stderr that there is no file."""
+    (ingested / "scene_3_1_memory.json").mkdir()
+    result = run("context", *SCENE, "--json")
+    assert result.exit_code == 0
+    assert shown_context(result)["relevant_memories"]
+    assert "warning: the context is not written" in result.stderr
+
+
+def test_a_chinese_storys_view_is_chinese(run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The words follow the stored story, not the language in which the plan happens to be written."""
+    settings = ingested / "settings.json"
+    settings.write_text(json.dumps({"project_name": "灯塔", "language": "zh"}), encoding="utf-8")
+    run("ingest", PROJECT)
+    settings.unlink()
+    shown = run("context", *SCENE).stdout
+    assert "规划方式" in shown
+    assert "重要" in shown
+    assert not {"importance", "relevance", "no model is configured"} & set(shown.replace(";", " ").split())

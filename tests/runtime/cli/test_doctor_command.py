@@ -129,7 +129,7 @@ def test_a_key_is_never_shown(run: Run, ingested: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("NOVELGEN_MODEL_API_KEY", "sk-very-secret")
     monkeypatch.setenv("NOVELGEN_MODEL_BASE_URL", "http://user:pass-word@127.0.0.1:9/v1")
     result = run("doctor", PROJECT, "--json")
-    assert findings(run, PROJECT)["chat model"]["level"] == "ok"
+    assert findings(run, PROJECT)["chat model"]["level"] == "degraded"
     assert "very-secret" not in result.output
     assert "pass-word" not in result.output
 

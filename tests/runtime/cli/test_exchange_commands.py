@@ -49,6 +49,23 @@ def test_an_export_comes_back_as_another_project(
     assert "new scenes" not in again.stdout
 
 
+def test_a_story_is_not_imported_over_another_one_unasked(run: Run, ingested: Path, tmp_path: Path) -> None:
+    """Into a project with another story one is asked, or says --yes; more of the same story needs neither."""
+    book, more = tmp_path / "book.md", "\n\n第三回 水\n\n林冲过江。"
+    book.write_text("第一回 雪\n\n林冲上山。\n\n第二回 火\n\n草场起火。", "utf-8")
+    other = tmp_path / "other.md"
+    other.write_text("第七回 风\n\n武松打虎。", "utf-8")
+    assert run("import", str(book), "--project", "book").exit_code == 0
+    refused = run("import", str(other), "--project", "book")
+    assert refused.exit_code == 2
+    assert "--yes" in refused.stderr
+    book.write_text(book.read_text("utf-8") + more, "utf-8")
+    assert run("import", str(book), "--project", "book").exit_code == 0
+    assert run("import", str(other), "--project", "book", "--yes").exit_code == 0
+    places = [each["chapter_index"] for each in json.loads(run("scene", "list", "book", "--json").stdout)]
+    assert places == [1, 2, 3, 7]
+
+
 def test_a_manuscript_is_shown_split(run: Run, tmp_path: Path) -> None:
     """The dry run lists the chapters and what is left out."""
     file = tmp_path / "book.md"

@@ -81,7 +81,11 @@ def test_failures_are_told_and_taken_up_again(run: Run, unrecorded: Path, model:
     with openai_stub(refuse_ben) as stub:
         model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
         result = run("extract", PROJECT)
-        assert run("extract", PROJECT).exit_code == 0
+        second = run("extract", PROJECT)
+    assert second.exit_code == 0
+    assert (
+        f"1 scenes failed before; read them again with `novelgen extract {PROJECT} --retry`" in second.stderr
+    )
     assert result.exit_code == 1
     assert "scene 2:2: no readable JSON object" in result.stderr
     assert f"novelgen extract {PROJECT} --retry" in result.stderr

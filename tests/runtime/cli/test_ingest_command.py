@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import DatabaseError, VectorIndexError
-from runtime.ingest import compaction
+from runtime.ingest import index_upkeep
 from runtime.stores import MemoryStores
 from tests.runtime.cli.conftest import Run
 from tests.runtime.cli.small_project import CHAPTERS, ENTITIES, PROJECT, RECORDS
@@ -28,7 +28,7 @@ def stored_contents(run: Run) -> list[str]:
 
 def test_init_makes_a_skeleton_that_can_be_ingested(run: Run, projects_dir: Path) -> None:
     """The folder holds settings, characters, config and chapters, and works as it is."""
-    result = run("init", "我的小说", "--language", "zh")
+    result = run("init", "我的小说")
     folder = projects_dir / "我的小说"
     assert result.exit_code == 0
     assert {each.name for each in folder.iterdir()} == {
@@ -41,6 +41,16 @@ def test_init_makes_a_skeleton_that_can_be_ingested(run: Run, projects_dir: Path
     taken_in = run("ingest", "我的小说")
     assert taken_in.exit_code == 0
     assert "no chapters" in taken_in.stderr
+
+
+@pytest.mark.parametrize("command", ["init", "new"])
+def test_a_new_project_speaks_the_language_of_its_name(run: Run, projects_dir: Path, command: str) -> None:
+    """A Chinese name makes a Chinese story, unless `--language` says otherwise; `--json` tells what was made."""
+    made = json.loads(run(command, "古灯", "--json").stdout)
+    assert made["language"] == "zh"
+    assert len(made["made"]) == 3
+    assert json.loads(run(command, "古灯二", "--language", "en", "--json").stdout)["language"] == "en"
+    assert json.loads(run(command, "lamp", "--json").stdout)["language"] == "en"
 
 
 def test_init_never_overwrites(run: Run, projects_dir: Path) -> None:
@@ -71,6 +81,16 @@ def test_ingest_stores_and_sums_up(run: Run, written: Path) -> None:
     assert told["index"] == "up to date"
     assert RECORDS[1][0]["memories"][0]["content"] in stored_contents(run)
     assert "4/4" in result.stderr
+
+
+def test_ingest_tells_programs_what_became_of_each_scene(run: Run, written: Path) -> None:
+    """With `--json` the report is on stdout, whole, also when a part failed."""
+    (written / "chapters" / "chapter_004.json").write_text("{", encoding="utf-8")
+    result = run("ingest", PROJECT, "--json")
+    report = json.loads(result.stdout)
+    assert result.exit_code == 1
+    assert [each["outcome"] for each in report["scenes"]] == ["added"] * 4
+    assert "chapter_004.json" in report["failures"][0]
 
 
 def test_ingest_again_changes_nothing(run: Run, ingested: Path) -> None:
@@ -172,8 +192,8 @@ def test_an_index_of_mostly_dead_vectors_is_built_anew(
         rebuilds.append(project_id)
         raise VectorIndexError("no room")
 
-    monkeypatch.setattr(compaction, "reindex", failing)
-    monkeypatch.setattr(compaction, "kept_vectors", lambda *_: 10**6)
+    monkeypatch.setattr(index_upkeep, "reindex", failing)
+    monkeypatch.setattr(index_upkeep, "kept_vectors", lambda *_: 10**6)
     assert summary(run("ingest", PROJECT).stdout)["index"] == "up to date"
     chapter = json.loads((ingested / "chapters" / "chapter_002.json").read_text("utf-8"))
     chapter["scenes"][0]["content"] = "Ada slept all day and read nothing."

@@ -60,7 +60,7 @@ def test_an_unknown_entity_names_who_is_near(run: Run, ingested: Path) -> None:
     """A typing error is answered with the nearest names."""
     result = run("entity", "show", PROJECT, "Corneliuss")
     assert result.exit_code == 2
-    assert "near it: Cornelius" in result.stderr
+    assert "near it: C2 (Cornelius)" in result.stderr
 
 
 def test_the_timeline_is_of_the_chapters_around_and_before_the_cut(run: Run, ingested: Path) -> None:
@@ -105,7 +105,7 @@ def test_no_projects_say_how_to_begin(run: Run, projects_dir: Path) -> None:
         ["memory", "pin", "nobody", "M001"],
         ["note", "nobody", "a fact"],
         ["scene", "list", "nobody"],
-        ["scene", "delete", "nobody", "1:1"],
+        ["scene", "delete", "nobody", "1:1", "--yes"],
         ["reindex", "nobody"],
         ["doctor", "nobody"],
     ],

@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from novelgen.models.position import StoryPosition
-from runtime.cli.actions.memories import place_before
 from tests.runtime.cli.conftest import Run
 from tests.runtime.cli.small_project import PROJECT
 
@@ -57,7 +55,7 @@ def test_an_edit_survives_the_next_ingest(run: Run, ingested: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"), [([], "nothing to change"), (["--text", " "], "--text is empty")]
+    ("options", "told"), [([], "nothing to change"), (["--text", " "], "the new text is empty")]
 )
 def test_an_edit_must_change_something(run: Run, ingested: Path, options: list[str], told: str) -> None:
     """An edit without a change, or to nothing, is refused."""
@@ -79,7 +77,8 @@ def test_what_is_banned_or_deleted_is_not_found_until_it_is_brought_back(
     run: Run, ingested: Path, decision: str, status: str
 ) -> None:
     """It leaves lists and searches, stays away at the next ingest, and can be brought back."""
-    assert run("memory", decision, PROJECT, "M003").stdout == f"M003: {status}\n"
+    confirmed = ["--yes"] if decision == "delete" else []
+    assert run("memory", decision, PROJECT, "M003", *confirmed).stdout == f"M003: {status}\n"
     run("ingest", PROJECT)
     assert "M003" not in listed(run)
     assert "M003" not in run("search", PROJECT, "Ben sold the brass key for two loaves").stdout
@@ -112,6 +111,47 @@ def test_a_note_is_canon_from_its_place_on(run: Run, ingested: Path) -> None:
     assert from_then == {"Nobody here can swim.", "The bridge is gone."}
 
 
+def test_a_deletion_is_not_done_unasked(run: Run, ingested: Path) -> None:
+    """Without a terminal to ask at, --yes is wanted, and the memory stays."""
+    result = run("memory", "delete", PROJECT, "M003")
+    assert result.exit_code == 2
+    assert "--yes" in result.stderr
+    assert "M003" in listed(run)
+
+
+def test_a_note_about_nobody_known_says_so(run: Run, ingested: Path) -> None:
+    """Whoever misspells a name is told that the note concerns nobody; one who is named right is not."""
+    assert "concerns nobody that the story knows" in run("note", PROJECT, "Zebedee limps.").stderr
+    assert "concerns" not in run("note", PROJECT, "Cornelius limps.").stderr
+
+
+def test_who_occurs_nowhere_is_marked_and_not_pinned(run: Run, ingested: Path) -> None:
+    """A memory of somebody whom no scene has is refused a pin, and shown as what it is."""
+    assert run("character", "add", PROJECT, "Zebedee").exit_code == 0
+    noted = json.loads(run("note", PROJECT, "He limps.", "--entity", "Zebedee", "--json").stdout)
+    memory_id = noted["note"]["chunk_id"]
+    pinned = run("memory", "pin", PROJECT, memory_id)
+    assert pinned.exit_code == 2
+    assert "occurs in no stored scene" in pinned.stderr
+    assert "nobody who occurs" in run("memory", "show", PROJECT, memory_id).stdout
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("memory", "edit", PROJECT, "M001", "--importance", "2"),
+        ("memory", "pin", PROJECT, "M001"),
+        ("memory", "ban", PROJECT, "M001"),
+        ("memory", "delete", PROJECT, "M001", "--yes"),
+        ("memory", "attach", PROJECT, "M001", "Ben"),
+        ("note", PROJECT, "Nobody here can swim."),
+    ],
+)
+def test_what_writes_tells_programs_what_it_did(run: Run, ingested: Path, command: tuple[str, ...]) -> None:
+    """--json prints one JSON object and nothing else."""
+    assert isinstance(json.loads(run(*command, "--json").stdout), dict)
+
+
 def test_a_note_must_say_something_about_somebody_known(run: Run, ingested: Path) -> None:
     """An empty note, and one about nobody, are refused."""
     assert "the note is empty" in run("note", PROJECT, "  ").stderr
@@ -119,24 +159,3 @@ def test_a_note_must_say_something_about_somebody_known(run: Run, ingested: Path
     assert result.exit_code == 2
     assert "'Zebedee'" in result.stderr
     assert listed(run, "--type", "note") == {}
-
-
-@pytest.mark.parametrize(
-    "start",
-    [StoryPosition(3, 2), StoryPosition(3, 1), StoryPosition(3, 0), StoryPosition(3), StoryPosition(1)],
-)
-def test_a_note_stands_right_before_its_place(start: StoryPosition) -> None:
-    """It is admitted on entering its place, and not one scene or chapter earlier."""
-    place = place_before(start)
-    assert start.admits(place.chapter_index, place.scene_index)
-    chapter = start.chapter_index or 0
-    earlier = (
-        StoryPosition(chapter, start.scene_index - 1) if start.scene_index else StoryPosition(chapter - 1, 99)
-    )
-    assert not earlier.admits(place.chapter_index, place.scene_index)
-
-
-@pytest.mark.parametrize("start", [None, StoryPosition(0), StoryPosition(0, 0)])
-def test_a_note_from_the_very_beginning_has_no_place(start: StoryPosition | None) -> None:
-    """There is nothing before the beginning, so such a note is read everywhere."""
-    assert place_before(start).chapter_index is None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 
 import pytest
 
 from runtime.cli.output import print_json, print_pairs, print_table, print_text
 from runtime.storage.records import MemoryFilter
+from tests.runtime.cli.conftest import Run
 
 
 def test_json_is_of_models_lists_and_mappings(capsys: pytest.CaptureFixture[str]) -> None:
@@ -60,3 +62,14 @@ def test_text_is_printed_without_control_characters(capsys: pytest.CaptureFixtur
     """A line for people cannot move the cursor or change colours."""
     print_text("a\x07b\x1b[2J")
     assert capsys.readouterr().out == "ab[2J\n"
+
+
+def test_a_warning_that_repeats_is_said_once_a_run(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever is warned of again and again stands on stderr once, until the next command begins."""
+    run("projects")
+    for message in ("unknown field 'mood'", "unknown field 'mood'", "unknown field 'weather'"):
+        logging.getLogger("runtime.files").warning(message)
+    assert capsys.readouterr().err.count("unknown field 'mood'") == 1
+    run("projects")
+    logging.getLogger("runtime.files").warning("unknown field 'mood'")
+    assert capsys.readouterr().err.count("unknown field 'mood'") == 1

@@ -1,4 +1,4 @@
-"""`novelgen character`, `location`, `relationship`, `loop`, and merging and splitting by `entity`."""
+"""`novelgen character`, `location`, `relationship`, `thread`, and merging and splitting by `entity`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ def test_a_character_is_added_shown_and_edited(run: Run, ingested: Path) -> None
         "--goal",
         "rest",
     )
-    assert added == "added C3 Ines Holt"
+    assert added.startswith("added C3 Ines Holt known after scene 2:2")
+    assert "--from 1:1" in added
     _done(run, "character", "edit", PROJECT, "Ines Holt", "description=A nurse", 'inventory=["lamp"]')
     shown = _json(run, "character", "show", PROJECT, "C3")
     assert (shown["entity"]["role"], shown["entity"]["description"]) == ("minor", "A nurse")
@@ -59,7 +60,7 @@ def test_lists_hold_one_type_and_are_cut(run: Run, ingested: Path) -> None:
 def test_a_location_holds_from_a_scene(run: Run, ingested: Path) -> None:
     """What is said with --from is not known before."""
     added = _done(run, "location", "add", PROJECT, "the cove", "--atmosphere", "lonely", "--from", "2:2")
-    assert added == "added L1 the cove"
+    assert added == "added L1 the cove known after scene 2:1"
     assert "L1" in str(_json(run, "location", "list", PROJECT, "--as-of", "2:2"))
     assert "L1" not in str(_json(run, "location", "list", PROJECT, "--as-of", "2:1"))
 
@@ -121,11 +122,11 @@ def test_a_dimension_out_of_bounds_is_refused(run: Run, ingested: Path, given: s
     assert _json(run, "relationship", "list", PROJECT) == []
 
 
-def test_loops_are_planted_moved_and_ended(run: Run, ingested: Path) -> None:
+def test_threads_are_planted_moved_and_ended(run: Run, ingested: Path) -> None:
     """Due ones come first by weight and age; an ended one waits no more."""
     added = _done(
         run,
-        "loop",
+        "thread",
         "add",
         PROJECT,
         "Who lit the lamp?",
@@ -136,18 +137,86 @@ def test_loops_are_planted_moved_and_ended(run: Run, ingested: Path) -> None:
         "--from",
         "1:2",
     )
-    loop_id = added.removeprefix("added ")
-    assert _json(run, "loop", "list", PROJECT, "--due", "1")[0]["loop_id"] == loop_id
+    thread_id = added.removeprefix("added ")
+    assert _json(run, "thread", "list", PROJECT, "--due", "1")[0]["loop_id"] == thread_id
     assert (
-        _done(run, "loop", "edit", PROJECT, loop_id, "--advance", "a second light")
-        == f"{loop_id} is advanced"
+        _done(run, "thread", "edit", PROJECT, thread_id, "--advance", "a second light")
+        == f"{thread_id} is advanced"
     )
-    assert "Who lit the lamp?" in _done(run, "loop", "list", PROJECT)
-    assert _done(run, "loop", "edit", PROJECT, loop_id, "--resolve", "Ada did") == f"{loop_id} is resolved"
-    shown = _json(run, "loop", "show", PROJECT, loop_id)
+    assert "Who lit the lamp?" in _done(run, "thread", "list", PROJECT)
+    assert (
+        _done(run, "thread", "edit", PROJECT, thread_id, "--resolve", "Ada did") == f"{thread_id} is resolved"
+    )
+    shown = _json(run, "thread", "show", PROJECT, thread_id)
     assert (shown["status"], shown["resolution_summary"]) == ("resolved", "Ada did")
-    assert loop_id not in str(_json(run, "loop", "list", PROJECT))
-    assert loop_id in str(_json(run, "loop", "list", PROJECT, "--status", "resolved"))
+    assert thread_id not in str(_json(run, "thread", "list", PROJECT))
+    assert thread_id in str(_json(run, "thread", "list", PROJECT, "--status", "resolved"))
+
+
+def test_the_former_name_of_threads_works(run: Run, ingested: Path) -> None:
+    """`novelgen loop` is not shown any more and does the same."""
+    loop_id = _done(run, "loop", "add", PROJECT, "Who lit the lamp?").removeprefix("added ")
+    assert _json(run, "loop", "list", PROJECT) == _json(run, "thread", "list", PROJECT)
+    assert _done(run, "loop", "edit", PROJECT, loop_id, "--abandon", "dropped") == f"{loop_id} is abandoned"
+    assert "  loop " not in run("--help").stdout
+
+
+def test_fields_of_a_card_make_no_facts(run: Run, ingested: Path) -> None:
+    """Where the story first shows somebody can be corrected, and the state says nothing of it."""
+    _done(run, "character", "add", PROJECT, "Ines Holt")
+    told = _done(
+        run, "character", "edit", PROJECT, "Ines Holt", "first_chapter=1", "alias=Nes", "translation=伊内斯"
+    )
+    assert told == "changed C3: first_chapter, alias, translation"
+    shown = _json(run, "character", "show", PROJECT, "Nes", "--as-of", "2")
+    assert (shown["entity"]["first_chapter"], shown["state"]) == (1, None)
+    text = run("chunk-context", PROJECT, "--text", "-", answer="Ines Holt is back.").stdout
+    assert "Ines Holt → 伊内斯" in text
+
+
+def test_items_are_edited_and_attributes_said(run: Run, ingested: Path) -> None:
+    """A thing has a card and a state; an attribute of any name is said as one."""
+    told = _done(run, "entity", "edit", PROJECT, "the brass key", "appearance=bent", "--state", "shine=dull")
+    assert told == "changed I0: appearance, shine shine from after scene 2:2 on"
+    shown = _json(run, "entity", "show", PROJECT, "I0")
+    assert shown["entity"]["profile"]["appearance"] == "bent"
+    assert shown["state"]["state_data"]["shine"] == "dull"
+
+
+def test_on_a_terminal_one_is_asked_from_where_on_somebody_is_known(
+    run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer counts as --from, an empty one is the last scene."""
+    monkeypatch.setattr("runtime.cli.commands.entity.can_ask", lambda: True)
+    told = run("character", "add", PROJECT, "Ines Holt", answer="1:1\n")
+    assert "known from the start" in told.stdout
+    told = run("character", "add", PROJECT, "Otto Holt", answer="\n")
+    assert "known after scene 2:2" in told.stdout
+
+
+def test_a_merge_is_not_done_unasked(run: Run, ingested: Path) -> None:
+    """Without a terminal to ask at, --yes is wanted, and both stay."""
+    result = run("entity", "merge", PROJECT, "Ben", "Cornelius")
+    assert result.exit_code == 2
+    assert "make C2 (Cornelius) part of C1 (Ben)" in result.stderr
+    assert "--yes" in result.stderr
+    assert "C2" in str(_json(run, "entity", "list", PROJECT))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("character", "add", PROJECT, "Ines Holt"),
+        ("location", "add", PROJECT, "the cove"),
+        ("character", "edit", PROJECT, "Ada", "role=minor"),
+        ("relationship", "add", PROJECT, "Ada", "Ben", "--type", "friends"),
+        ("thread", "add", PROJECT, "Who lit the lamp?"),
+        ("entity", "split", PROJECT, "C2", "--name", "the harbour master"),
+    ],
+)
+def test_what_writes_tells_programs_what_it_did(run: Run, ingested: Path, command: tuple[str, ...]) -> None:
+    """--json prints one JSON object and nothing else."""
+    assert isinstance(_json(run, *command), dict)
 
 
 def test_entities_are_merged_and_split_and_it_is_undone(
@@ -156,7 +225,7 @@ def test_entities_are_merged_and_split_and_it_is_undone(
     """The command says how to undo it; the journal keeps both."""
     before = _json(run, "entity", "list", PROJECT)
     assert "undo: novelgen entity undo lighthouse 1" in _done(
-        run, "entity", "merge", PROJECT, "Ben", "Cornelius"
+        run, "entity", "merge", PROJECT, "Ben", "Cornelius", "--yes"
     )
     assert "C2" not in str(_json(run, "entity", "list", PROJECT))
     assert _done(run, "entity", "undo", PROJECT, "1") == "undone: merge of C1 and C2"
@@ -172,13 +241,17 @@ def test_entities_are_merged_and_split_and_it_is_undone(
     [
         (("character", "add", PROJECT, "Ada"), "C0 bears the name 'Ada' already"),
         (("character", "edit", PROJECT, "Ada", "role"), "'role' is no change; write FIELD=VALUE"),
-        (("character", "show", PROJECT, "the lighthouse"), "no entity 'the lighthouse' is known"),
+        (("character", "show", PROJECT, "the lighthouse"), "no character 'the lighthouse' is known"),
+        (
+            ("character", "edit", PROJECT, "Ada", "rule=minor"),
+            "'rule' is no field of a character; did you mean 'role'?",
+        ),
         (("location", "edit", PROJECT, "L0", "tension_level=12"), "tension_level cannot be 12"),
         (("relationship", "edit", PROJECT, "Ada", "Ben"), "nothing to update"),
         (("relationship", "show", PROJECT, "Ada", "Cornelius"), "nothing is known of C0 and C2 together"),
-        (("loop", "edit", PROJECT, "OL77", "--resolve", "x"), "no loop 'OL77' is open"),
-        (("loop", "edit", PROJECT, "OL0"), "give one of --advance, --resolve and --abandon"),
-        (("loop", "show", PROJECT, "OL77"), "no loop 'OL77' is planted"),
+        (("thread", "edit", PROJECT, "OL77", "--resolve", "x"), "no thread 'OL77' is open"),
+        (("thread", "edit", PROJECT, "OL0"), "give one of --advance, --resolve and --abandon"),
+        (("thread", "show", PROJECT, "OL77"), "no thread 'OL77' is planted"),
         (("entity", "undo", PROJECT, "9"), "no merge or split 9 is kept"),
         (
             ("entity", "split", PROJECT, "Ada", "--name", "x", "--scene", "3"),

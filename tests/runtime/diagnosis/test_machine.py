@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import pytest
+from pydantic import SecretStr
 
-from runtime.diagnosis.findings import Diagnosis, Finding
-from runtime.diagnosis.machine import check_chat_model, check_sqlite, versions
-from runtime.diagnosis.project import check_extraction
-from runtime.settings import NovelgenSettings
+from runtime.diagnosis.checks import (
+    Diagnosis,
+    Finding,
+    check_chat_model,
+    check_embeddings,
+    check_extraction,
+    check_sqlite,
+    versions,
+)
+from runtime.settings import MemorySettings, NovelgenSettings
+from runtime.stores import MemoryStores
+from tests.support.openai_stub import openai_stub
+
+KEY = "no-pattern.known/to:anyone"
 
 
 @pytest.mark.parametrize(
@@ -29,7 +40,7 @@ def test_sqlite_before_its_fix_is_pointed_out(version: tuple[int, ...], url: str
 
 def test_versions_name_what_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A package that is not there is listed as such."""
-    monkeypatch.setattr("runtime.diagnosis.machine._PACKAGES", ("click", "no-such-package"))
+    monkeypatch.setattr("runtime.diagnosis.checks._PACKAGES", ("click", "no-such-package"))
     found = versions()
     assert found["no-such-package"] == "not installed"
     assert found["click"][0].isdigit()
@@ -41,6 +52,59 @@ def test_a_chat_model_without_a_key_is_degraded(monkeypatch: pytest.MonkeyPatch)
     finding = check_chat_model(NovelgenSettings(model="openai:gpt-4.1-mini"))
     assert finding.level == "degraded"
     assert "NOVELGEN_MODEL_API_KEY" in finding.fix
+
+
+def test_a_chat_model_is_really_asked() -> None:
+    """One that answers is fine; one that refuses the key is degraded, with what it said but not the key."""
+    with openai_stub(lambda call: call.say("yes")) as stub:
+        settings = NovelgenSettings(model="openai:stub", model_base_url=stub.base_url)
+        assert check_chat_model(settings).level == "ok"
+        assert len(stub.calls) == 1
+    with openai_stub(lambda call: call.refuse(401, f"Incorrect API key provided: {KEY}")) as stub:
+        refused = check_chat_model(
+            NovelgenSettings(model="openai:stub", model_base_url=stub.base_url, model_api_key=SecretStr(KEY))
+        )
+    assert refused.level == "degraded"
+    assert "401" in refused.message
+    assert KEY not in refused.message + refused.fix
+
+
+def test_an_address_where_nobody_answers_is_degraded() -> None:
+    """A dead address is not called fine, for the chat model and the embeddings alike."""
+    dead = "http://127.0.0.1:9/v1"
+    assert check_chat_model(NovelgenSettings(model="openai:stub", model_base_url=dead)).level == "degraded"
+    memory = MemorySettings(embedding_model="openai:stub", embedding_base_url=dead)
+    with MemoryStores(NovelgenSettings(memory=memory)) as stores:
+        assert check_embeddings(stores).level == "degraded"
+
+
+def test_without_the_network_no_service_is_asked() -> None:
+    """`--no-network` builds the models and asks nobody elsewhere; a server of this machine is asked all the same."""
+    far = "http://nobody.invalid/v1"
+    memory = MemorySettings(embedding_model="openai:stub", embedding_base_url=far)
+    settings = NovelgenSettings(model="openai:stub", model_base_url=far, memory=memory)
+    chat_model = check_chat_model(settings, ask_network=False)
+    with MemoryStores(settings) as stores:
+        embeddings = check_embeddings(stores, ask_network=False)
+    assert {chat_model.level, embeddings.level} == {"ok"}
+    assert all("was not asked" in each.message for each in (chat_model, embeddings))
+    with openai_stub(lambda call: call.say("yes")) as stub:
+        here = NovelgenSettings(model="openai:stub", model_base_url=stub.base_url)
+        assert "answers" in check_chat_model(here, ask_network=False).message
+
+
+def test_the_key_of_the_embedding_model_reaches_its_server_and_no_message() -> None:
+    """`embedding_api_key` is a setting of its own; it is in no representation and no finding."""
+    with openai_stub(lambda call: call.refuse(401, f"Incorrect API key provided: {KEY}")) as stub:
+        memory = MemorySettings(
+            embedding_model="openai:stub", embedding_base_url=stub.base_url, embedding_api_key=SecretStr(KEY)
+        )
+        settings = NovelgenSettings(memory=memory)
+        with MemoryStores(settings) as stores:
+            finding = check_embeddings(stores)
+    assert stub.keys[0] == f"Bearer {KEY}"
+    assert finding.level == "degraded"
+    assert KEY not in repr(settings) + settings.model_dump_json() + finding.model_dump_json()
 
 
 @pytest.mark.parametrize(("failed", "is_told"), [(0, False), (2, True)])

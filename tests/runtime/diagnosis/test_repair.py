@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import UnknownProjectError, VectorIndexOwnedError
-from runtime.diagnosis.project import check_breaker, check_index
+from runtime.diagnosis.checks import check_breaker, check_index
 from runtime.diagnosis.repair import repair_index
 from runtime.ingest.indexing import verify_index
 from runtime.ingest.ingest import ingest_scenes
 from runtime.stores import MemoryStores
+from runtime.vectors.index_files import IndexOwnership
 from runtime.vectors.locations import EmbeddedIndex
-from runtime.vectors.ownership import IndexOwnership
-from runtime.vectors.process import IndexProcess
 from tests.runtime.ingest.made_up_story import recorded_scenes
 from tests.support.demo_project import settings_for
 
@@ -39,9 +38,9 @@ def _repaired(stores: MemoryStores) -> list[tuple[str, str, str]]:
 def test_a_sound_index_is_left_alone(stores: MemoryStores) -> None:
     """Nothing is done, and it says how it stands."""
     index = stores.vectors(PROJECT)
-    pid = index._process.pid
+    pid = index.process.pid
     assert _repaired(stores) == [("ok", "vector index", "agrees with the database")]
-    assert index._process.pid == pid
+    assert index.process.pid == pid
 
 
 def test_waiting_changes_are_brought_to_the_index(stores: MemoryStores) -> None:
@@ -76,10 +75,8 @@ def test_an_open_breaker_is_shown_and_closed_by_the_repair(
 ) -> None:
     """The user's repair is let through although the index is left alone."""
     assert check_breaker(stores, PROJECT).level == "ok"
-    process = stores.vectors(PROJECT)._process
-    assert isinstance(process, IndexProcess)
     for _ in range(3):
-        process._breaker.failed("it crashed")
+        stores.vectors(PROJECT).process.breaker.failed("it crashed")
     shown = check_breaker(stores, PROJECT)
     assert (shown.level, shown.fix) == ("degraded", f"run `novelgen doctor {PROJECT} --repair`")
     assert _repaired(stores)[-1] == ("ok", "vector index", "agrees with the database")

@@ -182,3 +182,19 @@ def test_undoing_a_merge_lets_the_file_take_its_alias_back_again(stores: MemoryS
         unit.merges.undo(merge.change_id)
     store_entities(stores, project, characters=_cast())
     assert _names(stores, project) == ["Mary Grey"]
+
+
+def test_a_translation_outlives_the_authors_file(stores: MemoryStores, project: str) -> None:
+    """How an editor translated a name stays when the author's characters are stored again, changed or not."""
+    store_entities(stores, project, characters=CharactersConfig(protagonist=MARY))
+    with stores.database(project).read() as unit:
+        mary = unit.entities.get("C0")
+    assert mary is not None
+    translated = mary.entity.model_copy(update={"profile": {**mary.entity.profile, "translation": "玛丽"}})
+    store_entities(stores, project, [translated], origin="author")
+    changed = MARY.model_copy(update={"role": "captain"})
+    store_entities(stores, project, characters=CharactersConfig(protagonist=changed))
+    with stores.database(project).read() as unit:
+        stored = unit.entities.get("C0")
+    assert stored is not None
+    assert (stored.entity.role, stored.entity.profile["translation"]) == ("captain", "玛丽")

@@ -52,15 +52,29 @@ def test_key_is_in_no_representation() -> None:
     [
         ("no-such-model", r"chat model 'no-such-model' cannot be used; write provider:model"),
         ("nonsense:model", r"chat model 'nonsense:model' cannot be used; write provider:model"),
-        ("mistralai:small", r"needs a package: pip install 'langchain-mistralai'"),
-        ("openai:gpt-4.1-mini", r"needs a key: set OPENAI_API_KEY"),
+        ("opnai:gpt-4o", r"cannot be used; write 'openai:gpt-4o'; there is no provider 'opnai'"),
+        ("mistralai:small", r"needs a package: pip install 'langchain-mistralai'.*MISTRAL_API_KEY"),
+        ("openai:gpt-4.1-mini", r"needs a key: set OPENAI_API_KEY or NOVELGEN_MODEL_API_KEY"),
+        ("gpt-4o", r"'gpt-4o', that is 'openai:gpt-4o', needs a key: set OPENAI_API_KEY"),
+        ("deepseek-chat", r"'deepseek:deepseek-chat', needs .* 'langchain-deepseek'; .* DEEPSEEK_API_KEY"),
+        ("claude-sonnet-4", r"'anthropic:claude-.*pip install 'langchain-anthropic'.*ANTHROPIC_API_KEY"),
+        ("gemini-2.5-pro", r"'google_genai:gemini-.*pip install 'langchain-google-genai'.*GOOGLE_API_KEY"),
+        ("qwen-plus", r"write 'openai:qwen-plus' with model_base_url .*dashscope.*NOVELGEN_MODEL_API_KEY"),
+        ("qwen3:8b", r"write 'openai:qwen3:8b' with model_base_url .*'ollama:qwen3:8b'"),
     ],
 )
 def test_bad_names_say_what_to_change(name: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An unknown provider, a missing package and a missing key each name the value and the fix."""
+    """A missing or unknown provider, a missing package and a missing key each name the value and the fix."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(ConfigurationError, match=message):
         build_chat_model(name)
+
+
+def test_a_name_that_tells_its_provider_needs_none() -> None:
+    """`gpt-4o` is OpenAI's, so that with a key it is built."""
+    model = build_chat_model("gpt-4o", api_key=SecretStr(KEY))
+    assert isinstance(model, ChatOpenAI)
+    assert model.model_name == "gpt-4o"
 
 
 def test_key_is_in_no_error() -> None:

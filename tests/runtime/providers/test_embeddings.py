@@ -20,7 +20,7 @@ from runtime.providers.embeddings import (
     build_embeddings,
     embedding_identity,
 )
-from runtime.providers.local_embeddings import LocalE5Embeddings, even_shares
+from runtime.providers.offline_embeddings import LocalE5Embeddings, even_shares
 from tests.support.openai_stub import StubCall, openai_stub
 
 KEY = "sk-verysecretverysecret"
@@ -136,23 +136,34 @@ def test_local_model_takes_any_string() -> None:
     assert embeddings.embed_query("the\x00 ferry\ud800") == embeddings.embed_query("the ferry")
 
 
-def test_openmp_is_set_before_the_model_loads_unless_the_user_has() -> None:
-    """The environment gets a passive wait policy, and a value that is there stays."""
-    code = (
-        "import os; from runtime.providers.embeddings import build_embeddings;"
-        "build_embeddings('local').embed_query('x');"
-        "print(os.environ['OMP_NUM_THREADS'], os.environ['OMP_WAIT_POLICY'])"
-    )
+OPENMP_CODE = """
+import os
+from pathlib import Path
+from runtime.providers.embeddings import build_embeddings
+import numpy
+before = len(list(Path("/proc/self/task").glob("*")))
+build_embeddings("local").embed_query("the ferry at night")
+after = len(list(Path("/proc/self/task").glob("*")))
+print(after - before, os.environ.get("OMP_NUM_THREADS"), os.environ.get("OMP_WAIT_POLICY"))
+"""
+
+
+@pytest.mark.parametrize(("own", "told"), [({}, "None None"), ({"OMP_NUM_THREADS": "2"}, "2 None")])
+def test_openmp_is_told_for_the_local_model_alone(own: dict[str, str], told: str) -> None:
+    """The model computes without OpenMP's spinning threads, and the program's environment is as it was."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
-    told = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**environment, "OMP_NUM_THREADS": "2"},
+    run = subprocess.run(
+        [sys.executable, "-c", OPENMP_CODE],
+        env={**environment, **own},
         capture_output=True,
         text=True,
         check=True,
         timeout=120,
     )
-    assert told.stdout.split() == ["2", "passive"]
+    started, _, left = run.stdout.strip().partition(" ")
+    assert left == told
+    if sys.platform == "linux":
+        assert int(started) == (1 if own else 0)
 
 
 def test_missing_local_model_names_the_choices(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,7 +184,14 @@ def test_missing_local_model_names_the_choices(monkeypatch: pytest.MonkeyPatch) 
         ("", "embedding model '' cannot be used; write provider:model"),
         ("nonsense:model", "embedding model 'nonsense:model' cannot be used; write provider:model"),
         ("cohere:embed", "needs a package: pip install 'langchain-cohere'"),
-        ("openai:text-embedding-3-small", "needs a key: set OPENAI_API_KEY"),
+        (
+            "text-embedding-3-small",
+            "that is 'openai:text-embedding-3-small', needs a key: set OPENAI_API_KEY",
+        ),
+        (
+            "openai:text-embedding-3-small",
+            "needs a key: set OPENAI_API_KEY or NOVELGEN_MEMORY__EMBEDDING_API_KEY",
+        ),
     ],
 )
 def test_bad_names_say_what_to_change(name: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 from collections.abc import Iterator
 
 import pytest
 from sqlalchemy import exc
 
-from novelgen.errors import DatabaseBusyError, DatabaseError, DatabaseFullError, SchemaVersionError
-from runtime.storage.connection import MAPPED_CLASSES, database_errors, is_lost_connection, translated
+from novelgen.errors import (
+    ConfigurationError,
+    DatabaseBusyError,
+    DatabaseError,
+    DatabaseFullError,
+    SchemaVersionError,
+)
+from runtime.storage.connection import (
+    MAPPED_CLASSES,
+    database_errors,
+    database_url,
+    is_lost_connection,
+    postgres_engine,
+    translated,
+)
 
 
 def _subclasses(kind: type[exc.DBAPIError]) -> Iterator[type[exc.DBAPIError]]:
@@ -107,3 +121,11 @@ def test_other_errors_pass_through() -> None:
     """A bug of ours stays what it is."""
     with pytest.raises(KeyError, match="ours"), database_errors():
         raise KeyError("ours")
+
+
+def test_a_missing_psycopg_names_the_extra_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A PostgreSQL address without its driver is a setting to mend, not a bug."""
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    url = database_url("postgresql://novelgen@127.0.0.1/novelgen")
+    with pytest.raises(ConfigurationError, match=r"pip install 'novelgen\[postgres\]'"):
+        postgres_engine(url, busy_timeout_s=1, statement_timeout_s=1, pool_size=1)

@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from novelgen.errors import UnknownMemoryError, UnknownProjectError, UserInputError
-from runtime.attachment_tools import memory_attach, memory_attach_by_mention, memory_detach
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.settings import load_settings
@@ -78,22 +76,3 @@ def test_what_goes_wrong_is_data(
     answer = tools(stores)[tool].invoke(arguments)
     assert answer["success"] is False
     assert message in answer["error"]
-
-
-def test_functions_refuse_what_is_not_there(stores: MemoryStores) -> None:
-    """Code gets the errors themselves."""
-    with pytest.raises(UserInputError, match="at least one"):
-        memory_attach("guild", ["note-N0"], [], stores=stores)
-    with pytest.raises(UnknownMemoryError, match="'M9'"):
-        memory_detach("guild", ["M9"], ["C0"], stores=stores)
-    with pytest.raises(UnknownProjectError, match="nowhere"):
-        memory_attach_by_mention("nowhere", "C0", stores=stores)
-
-
-def test_without_stores_those_of_the_settings_are_opened(
-    stores: MemoryStores, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A script needs no stores of its own."""
-    monkeypatch.setenv("NOVELGEN_PROJECTS_DIR", str(tmp_path))
-    monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:32")
-    assert memory_attach("guild", ["note-N0"], ["C0"]).changed == ["note-N0"]

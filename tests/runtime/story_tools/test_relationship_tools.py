@@ -160,4 +160,4 @@ def test_a_loop_that_is_not_open_cannot_end(call: Call) -> None:
     assert "open are OL0 (What does the fragment lead to?)" in unknown["error"]
     call("open_loop_resolve", open_loop_id="OL0", resolution_summary="x")
     again = call("open_loop_resolve", open_loop_id="OL0", resolution_summary="x")
-    assert "no loop 'OL0' is open; open are none" in again["error"]
+    assert "no thread 'OL0' is open; open are none" in again["error"]

@@ -14,11 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from runtime.vectors.breaker import CircuitBreaker
 from runtime.vectors.locations import EmbeddedIndex, IndexLocation
 from runtime.vectors.manager import VectorStoreManager
-from runtime.vectors.process import IndexProcess
-from runtime.vectors.sharing import IndexProcessRegistry
+from runtime.vectors.process import CircuitBreaker, IndexProcess, IndexProcessRegistry
 from tests.runtime.vectors.story_rows import DIMENSION, MODEL
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -86,7 +84,7 @@ def worker_pid() -> Callable[[VectorStoreManager], int]:
     """Tells the process id of a manager's running index."""
 
     def find(manager: VectorStoreManager) -> int:
-        pid = manager._process.pid
+        pid = manager.process.pid
         assert pid is not None
         return pid
 

@@ -238,7 +238,7 @@ from runtime.vectors.locations import EmbeddedIndex
 from runtime.vectors.manager import VectorStoreManager
 manager = VectorStoreManager(EmbeddedIndex(Path(sys.argv[1])), embedding_model="fake-embeddings", dimension=16)
 manager.start()
-print(manager._process.pid, flush=True)
+print(manager.process.pid, flush=True)
 while True:
     try:
         manager.count("demo", timeout_s=6)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import ConfigurationError, VectorIndexDamagedError
+from runtime.vectors.index_files import RowsMarker
 from runtime.vectors.locations import ChromaServer, EmbeddedIndex
-from runtime.vectors.marker import RowsMarker
 
 
 def test_projects_are_remembered_and_forgotten(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import VectorIndexError, VectorIndexOwnedError
+from runtime.vectors.index_files import IndexOwnership, read_owner
 from runtime.vectors.locations import EmbeddedIndex
 from runtime.vectors.manager import VectorStoreManager
-from runtime.vectors.ownership import IndexOwnership, read_owner
 from tests.runtime.vectors.conftest import OpenManager, program, run_program
 from tests.runtime.vectors.story_rows import make_rows
 
@@ -33,7 +33,7 @@ HOLDER = """
 import sys, time
 from pathlib import Path
 from runtime.vectors.locations import EmbeddedIndex
-from runtime.vectors.ownership import IndexOwnership
+from runtime.vectors.index_files import IndexOwnership
 
 ownership = IndexOwnership(EmbeddedIndex(Path(sys.argv[1])))
 ownership.acquire()
@@ -45,7 +45,7 @@ time.sleep(600)
 def test_a_second_program_is_refused_and_the_first_is_unharmed(shared: VectorStoreManager) -> None:
     """The refusal names the owner and how to share; the owner goes on with the same process."""
     shared.upsert(make_rows(4))
-    pid = shared._process.pid
+    pid = shared.process.pid
     lines = run_program(SECOND, str(shared.location)).splitlines()
     assert len(lines) == 2
     for line in lines:
@@ -54,7 +54,7 @@ def test_a_second_program_is_refused_and_the_first_is_unharmed(shared: VectorSto
         )
         assert f"process {os.getpid()};" in line
         assert "chroma run" in line
-    assert (shared.count("demo"), shared._process.pid) == (4, pid)
+    assert (shared.count("demo"), shared.process.pid) == (4, pid)
 
 
 def test_the_index_is_free_when_its_owner_is_killed(tmp_path: Path, open_manager: OpenManager) -> None:
@@ -82,14 +82,14 @@ def test_managers_of_one_program_share_one_process(tmp_path: Path, open_manager:
     second = open_manager(EmbeddedIndex(tmp_path / "link" / "vectors"))
     first.upsert(make_rows(2), timeout_s=30)
     assert second.count("demo") == 2
-    assert first._process is second._process
+    assert first.process is second.process
     first.close()
     first.close()
     assert second.count("demo") == 2
     second.close()
-    assert second._process.pid is None
+    assert second.process.pid is None
     third = open_manager(EmbeddedIndex(tmp_path / "vectors"))
-    assert third._process is not second._process
+    assert third.process is not second.process
 
 
 def test_taking_and_giving_twice_is_harmless(tmp_path: Path) -> None:

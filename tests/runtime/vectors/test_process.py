@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import os
 import re
-import select
 import signal
 import stat
+import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
+from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, VectorIndexDamagedError, VectorIndexError
-from runtime.vectors.breaker import CircuitBreaker
-from runtime.vectors.locations import EmbeddedIndex
+from runtime.vectors.locations import EmbeddedIndex, ProjectKey
 from runtime.vectors.manager import VectorStoreManager
-from runtime.vectors.process import IndexProcess
+from runtime.vectors.process import CircuitBreaker, IndexProcess, RunningProcess
 from tests.runtime.vectors.conftest import FakeClock, is_alive, program, run_program, wait_until
-from tests.runtime.vectors.story_rows import make_rows, random_vectors
+from tests.runtime.vectors.story_rows import make_row, make_rows, random_vectors
 
 pytestmark = pytest.mark.index_started_as_shipped
 
 WorkerPid = Callable[[VectorStoreManager], int]
-IN_DEMO = {"project_id": "demo", "index_id": ""}
+IN_DEMO = ProjectKey("demo")
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_a_process_that_died_between_calls_is_replaced_unnoticed(
     shared.count("idle")
     pid = worker_pid(shared)
     os.kill(pid, signal.SIGKILL)
-    assert wait_until(lambda: shared._process.pid is None)
+    assert wait_until(lambda: shared.process.pid is None)
     assert shared.count("idle") == 0
 
 
@@ -97,6 +97,58 @@ def test_a_frozen_process_is_killed_at_the_deadline(
     assert shared.query("frozen", random_vectors(1), top_k=1, timeout_s=20) == [[]]
 
 
+def test_a_process_that_takes_nothing_cannot_hold_a_writer(
+    shared: VectorStoreManager, worker_pid: WorkerPid
+) -> None:
+    """A write larger than the buffers of the system ends at its deadline too."""
+    shared.count("full")
+    os.kill(worker_pid(shared), signal.SIGSTOP)
+    rows = [
+        make_row(f"c{number}", vector, project_id="full", content="salt " * 100_000)
+        for number, vector in enumerate(random_vectors(8))
+    ]
+    with pytest.raises(DeadlineExceededError, match="upsert on the vector index did not return in time"):
+        shared.upsert(rows, timeout_s=0.5)
+    assert shared.count("full", timeout_s=20) == 0
+
+
+def test_an_answer_that_stops_half_way_ends_at_the_deadline(
+    bare_process: Callable[..., IndexProcess], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half a message can neither hold the caller nor be taken for the start of the next."""
+    process = bare_process()
+    real = IndexProcess.launch
+    program = (
+        "import os, time; from multiprocessing.connection import Connection; "
+        "channel = Connection(0); channel.send('ready'); os.write(0, bytes(1)); time.sleep(600)"
+    )
+
+    def half(arguments: Sequence[str], channel: int, log: int) -> RunningProcess:
+        return subprocess.Popen([sys.executable, "-c", program], stdin=channel, stdout=log, stderr=log)
+
+    monkeypatch.setattr(IndexProcess, "launch", staticmethod(half))
+    process.start()
+    assert wait_until(lambda: process.is_ready)
+    monkeypatch.setattr(IndexProcess, "launch", staticmethod(real))
+    with pytest.raises(DeadlineExceededError, match="ids on the vector index did not return in time"):
+        process.call("ids", Deadline.after(0.5), key=IN_DEMO)
+    assert process.call("ids", Deadline.after(20), key=IN_DEMO) == []
+
+
+def test_a_call_that_the_user_breaks_off_leaves_no_reply_behind(
+    shared: VectorStoreManager, worker_pid: WorkerPid
+) -> None:
+    """After Ctrl-C the next question gets its own answer."""
+    shared.upsert(make_rows(3, project_id="broken-off"))
+    os.kill(worker_pid(shared), signal.SIGSTOP)
+    breaker = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    breaker.start()
+    with pytest.raises(KeyboardInterrupt):
+        shared.list_ids("broken-off", timeout_s=30)
+    breaker.join()
+    assert len(shared.query("broken-off", random_vectors(1), top_k=5, timeout_s=20)[0]) == 3
+
+
 def test_a_call_that_waits_for_another_ends_in_its_own_time(
     shared: VectorStoreManager, worker_pid: WorkerPid
 ) -> None:
@@ -107,7 +159,7 @@ def test_a_call_that_waits_for_another_ends_in_its_own_time(
     slow = threading.Thread(target=shared.count, args=("queue",))
     slow.start()
     try:
-        assert wait_until(lambda: shared._process._turn.locked())
+        assert wait_until(lambda: shared.process.is_busy)
         with pytest.raises(DeadlineExceededError, match="busy with other calls"):
             shared.count("queue", timeout_s=0.2)
     finally:
@@ -123,9 +175,9 @@ def test_a_slow_start_is_no_damage(bare_process: Callable[..., IndexProcess]) ->
     pid = process.pid
     for _ in range(5):
         with pytest.raises(DeadlineExceededError, match="still starting"):
-            process.call("ids", IN_DEMO, timeout_s=0.001)
-    assert not process.is_refusing
-    assert process.call("ids", IN_DEMO, timeout_s=20) == {"ids": []}
+            process.call("ids", Deadline.after(0.001), key=IN_DEMO)
+    assert not process.breaker.is_open
+    assert process.call("ids", Deadline.after(20), key=IN_DEMO) == []
     assert process.pid == pid
 
 
@@ -133,14 +185,12 @@ def test_a_process_that_is_asked_long_after_its_start_is_ready(
     bare_process: Callable[..., IndexProcess],
 ) -> None:
     """Started in the background and left alone for longer than a start may take, it is not taken for hanging."""
-    process = bare_process()
+    process = bare_process(start_timeout_s=0.01)
     process.start()
-    worker = process._worker
-    assert worker is not None
-    assert select.select([worker._channel], [], [], 120)[0]
-    worker.started_at -= 1_000
-    assert process.call("ids", IN_DEMO, timeout_s=20) == {"ids": []}
-    assert process.pid == worker.pid
+    pid = process.pid
+    assert wait_until(lambda: process.is_ready)
+    assert process.call("ids", Deadline.after(20), key=IN_DEMO) == []
+    assert process.pid == pid
 
 
 def test_a_start_that_hangs_ends_at_its_own_deadline(
@@ -151,10 +201,10 @@ def test_a_start_that_hangs_ends_at_its_own_deadline(
     process = bare_process(start_timeout_s=0.3)
     for _ in range(3):
         with pytest.raises(DeadlineExceededError, match=r"did not start within 0\.3 s"):
-            process.call("ids", IN_DEMO, timeout_s=30)
+            process.call("ids", Deadline.after(30), key=IN_DEMO)
         assert process.pid is None
     with pytest.raises(VectorIndexError, match="left alone for 30 more seconds"):
-        process.call("ids", IN_DEMO, timeout_s=30)
+        process.call("ids", Deadline.after(30), key=IN_DEMO)
 
 
 def test_a_crash_loop_opens_the_breaker_until_a_probe_works(
@@ -169,14 +219,14 @@ def test_a_crash_loop_opens_the_breaker_until_a_probe_works(
     process = bare_process()
     for _ in range(3):
         with pytest.raises(VectorIndexError, match=r"ended with exit code 7 \(out of luck\)"):
-            process.call("ids", IN_DEMO, timeout_s=30)
+            process.call("ids", Deadline.after(30), key=IN_DEMO)
     with pytest.raises(VectorIndexError, match="failed 3 times in a row"):
-        process.call("ids", IN_DEMO, timeout_s=30)
-    assert (process.is_refusing, process.pid) == (True, None)
+        process.call("ids", Deadline.after(30), key=IN_DEMO)
+    assert (process.breaker.is_open, process.pid) == (True, None)
     monkeypatch.setattr(sys, "executable", real_python)
     clock.now_s += 30
-    assert process.call("ids", IN_DEMO, timeout_s=30) == {"ids": []}
-    assert not process.is_refusing
+    assert process.call("ids", Deadline.after(30), key=IN_DEMO) == []
+    assert not process.breaker.is_open
 
 
 def test_an_interpreter_that_cannot_be_started_is_an_error_of_the_index(
@@ -185,13 +235,13 @@ def test_an_interpreter_that_cannot_be_started_is_an_error_of_the_index(
     """A missing program is reported like any other failure."""
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with pytest.raises(VectorIndexError, match=r"cannot be started.*nowhere"):
-        bare_process().call("ids", IN_DEMO, timeout_s=30)
+        bare_process().call("ids", Deadline.after(30), key=IN_DEMO)
 
 
 def test_a_bug_in_the_process_ends_it_and_its_last_words_are_told(shared: VectorStoreManager) -> None:
     """An error that is not expected is never swallowed there."""
     with pytest.raises(VectorIndexError, match=r"ended with exit code 1 \(KeyError: 'no-such-operation'\)"):
-        shared._process.call("no-such-operation", {}, timeout_s=20)
+        shared.process.call("no-such-operation", Deadline.after(20))
 
 
 def test_the_process_ends_with_a_program_that_is_killed(tmp_path: Path) -> None:
@@ -231,7 +281,7 @@ from runtime.vectors.locations import EmbeddedIndex
 from runtime.vectors.manager import VectorStoreManager
 manager = VectorStoreManager(EmbeddedIndex(Path(sys.argv[1]) / "vectors"), embedding_model="m", dimension=2)
 manager.count("demo", timeout_s=30)
-print(manager._process.pid, flush=True)
+print(manager.process.pid, flush=True)
 """
 
 LIVING_FORK = """
@@ -251,23 +301,23 @@ if child == 0:
     sys.exit(0)
 os.waitpid(child, 0)
 print("parent", manager.count("demo"), flush=True)
-print("same", manager._process.pid, flush=True)
+print("same", manager.process.pid, flush=True)
 """
 
 
-def test_an_index_rests_until_it_is_asked_again(bare_process: Callable[..., IndexProcess]) -> None:
-    """A resting index has no process and can be opened by others; one that is being written to stays up."""
+def test_an_idle_index_is_closed_until_it_is_asked_again(bare_process: Callable[..., IndexProcess]) -> None:
+    """A closed one has no process and can be opened by others; one that is being written to stays up."""
     process = bare_process()
-    assert process.call("ids", IN_DEMO, timeout_s=60) == {"ids": []}
+    assert process.call("ids", Deadline.after(60), key=IN_DEMO) == []
     with process.write_turn:
-        assert not process.rest()
+        assert not process.close_idle()
     assert process.pid is not None
-    assert process.rest()
+    assert process.close_idle()
     assert process.pid is None
     other = bare_process()
-    assert other.call("ids", IN_DEMO, timeout_s=60) == {"ids": []}
-    assert other.rest()
-    assert process.call("ids", IN_DEMO, timeout_s=60) == {"ids": []}
+    assert other.call("ids", Deadline.after(60), key=IN_DEMO) == []
+    assert other.close_idle()
+    assert process.call("ids", Deadline.after(60), key=IN_DEMO) == []
 
 
 def test_a_panic_of_native_code_is_damage(
@@ -276,4 +326,4 @@ def test_a_panic_of_native_code_is_damage(
     """Chroma's Rust ends the process by an exit code where C would crash; a repair must know it for damage."""
     stub_python("echo 'pyo3_runtime.PanicException: database disk image is malformed' >&2; exit 1")
     with pytest.raises(VectorIndexDamagedError, match=r"exit code 1 \(pyo3.*rebuild the index"):
-        bare_process().call("ids", IN_DEMO, timeout_s=30)
+        bare_process().call("ids", Deadline.after(30), key=IN_DEMO)

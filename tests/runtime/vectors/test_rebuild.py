@@ -107,14 +107,15 @@ def test_a_rebuild_cut_short_by_a_kill_is_taken_up_by_the_next(
 ) -> None:
     """What a dead program left unfinished neither answers nor stands in the way."""
     source = """
-import sys
+import os, signal, sys
 from pathlib import Path
 from runtime.vectors.locations import EmbeddedIndex
 from runtime.vectors.manager import VectorStoreManager
 from tests.runtime.vectors.story_rows import MODEL, DIMENSION, make_rows
 manager = VectorStoreManager(EmbeddedIndex(Path(sys.argv[1])), embedding_model=MODEL, dimension=DIMENSION)
 try:
-    manager.rebuild("demo", make_rows(9), expected_ids=[], progress=lambda n: manager._process._worker._process.kill())
+    kill = lambda _: os.kill(manager.process.pid, signal.SIGKILL)
+    manager.rebuild("demo", make_rows(9), expected_ids=[], progress=kill)
 except Exception as error:
     print(type(error).__name__)
 """

@@ -9,8 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novelgen.models.position import StoryPosition
-from runtime.vectors.row_messages import hit_from_wire, row_to_wire
-from runtime.vectors.row_metadata import cut_key, decode_position, encode_metadata, may_be_shown
+from runtime.vectors.rows import (
+    cut_key,
+    decode_hit,
+    decode_position,
+    encode_metadata,
+    encode_rows,
+    may_be_shown,
+)
 from tests.runtime.vectors.story_rows import make_row
 
 chapters = st.one_of(st.none(), st.integers(0, 1_000_000))
@@ -18,9 +24,7 @@ scenes = st.one_of(st.none(), st.integers(0, 1_000_000))
 
 
 def whole(**changes: Any) -> dict[str, Any]:
-    metadata: dict[str, Any] = encode_metadata(
-        project_id="demo", chapter_index=3, scene_index=2, source_id=None, content_type="memory"
-    )
+    metadata: dict[str, Any] = encode_metadata(make_row("a", [1.0], position=(3, 2)))
     return metadata | changes
 
 
@@ -31,9 +35,7 @@ def test_the_cut_is_that_of_story_positions(
     """One comparison of story keys says what StoryPosition.admits says, in every combination."""
     scene = scene if chapter is not None else None
     as_of = StoryPosition(as_of_chapter, as_of_scene if as_of_chapter is not None else None)
-    metadata: dict[str, Any] = encode_metadata(
-        project_id="demo", chapter_index=chapter, scene_index=scene, source_id=None, content_type="note"
-    )
+    metadata: dict[str, Any] = encode_metadata(make_row("a", [1.0], position=(chapter, scene)))
     assert decode_position(metadata) == (chapter, scene)
     key = cut_key(as_of)
     assert may_be_shown(metadata, project_id="demo", before_key=key) == as_of.admits(chapter, scene)
@@ -72,11 +74,11 @@ def test_a_forged_story_key_does_not_move_a_row() -> None:
 
 def test_half_characters_are_replaced_on_the_way_to_the_index() -> None:
     """Text that is no valid Unicode reaches Chroma as text that is."""
-    wire = row_to_wire(make_row("a", [1.0], content="林\ud800"))
-    assert wire["content"] == "林?"
+    columns = encode_rows([make_row("a", [1.0], content="林\ud800")], dimension=1)
+    assert columns["documents"] == ["林?"]
 
 
 def test_a_row_without_source_comes_back_without_one() -> None:
     """The sentinel of an absent source never leaves the room."""
-    hit = hit_from_wire(row_to_wire(make_row("a", [1.0], source_id=None)) | {"similarity": 0.5})
-    assert (hit.source_id, hit.chunk_id, hit.similarity) == (None, "a", 0.5)
+    hit = decode_hit("a", "text", encode_metadata(make_row("a", [1.0], source_id=None)), similarity=1.0000001)
+    assert (hit.source_id, hit.chunk_id, hit.similarity) == (None, "a", 1.0)

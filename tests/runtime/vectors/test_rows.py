@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from novelgen.errors import EmbeddingError
-from runtime.vectors.vector_checks import require_vectors
+from runtime.vectors.rows import require_vectors
 from tests.runtime.vectors.story_rows import make_row
 
 

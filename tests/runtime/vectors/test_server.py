@@ -14,7 +14,7 @@ from novelgen.errors import (
 )
 from novelgen.models.position import StoryPosition
 from runtime.vectors.locations import ChromaServer
-from runtime.vectors.sharing import IndexProcessRegistry
+from runtime.vectors.process import IndexProcessRegistry
 from tests.runtime.vectors.conftest import OpenManager, ServerProcess, run_program
 from tests.runtime.vectors.story_rows import make_rows, random_vectors
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import DeadlineExceededError, VectorIndexOwnedError
+from runtime.vectors.index_files import IndexOwnership
 from runtime.vectors.locations import EmbeddedIndex
-from runtime.vectors.ownership import IndexOwnership
 from tests.runtime.vectors.conftest import OpenManager
 
 
@@ -18,7 +18,7 @@ def test_waiting_leaves_a_process_that_runs_and_an_index_untouched(
     """After the wait the process is there; nothing of the index was opened or made."""
     manager = open_manager(EmbeddedIndex(tmp_path / "vectors"))
     manager.wait_started(timeout_s=60)
-    assert manager._process.pid is not None
+    assert manager.process.pid is not None
     assert not (tmp_path / "vectors").exists()
     assert manager.count("nobody") == 0
 

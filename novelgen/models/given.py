@@ -1,0 +1,159 @@
+"""Plans, characters and records as callers hold them: mappings, our models, or models and dataclasses of their own."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from novelgen.models.plan import ChapterPlan, ScenePlan
+from novelgen.models.record import (
+    RecordedLoop,
+    RecordedLoopAdvance,
+    RecordedLoopResolution,
+    RecordedMemory,
+    RecordedRelationshipChange,
+    RecordedStateChange,
+    SceneRecord,
+)
+from novelgen.models.user_file import Character, CharactersConfig, Settings, UserFileModel
+from novelgen.nearest import nearest_name
+
+MISSPELT = 0.8
+"""Plans may hold fields of their own, so that only a near miss counts as a mistake."""
+
+_NESTED: dict[type[UserFileModel], dict[str, type[UserFileModel]]] = {
+    ChapterPlan: {"scenes": ScenePlan},
+    CharactersConfig: {
+        "protagonist": Character,
+        "antagonist": Character,
+        "supporting_characters": Character,
+    },
+    SceneRecord: {
+        "state_changes": RecordedStateChange,
+        "relationship_changes": RecordedRelationshipChange,
+        "open_loops_created": RecordedLoop,
+        "open_loops_advanced": RecordedLoopAdvance,
+        "open_loops_resolved": RecordedLoopResolution,
+        "memories": RecordedMemory,
+    },
+}
+
+
+def given_scene_plan(given: object, *, scene_index: object) -> object:
+    """Return a scene's plan so that `ScenePlan` reads it; one that does not tell its number gets it.
+
+    Args:
+        given: A mapping, a ScenePlan, or a model or dataclass with its fields.
+        scene_index: The scene that is planned.
+
+    Raises:
+        ValueError: When a field is misspelt; names the right one.
+    """
+    return _with_default(given_fields(given, ScenePlan, where="scene_plan"), "scene_number", scene_index)
+
+
+def given_chapter_plan(given: object, *, chapter_index: object) -> object:
+    """Return a chapter's plan so that `ChapterPlan` reads it; chapter and scenes without a number get theirs.
+
+    Scenes are counted from 1, where none of them tells its number.
+
+    Args:
+        given: A mapping, a ChapterPlan, or a model or dataclass with its fields.
+        chapter_index: The chapter of the scene that is planned.
+
+    Raises:
+        ValueError: When a field is misspelt; names the right one.
+    """
+    fields = given_fields(given, ChapterPlan, where="chapter_plan")
+    scenes = fields.get("scenes") if isinstance(fields, dict) else None
+    if isinstance(fields, dict) and isinstance(scenes, list) and all(map(_lacks_number, scenes)):
+        numbered = [_with_default(each, "scene_number", number) for number, each in enumerate(scenes, 1)]
+        fields = {**fields, "scenes": numbered}
+    return _with_default(fields, "chapter_number", chapter_index)
+
+
+def given_settings(given: object) -> object:
+    """Return what a story says of itself so that `Settings` reads it."""
+    return given_fields(given, Settings, where="settings")
+
+
+def given_characters(given: object) -> object:
+    """Return the characters so that `CharactersConfig` reads them; a list of them counts as supporting ones."""
+    if isinstance(given, list | tuple):
+        given = {"supporting_characters": list(given)}
+    return given_fields(given, CharactersConfig, where="characters")
+
+
+def given_record(given: object, *, chapter_index: int, scene_index: int) -> object:
+    """Return a scene's record so that `SceneRecord` reads it; its place is that of the scene it is given for.
+
+    Raises:
+        ValueError: When a field is misspelt; names the right one.
+    """
+    fields = given_fields(given, SceneRecord, where="record")
+    place = {"chapter_index": chapter_index, "scene_index": scene_index}
+    if isinstance(fields, SceneRecord):
+        return fields.model_copy(update=place)
+    return {**fields, **place} if isinstance(fields, dict) else fields
+
+
+def given_fields(given: object, model: type[UserFileModel], *, where: str) -> object:
+    """Return what a caller holds as a mapping of a model's fields, nested alike.
+
+    Args:
+        given: A mapping, a Pydantic model or a dataclass; anything else is returned as it is.
+        model: The model that is to read it. Fields that it does not know come under `extra`.
+        where: Names the value in errors.
+
+    Raises:
+        ValueError: When a field is almost named like one that is absent; names that one.
+    """
+    fields = None if isinstance(given, model) else _fields_of(given)
+    if fields is None:
+        return given
+    known = {name: fields[name] for name in fields if name in model.model_fields}
+    extra = {name: value for name, value in fields.items() if name not in model.model_fields}
+    absent = [name for name in model.model_fields if name not in known]
+    for name in extra:
+        right = nearest_name(name, absent, likeness=MISSPELT)
+        if right is not None:
+            raise ValueError(f"{where} has no field {name!r}; did you mean {right!r}?")
+    for name, inner in _NESTED.get(model, {}).items():
+        if name in known:
+            known[name] = _nested(known[name], inner, where=f"{where}.{name}")
+    if extra:
+        known["extra"] = {**(known.get("extra") or {}), **extra}
+    return known
+
+
+def _nested(given: object, model: type[UserFileModel], *, where: str) -> object:
+    if isinstance(given, list | tuple):
+        return [given_fields(each, model, where=f"{where}[{index}]") for index, each in enumerate(given)]
+    return given_fields(given, model, where=where)
+
+
+def _fields_of(given: object) -> dict[str, Any] | None:
+    """One level only: what is nested is looked at with the model that reads it."""
+    if isinstance(given, Mapping):
+        return {str(name): value for name, value in given.items()}
+    if isinstance(given, BaseModel):
+        return dict(given)
+    if dataclasses.is_dataclass(given) and not isinstance(given, type):
+        return {field.name: getattr(given, field.name) for field in dataclasses.fields(given)}
+    return None
+
+
+def _with_default(fields: object, name: str, value: object) -> object:
+    if isinstance(fields, dict) and fields.get(name) is None:
+        return {**fields, name: value}
+    if isinstance(fields, ScenePlan) and getattr(fields, name) is None:
+        return fields.model_copy(update={name: value})
+    return fields
+
+
+def _lacks_number(scene: object) -> bool:
+    number = scene.get("scene_number") if isinstance(scene, dict) else getattr(scene, "scene_number", None)
+    return number is None

@@ -1,0 +1,28 @@
+"""What a context may cost, in tokens and in seconds: the settings of the memory context chain, told once."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from novelgen.selection.weights import DEFAULT_WEIGHTS, NeedQuotas, SelectionWeights
+
+
+class ContextSettings(BaseModel):
+    """Budgets, deadlines and weights of a context; a program's own settings may extend them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    memory_budget: int = Field(default=2000, ge=0, le=1_000_000, description="Tokens for relevant_memories.")
+    state_budget: int = Field(default=600, ge=0, le=1_000_000, description="Tokens for entity_states.")
+    timeline_budget: int = Field(default=400, ge=0, le=1_000_000, description="Tokens for timeline_context.")
+    max_states: int = Field(default=20, ge=0, le=200)
+    context_window: int = Field(default=2, ge=0, le=100, description="Chapters around in the timeline.")
+    candidates_per_query: int = Field(
+        default=200, ge=1, le=1000, description="Found per query and retriever; the budget takes the best."
+    )
+    tool_timeout_s: float = Field(default=8.0, gt=0, le=600, description="Deadline of each retrieval tool.")
+    chain_timeout_s: float = Field(default=10.0, gt=0, le=3600, description="Budget without the model.")
+    quotas: NeedQuotas = NeedQuotas()
+    weights: SelectionWeights = Field(
+        default=DEFAULT_WEIGHTS, description="What each part of the choice counts."
+    )

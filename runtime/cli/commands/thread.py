@@ -1,0 +1,168 @@
+"""`novelgen thread`, which was `novelgen loop` and still answers to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from runtime.cli.labels import place_text
+from runtime.cli.opening import opened_project, story_labels
+from runtime.cli.output import print_json, print_pairs, print_result, print_table
+from runtime.cli.parameters import (
+    COUNT,
+    CliSession,
+    CommandGroup,
+    as_of_option,
+    from_option,
+    json_option,
+    project_argument,
+)
+
+if TYPE_CHECKING:
+    from novelgen.models.position import StoryPosition
+    from novelgen.models.state import LoopStatus
+
+
+@click.group(cls=CommandGroup)
+def thread() -> None:
+    """Look at open threads; add, move and end them.
+
+    A thread is what the story has promised and not yet paid.
+    """
+
+
+@thread.command("list", epilog="\b\nExample:\n  novelgen thread list my-novel --as-of 9:1 --due 5")
+@project_argument
+@click.option(
+    "--status",
+    "statuses",
+    type=click.Choice(["open", "advanced", "resolved", "abandoned"]),
+    multiple=True,
+    help="Only these.  [default: open, advanced]",
+)
+@click.option("--due", type=COUNT, help="At most so many, those first that wait longest and weigh most.")
+@as_of_option
+@json_option
+@click.pass_obj
+def list_command(
+    session: CliSession,
+    project: str,
+    statuses: tuple[LoopStatus, ...],
+    due: int | None,
+    as_of: StoryPosition | None,
+    as_json: bool,
+) -> None:
+    """List the threads that wait for an answer."""
+    from runtime.services.threads import due_threads, list_threads
+
+    with opened_project(session, project) as stores:
+        if due is None:
+            found = list_threads(stores, project, statuses=statuses, as_of=as_of)
+        else:
+            found = due_threads(stores, project, limit=due, as_of=as_of)
+        labels = story_labels(stores, project)
+    if as_json:
+        print_json(found)
+        return
+    rows = [
+        (
+            each.loop_id,
+            labels.value(each.status),
+            each.importance,
+            "" if each.chapter_index is None else place_text(each.chapter_index, each.scene_index, labels),
+            each.age_scenes,
+            each.description,
+        )
+        for each in found
+    ]
+    headings = (labels.entity_id, labels.status, labels.importance, labels.place, "age", labels.text)
+    print_table(headings, rows, wide=5)
+
+
+@thread.command(epilog="\b\nExample:\n  novelgen thread show my-novel OL3")
+@project_argument
+@click.argument("thread_id", metavar="THREAD")
+@as_of_option
+@json_option
+@click.pass_obj
+def show(
+    session: CliSession, project: str, thread_id: str, as_of: StoryPosition | None, as_json: bool
+) -> None:
+    """Show a thread as it stands."""
+    from runtime.services.threads import get_thread
+
+    with opened_project(session, project) as stores:
+        found = get_thread(stores, project, thread_id=thread_id, as_of=as_of)
+    if as_json:
+        print_json(found)
+        return
+    pairs = found.model_dump(exclude={"related_entities"})
+    print_pairs({**pairs, "related": ", ".join(found.related_entities)})
+
+
+@thread.command(
+    epilog='\b\nExample:\n  novelgen thread add my-novel "Who lit the lamp?" --importance high --character Ada'
+)
+@project_argument
+@click.argument("description")
+@click.option(
+    "--category", default="", help="mystery, relationship, goal, threat, promise, …  [default: none]"
+)
+@click.option(
+    "--importance",
+    type=click.Choice(["low", "medium", "high", "critical"]),
+    default="medium",
+    show_default=True,
+    help="How much it weighs.",
+)
+@click.option("--character", "characters", multiple=True, help="Whom it is about; may be given repeatedly.")
+@click.option("--location", "locations", multiple=True, help="Which place; may be given repeatedly.")
+@click.option("--item", "items", multiple=True, help="Which thing; may be given repeatedly.")
+@from_option
+@json_option
+@click.pass_obj
+def add(session: CliSession, project: str, as_json: bool, **fields: Any) -> None:
+    """Plant a thread."""
+    from runtime.services.threads import add_thread
+
+    with opened_project(session, project) as stores:
+        added = add_thread(stores, project, **fields)
+    print_result(added, f"added {added.loop_id}", as_json=as_json)
+
+
+@thread.command(
+    epilog='\b\nExamples:\n  novelgen thread edit my-novel OL3 --advance "A second light is seen"\n'
+    '  novelgen thread edit my-novel OL3 --resolve "Ada lit it"'
+)
+@project_argument
+@click.argument("thread_id", metavar="THREAD")
+@click.option("--advance", help="It moved: what happened.")
+@click.option("--resolve", help="It was answered: how.")
+@click.option("--abandon", help="It was dropped: why.")
+@from_option
+@json_option
+@click.pass_obj
+def edit(
+    session: CliSession,
+    project: str,
+    thread_id: str,
+    advance: str | None,
+    resolve: str | None,
+    abandon: str | None,
+    start: StoryPosition | None,
+    as_json: bool,
+) -> None:
+    """Move or end a thread; give one of --advance, --resolve and --abandon."""
+    from runtime.services.threads import abandon_thread, advance_thread, resolve_thread
+
+    if sum(each is not None for each in (advance, resolve, abandon)) != 1:
+        raise click.UsageError("what becomes of the thread? give one of --advance, --resolve and --abandon")
+    with opened_project(session, project) as stores:
+        if advance is not None:
+            edited = advance_thread(stores, project, thread_id=thread_id, note=advance, start=start)
+        elif resolve is not None:
+            edited = resolve_thread(stores, project, thread_id=thread_id, summary=resolve, start=start)
+        else:
+            edited = abandon_thread(stores, project, thread_id=thread_id, summary=abandon or "", start=start)
+    print_result(edited, f"{thread_id} is {edited.status}", as_json=as_json)

@@ -1,0 +1,232 @@
+"""What users do with contradictions of a stored story: look at them, waive them, settle them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from novelgen.errors import UserInputError
+from novelgen.models.position import StoryPosition
+from novelgen.models.record import RecordedStateChange, SceneRecord
+from novelgen.models.state import StateChange
+from novelgen.records.conflicts import ACTING_ATTRIBUTES, Conflict, ConflictSource, SceneFacts, find_conflicts
+from novelgen.records.supersession import split_slot
+from novelgen.records.vital_status import is_death
+from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.ingest.scene_writes import replace_stored_scene
+from runtime.storage.records import MemoryFilter
+from runtime.storage.unit import UnitOfWork
+from runtime.stores import MemoryStores
+
+Side = Literal["first", "second"]
+
+WAIVED_SETTING = "waived_conflicts"
+"""Key of the project's stored settings: conflict id to the author's note."""
+
+
+class ListedConflict(BaseModel):
+    """A conflict, and whether the author means it to be so."""
+
+    conflict: Conflict
+    is_waived: bool = False
+    note: str = ""
+
+
+def list_conflicts(
+    stores: MemoryStores, project_id: str, *, with_waived: bool = False
+) -> list[ListedConflict]:
+    """Find what contradicts itself in a stored story.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        with_waived: Whether to list what the author waived, too.
+
+    Returns:
+        Conflicts in story order of their second side.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        DatabaseError: When the database fails.
+    """
+    with stores.database(project_id).read() as unit:
+        found, waived = _found(unit), _waived(unit)
+    listed = [
+        ListedConflict(
+            conflict=each, is_waived=each.conflict_id in waived, note=waived.get(each.conflict_id, "")
+        )
+        for each in found
+    ]
+    return [each for each in listed if with_waived or not each.is_waived]
+
+
+def waive_conflict(stores: MemoryStores, project_id: str, *, conflict_id: str, note: str = "") -> Conflict:
+    """Mark a conflict as meant by the author; it stays waived for as long as both sides say the same.
+
+    Raises:
+        UserInputError: When no such conflict is found.
+    """
+    with stores.database(project_id).write() as unit:
+        conflict = _require(unit, project_id, conflict_id)
+        settings = unit.projects.require().settings
+        waived = {**_waived(unit), conflict_id: note}
+        unit.projects.update(settings={**settings, WAIVED_SETTING: waived})
+    return conflict
+
+
+class SettledConflict(BaseModel):
+    """A conflict that was settled, and what was done about it."""
+
+    conflict: Conflict
+    done: str
+    indexing: IndexingResult = Field(default_factory=IndexingResult)
+
+
+def settle_conflict(
+    stores: MemoryStores, project_id: str, *, conflict_id: str, keep: Side
+) -> SettledConflict:
+    """Let one side of a conflict hold, by the author's word.
+
+    Of two values the kept one is stated in the other side's scene. Where the dead act, keeping the act states in
+    the scene of the death that the character lives; keeping the death takes the character out of the record of
+    the scene of the act, which is the author's record from then on.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        conflict_id: The conflict.
+        keep: The side that is true.
+
+    Raises:
+        UserInputError: When no such conflict is found, no side settles it, or the scene of the act has no record.
+    """
+    with stores.database(project_id).write() as unit:
+        conflict = _require(unit, project_id, conflict_id)
+        slot = split_slot(conflict.subject)
+        if conflict.kind == "slot_value" and slot is not None:
+            done = _one_value(unit, conflict, slot, keep)
+        elif conflict.kind == "dead_acts" and keep == "second":
+            done = _lives(unit, project_id, conflict)
+        elif conflict.kind == "dead_acts":
+            done = _does_not_act(stores, unit, project_id, conflict)
+        else:
+            raise UserInputError(
+                f"conflict {conflict.conflict_id!r} is not about one value; {_by_hand(project_id, conflict)}"
+            )
+    return SettledConflict(conflict=conflict, done=done, indexing=drain_outbox(stores, project_id))
+
+
+def _require(unit: UnitOfWork, project_id: str, conflict_id: str) -> Conflict:
+    found = {each.conflict_id: each for each in _found(unit)}
+    if conflict_id not in found:
+        raise UserInputError(
+            f"no conflict {conflict_id!r} in project {project_id!r}; list them with "
+            f"`novelgen conflicts list {project_id}`"
+        )
+    return found[conflict_id]
+
+
+def _found(unit: UnitOfWork) -> list[Conflict]:
+    unit.projects.require()
+    told = MemoryFilter(content_types=["memory"], unconsolidated=True)
+    memories = unit.memories.list_matching(told)
+    scenes = [
+        SceneFacts(
+            scene_id=scene.scene_id,
+            chapter_index=scene.chapter_index,
+            scene_index=scene.scene_index,
+            story_time=scene.story_time,
+            participants=scene.participants,
+        )
+        for scene in unit.scenes.list_as_of()
+    ]
+    return find_conflicts(
+        scenes,
+        unit.states.changes_of(),
+        [stored.chunk for stored in memories],
+        entities=[stored.entity for stored in unit.entities.list_all()],
+    )
+
+
+def _waived(unit: UnitOfWork) -> dict[str, str]:
+    return dict(unit.projects.require().settings.get(WAIVED_SETTING, {}))
+
+
+def _one_value(unit: UnitOfWork, conflict: Conflict, slot: tuple[str, str], keep: Side) -> str:
+    true, corrected = conflict.first, conflict.second
+    if keep == "second":
+        true, corrected = corrected, true
+    _state(unit, slot, true.value, corrected)
+    return f"{conflict.subject} is now {true.says!r} in both scenes"
+
+
+def _lives(unit: UnitOfWork, project_id: str, conflict: Conflict) -> str:
+    character, place = conflict.subject, _place(conflict.first)
+    stated = [
+        change.attribute
+        for change in unit.states.changes_of([character])
+        if (change.chapter_index, change.scene_index) == (place.chapter_index, place.scene_index)
+        and is_death(change.attribute, change.value)
+    ]
+    is_chinese = unit.projects.require().language.startswith("zh")
+    for attribute in dict.fromkeys(stated or ["status"]):
+        value = True if attribute == "alive" else "活着" if is_chinese else "alive"
+        _state(unit, (character, attribute), value, conflict.first)
+    return (
+        f"{character} lives after scene {place}; memories that tell of the death stay, "
+        f"see `novelgen record show {project_id} {place}`"
+    )
+
+
+def _does_not_act(stores: MemoryStores, unit: UnitOfWork, project_id: str, conflict: Conflict) -> str:
+    character, place = conflict.subject, _place(conflict.second)
+    scene = unit.scenes.require(place)
+    if scene.record is None:
+        raise UserInputError(
+            f"scene {place} has no record from which {character} could be taken; {_by_hand(project_id, conflict)}"
+        )
+    record = _without_acts(scene.record, character)
+    corrected = scene.model_copy(update={"record": record, "record_origin": "author"})
+    replace_stored_scene(unit, corrected, settings=stores.settings.memory.ingest, created_at=stores.clock())
+    return (
+        f"{character} is out of scene {place}, which now has your record; memories that tell of {character} there "
+        f"stay, see `novelgen record show {project_id} {place}`"
+    )
+
+
+def _without_acts(record: SceneRecord, character: str) -> SceneRecord:
+    """The record without the character on stage, and without what only the living take on."""
+    changes: list[RecordedStateChange] = []
+    for change in record.state_changes:
+        kept = change.changes
+        if change.entity_id == character:
+            kept = {name: value for name, value in kept.items() if name not in ACTING_ATTRIBUTES}
+        if kept:
+            changes.append(change.model_copy(update={"changes": kept}))
+    present = [each for each in record.characters_present if each != character]
+    return record.model_copy(update={"characters_present": present, "state_changes": changes})
+
+
+def _state(unit: UnitOfWork, slot: tuple[str, str], value: object, scene: ConflictSource) -> None:
+    stored = unit.entities.get(slot[0])
+    change = StateChange(
+        entity_id=slot[0],
+        entity_type=stored.entity.entity_type if stored else "character",
+        attribute=slot[1],
+        value=value,
+        chapter_index=scene.chapter_index,
+        scene_index=scene.scene_index,
+    )
+    unit.states.append([change])
+
+
+def _by_hand(project_id: str, conflict: Conflict) -> str:
+    return (
+        f"correct the scene with `novelgen record edit {project_id} {_place(conflict.second)}`, or, where it is "
+        f"meant so, say `novelgen conflicts waive {project_id} {conflict.conflict_id}`"
+    )
+
+
+def _place(source: ConflictSource) -> StoryPosition:
+    return StoryPosition(source.chapter_index, source.scene_index)

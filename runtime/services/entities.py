@@ -1,0 +1,534 @@
+"""What users do with entities: look at them, add and edit them, merge and split them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from pydantic import BaseModel, Field, ValidationError
+
+from novelgen.errors import UserInputError
+from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION, Entity, EntityAlias, EntityType
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.profiles import PROFILE_MODELS, STATE_MODELS, profile_of
+from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot, StateChange
+from novelgen.names.normalise import name_key
+from novelgen.rendering.labels import labels_for
+from runtime.ingest.entities import store_entities_in
+from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.services.references import known_entities, place_name, place_of_statement, resolved_entity
+from runtime.storage.entity.merges import EntityChange
+from runtime.storage.unit import UnitOfWork
+from runtime.stores import MemoryStores
+
+_OWN_FIELDS = ("name", "role", "description")
+_NAME_FIELDS = ("aliases", "alias", TRANSLATION, ALIAS_TRANSLATIONS)
+_PLACE_FIELDS = ("first_chapter", "first_scene", "name_first_chapter", "name_first_scene")
+
+
+MIN_LIKENESS = 0.75
+"""A name as like to a field as this is taken for a slip of the pen."""
+
+
+class EntityCard(BaseModel):
+    """An entity and how it stands at the position that was read."""
+
+    entity: Entity
+    state: EntityStateSnapshot | None = Field(default=None, description="None: nothing is known of it yet.")
+
+
+class AddedEntity(BaseModel):
+    """An entity that was added."""
+
+    entity: Entity
+    holds_after: str | None = Field(
+        description="Scene after which it is known, such as 2:2; None: from the start."
+    )
+
+
+class EditedEntity(BaseModel):
+    """An entity that was changed."""
+
+    entity: Entity
+    updated_fields: list[str] = Field(description="Fields and attributes in the order given.")
+    attributes: list[str] = Field(description="Those of them that are attributes of its state.")
+    holds_after: str | None = Field(
+        description="Scene after which the attributes hold; None: from the start, or there are none."
+    )
+
+
+class EntityChangeResult(BaseModel):
+    """A merge or a split, or one that was undone."""
+
+    change: EntityChange
+    entity: Entity | None = Field(description="Who stayed; None when it is gone.")
+    other: Entity | None = Field(description="Who was merged, or came out.")
+    indexing: IndexingResult = Field(default_factory=IndexingResult)
+
+
+def list_entities(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    entity_type: EntityType | None = None,
+    as_of: StoryPosition | None = None,
+) -> list[Entity]:
+    """List entities as the story has shown them before a position.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        entity_type: Only entities of this type; None means all.
+        as_of: The position; None means all entities, whole.
+
+    Returns:
+        Entities in order of id.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+    """
+    with stores.database(project_id).read() as unit:
+        known = known_entities(unit, as_of)
+    return [each for each in known if entity_type is None or each.entity_type == entity_type]
+
+
+def entity_names(
+    stores: MemoryStores, project_id: str, *, as_of: StoryPosition | None = None
+) -> dict[str, str]:
+    """Return the display names of all entities by id; see `list_entities`."""
+    return {each.entity_id: each.name for each in list_entities(stores, project_id, as_of=as_of)}
+
+
+def get_entity(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    name: str,
+    entity_type: EntityType | None = None,
+    as_of: StoryPosition | None = None,
+) -> EntityCard:
+    """Return an entity and its state.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        name: Its id, name or alias.
+        entity_type: Only an entity of this type is meant; None means any.
+        as_of: Position of the read; None means the end of the story.
+
+    Raises:
+        UnknownEntityError: When nobody bears the name by then, or several do; says who is near.
+    """
+    with stores.database(project_id).read() as unit:
+        entity = resolved_entity(name, known_entities(unit, as_of), entity_type)
+        states = unit.states.snapshots([entity.entity_id], as_of=as_of or END_OF_STORY)
+    return EntityCard(entity=entity, state=next(iter(states), None))
+
+
+def has_scenes(stores: MemoryStores, project_id: str) -> bool:
+    """Tell whether anything of the story is stored, so that it matters from where on something holds."""
+    with stores.database(project_id).read() as unit:
+        return bool(unit.scenes.list_as_of(last=1))
+
+
+def add_character(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    name: str,
+    role: str = "",
+    description: str = "",
+    traits: Sequence[str] = (),
+    goals: Sequence[str] = (),
+    start: StoryPosition | None = None,
+) -> AddedEntity:
+    """Add a character; its goals become part of its state.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        name: Its name.
+        role: protagonist, antagonist, supporting or minor.
+        description: Who it is.
+        traits: Core traits.
+        goals: What it wants at first.
+        start: It is known on entering this position; None means after the last stored scene.
+
+    Raises:
+        UserInputError: When a character bears the name already.
+    """
+    profile: dict[str, Any] = {}
+    if traits:
+        profile["personality"] = {"core_traits": list(traits)}
+    if goals:
+        profile["current_state"] = {"goals": list(goals)}
+    fields = {"name": name, "role": role, "description": description, "profile": profile}
+    state = {"goals": list(goals)} if goals else {}
+    return _add(stores, project_id, "character", fields, state=state, as_of=start or END_OF_STORY)
+
+
+def add_location(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    name: str,
+    description: str = "",
+    atmosphere: str | None = None,
+    features: Sequence[str] = (),
+    start: StoryPosition | None = None,
+) -> AddedEntity:
+    """Add a location.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        name: Its name.
+        description: What it is.
+        atmosphere: Its mood.
+        features: What is notable there.
+        start: It is known on entering this position; None means after the last stored scene.
+
+    Raises:
+        UserInputError: When a location bears the name already.
+    """
+    profile: dict[str, Any] = {"atmosphere": atmosphere} if atmosphere else {}
+    if features:
+        profile["features"] = list(features)
+    fields = {"name": name, "description": description, "profile": profile}
+    return _add(stores, project_id, "location", fields, state={}, as_of=start or END_OF_STORY)
+
+
+def edit_entity(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    name: str,
+    changes: Mapping[str, Any],
+    attributes: Mapping[str, Any] | None = None,
+    entity_type: EntityType | None = None,
+    start: StoryPosition | None = None,
+) -> EditedEntity:
+    """Change fields of an entity's card and profile, and attributes of its state.
+
+    Nested fields of the profile are merged. `alias` adds one name, `aliases` replaces all of them;
+    `first_chapter` and `first_scene` say where the story first shows the entity; `current_state` is how the
+    story finds it at its start. None of these becomes a fact of the story. Every other name is an attribute of
+    the state, which does, unless it looks like a misspelt field.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        name: Its id, name or alias.
+        changes: Fields and attributes to their new values; None clears an attribute.
+        attributes: Attributes of the state, whatever their names look like.
+        entity_type: Only an entity of this type is meant; None means any.
+        start: Attributes hold on entering this position; None means after the last stored scene.
+
+    Raises:
+        UnknownEntityError: When nobody bears the name, or several do.
+        UserInputError: When a name looks misspelt, a value does not fit, or nothing is to be changed.
+    """
+    if not changes and not attributes:
+        raise UserInputError("nothing to change; give a field and its value, such as role=minor")
+    with stores.database(project_id).write() as unit:
+        entity = resolved_entity(name, known_entities(unit, None), entity_type)
+        card = {field: value for field, value in changes.items() if is_card_field(entity, field)}
+        said = {field: value for field, value in changes.items() if field not in card}
+        _refuse_slips(unit, entity, said)
+        said |= attributes or {}
+        _require_fitting_attributes(entity, said)
+        changed = _changed_card(entity, card)
+        rescanned = _store(stores, unit, project_id, changed) if changed != entity else False
+        at = place_of_statement(unit, start or END_OF_STORY)
+        if said:
+            unit.states.append(_state_changes(changed, said, at))
+    if rescanned:
+        drain_outbox(stores, project_id)
+    return EditedEntity(
+        entity=changed,
+        updated_fields=[*changes, *(each for each in said if each not in changes)],
+        attributes=list(said),
+        holds_after=place_name(at) if said else None,
+    )
+
+
+def merge_entities(stores: MemoryStores, project_id: str, *, keep: str, gone: str) -> EntityChangeResult:
+    """Make one entity part of another: everything is re-linked, and it can be undone.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        keep: Who stays, by id, name or alias.
+        gone: Who becomes part of it.
+
+    Raises:
+        UnknownEntityError: When nobody bears a name, or several do.
+        UserInputError: When both are one, or of different types.
+    """
+    with stores.database(project_id).write() as unit:
+        known = known_entities(unit, None)
+        kept, merged = (resolved_entity(name, known) for name in (keep, gone))
+        change = unit.merges.merge(kept.entity_id, merged.entity_id)
+    return _followed(stores, project_id, change, entity=kept, other=merged)
+
+
+def split_entity(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    name: str,
+    new_name: str,
+    aliases: Sequence[str] = (),
+    scenes: Sequence[StoryPosition] = (),
+) -> EntityChangeResult:
+    """Take a new entity out of one: its names and scenes move, and it can be undone.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        name: Whom to split, by id, name or alias.
+        new_name: Display name of the new entity: an alias, or a new name.
+        aliases: More names of the new one.
+        scenes: Scenes that are only about the new one.
+
+    Raises:
+        UnknownEntityError: When nobody bears the name, or several do.
+        UserInputError: When nothing is to be split off, or a place names no scene.
+    """
+    places = [(place.chapter_index, place.scene_index) for place in scenes]
+    if any(None in place for place in places):
+        raise UserInputError("--scene needs chapter and scene, such as 3:2")
+    with stores.database(project_id).write() as unit:
+        entity = resolved_entity(name, known_entities(unit, None))
+        change = unit.merges.split(entity.entity_id, name=new_name, aliases=aliases, scenes=places)
+        new = unit.entities.get(change.other_id)
+    return _followed(stores, project_id, change, entity=entity, other=None if new is None else new.entity)
+
+
+def undo_entity_change(stores: MemoryStores, project_id: str, *, change_id: int) -> EntityChangeResult:
+    """Undo a merge or a split.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        change_id: Its number, which `list_entity_changes` tells.
+
+    Raises:
+        UserInputError: When there is none of that number, or something of it changed again since.
+    """
+    with stores.database(project_id).write() as unit:
+        change = unit.merges.undo(change_id)
+        entity, other = (unit.entities.get(each) for each in (change.entity_id, change.other_id))
+    return _followed(
+        stores,
+        project_id,
+        change,
+        entity=None if entity is None else entity.entity,
+        other=None if other is None else other.entity,
+    )
+
+
+def list_entity_changes(stores: MemoryStores, project_id: str) -> list[EntityChange]:
+    """List all merges and splits, the oldest first.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+    """
+    with stores.database(project_id).read() as unit:
+        return unit.merges.list_all()
+
+
+def is_card_field(entity: Entity, field: str) -> bool:
+    """Tell whether a field belongs to an entity's card or profile, and not to its state."""
+    return field in _card_fields(entity)
+
+
+def _followed(
+    stores: MemoryStores,
+    project_id: str,
+    change: EntityChange,
+    *,
+    entity: Entity | None,
+    other: Entity | None,
+) -> EntityChangeResult:
+    indexing = drain_outbox(stores, project_id)
+    return EntityChangeResult(change=change, entity=entity, other=other, indexing=indexing)
+
+
+def _add(
+    stores: MemoryStores,
+    project_id: str,
+    entity_type: EntityType,
+    fields: Mapping[str, Any],
+    *,
+    state: Mapping[str, Any],
+    as_of: StoryPosition,
+) -> AddedEntity:
+    with stores.database(project_id).write() as unit:
+        _refuse_taken_name(unit, fields["name"], entity_type, as_of)
+        at = place_of_statement(unit, as_of)
+        place = {"first_chapter": at.chapter_index, "first_scene": at.scene_index}
+        entity = Entity(
+            entity_id=unit.entities.next_id(entity_type),
+            entity_type=entity_type,
+            **fields,
+            **place,
+            **{f"name_{field}": value for field, value in place.items()},
+        )
+        rescanned = _store(stores, unit, project_id, entity)
+        unit.states.append(_state_changes(entity, state, at))
+    if rescanned:
+        drain_outbox(stores, project_id)
+    return AddedEntity(entity=entity, holds_after=place_name(at))
+
+
+def _store(stores: MemoryStores, unit: UnitOfWork, project_id: str, entity: Entity) -> bool:
+    """Store what an author or a planner said of an entity; tell whether stored scenes name it."""
+    result = store_entities_in(
+        unit,
+        project_id,
+        [entity],
+        origin="author",
+        settings=stores.settings.memory.ingest,
+        created_at=stores.clock(),
+    )
+    return bool(result.rescanned)
+
+
+def _refuse_taken_name(unit: UnitOfWork, name: str, entity_type: EntityType, as_of: StoryPosition) -> None:
+    shown = {entity.entity_id: entity for entity in known_entities(unit, as_of)}
+    for stored in unit.entities.list_all(entity_types=[entity_type]):
+        if name_key(name) not in map(name_key, stored.entity.names()):
+            continue
+        known = shown.get(stored.entity.entity_id)
+        if known is None or name_key(name) not in map(name_key, known.names()):
+            # What the story tells later is not told here, its ids neither.
+            raise UserInputError(f"the name {name!r} is taken; choose another one")
+        raise UserInputError(f"{entity_type} {known.entity_id} bears the name {name!r} already; use that id")
+
+
+def _card_fields(entity: Entity) -> dict[str, None]:
+    model_fields = [each for each in PROFILE_MODELS[entity.entity_type].model_fields if each != "extra"]
+    return dict.fromkeys([*_OWN_FIELDS, *_NAME_FIELDS, *_PLACE_FIELDS, *model_fields, *entity.profile])
+
+
+def _refuse_slips(unit: UnitOfWork, entity: Entity, said: Mapping[str, Any]) -> None:
+    """Refuse names that look like a misspelt field or attribute, which would become facts unnoticed."""
+    if not said:
+        return
+    fields = _card_fields(entity)
+    told = {change.attribute for change in unit.states.changes_of() if change.kind == "explicit"}
+    known = {*STATE_MODELS[entity.entity_type].model_fields, *labels_for("zh").attributes, *told}
+    known -= {"extra", PRESENCE_ATTRIBUTE}
+    for name in said:
+        near = [] if name in known else get_close_matches(name, [*fields, *known], n=1, cutoff=MIN_LIKENESS)
+        if near:
+            raise UserInputError(
+                f"{name!r} is no field of a {entity.entity_type}; did you mean {near[0]!r}? Fields are"
+                f" {', '.join(fields)}, and attributes of its state {', '.join(sorted(known))}; where you mean an"
+                f" attribute of this name, say --state {name}=VALUE"
+            )
+
+
+def _require_fitting_attributes(entity: Entity, said: Mapping[str, Any]) -> None:
+    fields = [field for field in said if is_card_field(entity, field) or field == PRESENCE_ATTRIBUTE]
+    if fields:
+        raise UserInputError(f"{fields[0]!r} is no attribute of a state; change it as a field")
+    model = STATE_MODELS[entity.entity_type]
+    try:
+        model.model_validate(
+            {name: value for name, value in said.items() if value is not None and name in model.model_fields}
+        )
+    except ValidationError as error:
+        raise _misfit(error) from error
+
+
+def _changed_card(entity: Entity, changes: Mapping[str, Any]) -> Entity:
+    card = dict(changes)
+    own = {name: card.pop(name) for name in _OWN_FIELDS if name in card}
+    if "aliases" in card:
+        own["aliases"] = _aliases(entity, card.pop("aliases"))
+    if "alias" in card:
+        listed = own.get("aliases", entity.aliases)
+        own["aliases"] = [
+            *listed,
+            *(each for each in _aliases(entity, card.pop("alias")) if each not in listed),
+        ]
+    own |= _first_shown(entity, {name: card.pop(name) for name in _PLACE_FIELDS if name in card})
+    _require_translations(card)
+    profile = _merged(entity.profile, card)
+    read = {
+        name: value
+        for name, value in profile.items()
+        if name in PROFILE_MODELS[entity.entity_type].model_fields
+    }
+    try:
+        profile_of(entity.entity_type, read)
+        return Entity.model_validate(entity.model_dump() | own | {"profile": profile})
+    except ValidationError as error:
+        raise _misfit(error) from error
+
+
+def _require_translations(card: Mapping[str, Any]) -> None:
+    if not isinstance(card.get(TRANSLATION, ""), str | Mapping):
+        raise UserInputError(f"{TRANSLATION} cannot be {card[TRANSLATION]!r}: write it as a text")
+    if not isinstance(card.get(ALIAS_TRANSLATIONS, {}), Mapping):
+        raise UserInputError(
+            f"{ALIAS_TRANSLATIONS} cannot be {card[ALIAS_TRANSLATIONS]!r}: write an object of alias to translation"
+        )
+
+
+def _first_shown(entity: Entity, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return where the story first shows an entity; its name goes with it where both were one place."""
+    if not given:
+        return {}
+    own, name = ("first_chapter", "first_scene"), ("name_first_chapter", "name_first_scene")
+    stated = {field: getattr(entity, field) for field in (*own, *name)}
+    if [stated[field] for field in own] == [stated[field] for field in name]:
+        stated |= {f"name_{field}": given[field] for field in own if field in given}
+    stated |= given
+    for chapter, scene in (own, name):
+        if stated[chapter] is None and scene not in given:
+            stated[scene] = None
+        # Refuses numbers out of bounds, and a scene without its chapter.
+        StoryPosition(stated[chapter], stated[scene])
+    return stated
+
+
+def _aliases(entity: Entity, given: Any) -> list[Any]:
+    known = {alias.alias: alias for alias in entity.aliases}
+    listed = given if isinstance(given, list) else [given]
+    return [
+        known.get(each, EntityAlias(alias=each)) if isinstance(each, str) and each else each
+        for each in listed
+    ]
+
+
+def _merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(old)
+    for name, value in new.items():
+        before = merged.get(name)
+        both = isinstance(before, Mapping) and isinstance(value, Mapping)
+        merged[name] = {**before, **value} if both else value  # type: ignore[dict-item]
+    return merged
+
+
+def _state_changes(entity: Entity, state: Mapping[str, Any], at: StoryPosition) -> list[StateChange]:
+    return [
+        StateChange(
+            entity_id=entity.entity_id,
+            entity_type=entity.entity_type,
+            attribute=attribute,
+            value=value,
+            chapter_index=at.chapter_index,
+            scene_index=at.scene_index,
+        )
+        for attribute, value in state.items()
+    ]
+
+
+def _misfit(error: ValidationError) -> UserInputError:
+    first = error.errors(include_url=False)[0]
+    field = ".".join(str(part) for part in first["loc"])
+    return UserInputError(f"{field} cannot be {first.get('input')!r}: {first['msg']}")

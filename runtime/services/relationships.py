@@ -1,0 +1,225 @@
+"""What users do with relationships: look at how characters stand to each other, add and change it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from novelgen.errors import UserInputError
+from novelgen.models.entity import Entity
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.record import RecordedRelationshipChange
+from novelgen.models.state import Relationship, RelationshipView
+from runtime.services.references import known_entities, place_of_statement, resolved_entity
+from runtime.stores import MemoryStores
+
+MAX_INTENSITY = 10
+DEFAULT_INTENSITY = 5
+
+
+class EditedRelationship(BaseModel):
+    """A relationship after a change."""
+
+    relationship: Relationship
+    is_changed: bool = Field(description="False: the change said nothing new.")
+
+
+def list_relationships(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    character: str | None = None,
+    status: str | None = None,
+    as_of: StoryPosition | None = None,
+) -> list[Relationship]:
+    """List how pairs of characters stand, in order of relationship id.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        character: Only pairs of this character, by id, name or alias.
+        status: Only pairs of this status.
+        as_of: Position of the read; None means the end of the story.
+
+    Raises:
+        UnknownEntityError: When nobody bears the character's name by then, or several do.
+    """
+    with stores.database(project_id).read() as unit:
+        known = known_entities(unit, as_of) if character else []
+        own_id = resolved_entity(character, known, "character").entity_id if character else None
+        return unit.relationships.list_as_of(as_of=as_of or END_OF_STORY, character_id=own_id, status=status)
+
+
+def relationships_of(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    character: str,
+    status: str | None = None,
+    as_of: StoryPosition | None = None,
+) -> list[RelationshipView]:
+    """List how one character stands to others, from its own side; else as `list_relationships`."""
+    with stores.database(project_id).read() as unit:
+        own_id = resolved_entity(character, known_entities(unit, as_of), "character").entity_id
+        found = unit.relationships.list_as_of(as_of=as_of or END_OF_STORY, character_id=own_id, status=status)
+    return [each.seen_by(own_id) for each in found]
+
+
+def get_relationship(
+    stores: MemoryStores, project_id: str, *, first: str, second: str, as_of: StoryPosition | None = None
+) -> Relationship:
+    """Return how two characters stand, with its history.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        first: One of the two, by id, name or alias.
+        second: The other one.
+        as_of: Position of the read; None means the end of the story.
+
+    Raises:
+        UnknownEntityError: When nobody bears a name by then, or several do.
+        UserInputError: When nothing is known of the two together.
+    """
+    with stores.database(project_id).read() as unit:
+        one, other = _pair(known_entities(unit, as_of), first, second)
+        found = unit.relationships.between(one, other, as_of=as_of or END_OF_STORY)
+    if found is None:
+        raise UserInputError(f"nothing is known of {one} and {other} together by then; add it first")
+    return found
+
+
+def add_relationship(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    first: str,
+    second: str,
+    relationship_type: str,
+    perspective_a: str = "",
+    perspective_b: str = "",
+    status: str = "neutral",
+    intensity: int = DEFAULT_INTENSITY,
+    dimensions: Mapping[str, int] | None = None,
+    start: StoryPosition | None = None,
+) -> Relationship:
+    """Add the relationship of two characters.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        first: One of the two, by id, name or alias.
+        second: The other one.
+        relationship_type: mentor-student, friends, rivals, family, …
+        perspective_a: How the first sees the second.
+        perspective_b: How the second sees the first.
+        status: close, strained, hostile, …
+        intensity: How much it matters, 0 to 10.
+        dimensions: Trust, respect, affection, fear and familiarity, as far as they are known.
+        start: It holds on entering this position; None means after the last stored scene.
+
+    Raises:
+        UnknownEntityError: When nobody bears a name by then, or several do.
+        UserInputError: When both are one, or they have a relationship already.
+    """
+    as_of = start or END_OF_STORY
+    with stores.database(project_id).write() as unit:
+        one, other = _pair(known_entities(unit, as_of), first, second)
+        known = unit.relationships.between(one, other, as_of=as_of)
+        if known is not None:
+            raise UserInputError(
+                f"{one} and {other} have relationship {known.relationship_id} already; use"
+                " relationship_update, or `novelgen relationship edit`"
+            )
+        change = RecordedRelationshipChange.model_validate(
+            {
+                "character_a": one,
+                "character_b": other,
+                "relationship_type": relationship_type,
+                "perspective_a": perspective_a,
+                "perspective_b": perspective_b,
+                "status": status,
+                "intensity": intensity,
+                "dimensions": dict(dimensions or {}),
+            }
+        )
+        at = place_of_statement(unit, as_of)
+        unit.relationships.append(change, at=at)
+        added = unit.relationships.between(one, other, as_of=as_of)
+    assert added is not None, "it was appended before the position at which it is read"
+    return added
+
+
+def edit_relationship(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    first: str,
+    second: str,
+    status: str | None = None,
+    event: str | None = None,
+    intensity: int | None = None,
+    dimensions: Mapping[str, int] | None = None,
+    scene_id: str | None = None,
+    start: StoryPosition | None = None,
+) -> EditedRelationship:
+    """Change the relationship of two characters, named in either order; what is not given stays as it is.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        first: One of the two, by id, name or alias.
+        second: The other one.
+        status: The new status.
+        event: What happened between them.
+        intensity: How much it matters now, 0 to 10.
+        dimensions: Those that changed.
+        scene_id: Scene in which it happened, as S001 or 3:2; None means the last one.
+        start: It holds on entering this position; None means after the last stored scene.
+
+    Raises:
+        UnknownEntityError: When nobody bears a name by then, or several do.
+        UnknownSceneError: When the scene is not stored before the position.
+        UserInputError: When they have no relationship, or nothing is to be changed.
+    """
+    changes = {"status": status, "event": event, "intensity": intensity}
+    given: dict[str, Any] = {name: value for name, value in changes.items() if value is not None}
+    if dimensions:
+        given["dimensions"] = dict(dimensions)
+    if not given:
+        raise UserInputError("nothing to update: give status, event or intensity")
+    as_of = start or END_OF_STORY
+    with stores.database(project_id).write() as unit:
+        one, other = _pair(known_entities(unit, as_of), first, second)
+        known = unit.relationships.between(one, other, as_of=as_of)
+        if known is None:
+            raise UserInputError(
+                f"{one} and {other} have no relationship yet; create it first: relationship_create, or"
+                " `novelgen relationship add`"
+            )
+        at = place_of_statement(unit, as_of, scene_id=scene_id)
+        is_changed = event is not None or _differs(known, given)
+        if is_changed:
+            change = RecordedRelationshipChange.model_validate(
+                {"character_a": one, "character_b": other, **given}
+            )
+            unit.relationships.append(change, at=at)
+            known = unit.relationships.between(one, other, as_of=as_of) or known
+    return EditedRelationship(relationship=known, is_changed=is_changed)
+
+
+def _pair(known: Sequence[Entity], first: str, second: str) -> tuple[str, str]:
+    one, other = (resolved_entity(name, known, "character").entity_id for name in (first, second))
+    if one == other:
+        raise UserInputError(f"a relationship needs two characters, but both are {one!r}")
+    return one, other
+
+
+def _differs(known: Relationship, given: Mapping[str, Any]) -> bool:
+    dimensions = {**known.dimensions, **given.get("dimensions", {})}
+    standing = {name: value for name, value in given.items() if name != "dimensions"}
+    return dimensions != known.dimensions or any(
+        getattr(known, name) != value for name, value in standing.items()
+    )

@@ -1,0 +1,51 @@
+"""Searching what the story has established, by meaning and by words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from novelgen.models.memory import ContentType, StoryMemoryChunk
+from novelgen.models.position import StoryPosition
+from runtime.memory_tools import DEFAULT_TOP_K, StoryMemoryTools
+from runtime.services.indexing import await_index
+from runtime.stores import MemoryStores
+
+
+def search_memories(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    query: str,
+    entities: Sequence[str] = (),
+    content_type: ContentType | None = None,
+    tags: Sequence[str] = (),
+    top_k: int = DEFAULT_TOP_K,
+    as_of: StoryPosition | None = None,
+) -> list[StoryMemoryChunk]:
+    """Return the memories that fit a query, best first.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        query: What to look for, in the story's language.
+        entities: Only memories of one of these entities: ids, names or aliases.
+        content_type: Only this kind.
+        tags: Only memories with one of these tags.
+        top_k: At most so many.
+        as_of: Only what lies strictly before this position; None means all that is stored.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        UserInputError: When the query is empty.
+        StoreError: When no retriever could answer.
+    """
+    await_index(stores, project_id)
+    return StoryMemoryTools(stores).search_story_memory(
+        project_id,
+        query,
+        entities=list(entities) or None,
+        content_type=content_type,
+        tags=list(tags) or None,
+        top_k=top_k,
+        as_of=as_of,
+    )

@@ -1,0 +1,218 @@
+"""What users do with threads, the questions and promises that a story leaves open: look, plant, move, end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from novelgen.errors import UserInputError
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, RecordedLoopResolution
+from novelgen.models.state import LoopImportance, LoopStatus, OpenLoop
+from runtime.services.references import MAX_LISTED, known_entities, place_of_statement, resolved_ids
+from runtime.storage.unit import UnitOfWork
+from runtime.stores import MemoryStores
+
+WAITING: tuple[LoopStatus, ...] = ("open", "advanced")
+"""Statuses of threads that wait for an answer."""
+
+DEFAULT_DUE = 10
+
+
+def list_threads(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    statuses: Sequence[LoopStatus] = WAITING,
+    as_of: StoryPosition | None = None,
+) -> list[OpenLoop]:
+    """List threads in the order in which they were planted.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        statuses: Only those of these statuses.
+        as_of: Position of the read; None means the end of the story.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+    """
+    with stores.database(project_id).read() as unit:
+        return unit.loops.list_as_of(as_of=as_of or END_OF_STORY, statuses=statuses or WAITING)
+
+
+def due_threads(
+    stores: MemoryStores, project_id: str, *, limit: int = DEFAULT_DUE, as_of: StoryPosition | None = None
+) -> list[OpenLoop]:
+    """List the waiting threads that are most due, by weight times age in scenes.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        limit: At most so many.
+        as_of: Position of the read; None means the end of the story.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+    """
+    with stores.database(project_id).read() as unit:
+        return unit.loops.due(as_of=as_of or END_OF_STORY, limit=limit)
+
+
+def get_thread(
+    stores: MemoryStores, project_id: str, *, thread_id: str, as_of: StoryPosition | None = None
+) -> OpenLoop:
+    """Return a thread as it stands at a position.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        thread_id: Its id, such as OL3.
+        as_of: Position of the read; None means the end of the story.
+
+    Raises:
+        UserInputError: When it is not planted by then.
+    """
+    with stores.database(project_id).read() as unit:
+        return _required(unit, project_id, thread_id, as_of or END_OF_STORY)
+
+
+def add_thread(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    description: str,
+    category: str = "",
+    importance: LoopImportance = "medium",
+    characters: Sequence[str] = (),
+    locations: Sequence[str] = (),
+    items: Sequence[str] = (),
+    scene_id: str | None = None,
+    start: StoryPosition | None = None,
+) -> OpenLoop:
+    """Plant a thread.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        description: The question or promise that the story leaves open.
+        category: mystery, relationship, goal, threat, promise, …
+        importance: How much it weighs.
+        characters: Whom it is about, by id, name or alias.
+        locations: Which places.
+        items: Which things.
+        scene_id: Scene in which it is planted, as S001 or 3:2; None means the last one.
+        start: It waits on entering this position; None means after the last stored scene.
+
+    Raises:
+        UnknownEntityError: When nobody bears the name of a related entity by then.
+        UnknownSceneError: When the scene is not stored before the position.
+        UserInputError: When the description is empty.
+    """
+    if not description.strip():
+        raise UserInputError("the description is empty; write what the story leaves open")
+    as_of = start or END_OF_STORY
+    with stores.database(project_id).write() as unit:
+        known = known_entities(unit, as_of)
+        thread = RecordedLoop(
+            id=unit.loops.next_id(),
+            category=category,
+            description=description,
+            importance=importance,
+            related_characters=resolved_ids(characters, known, "character"),
+            related_locations=resolved_ids(locations, known, "location"),
+            related_items=resolved_ids(items, known, "item"),
+        )
+        at = place_of_statement(unit, as_of, scene_id=scene_id)
+        unit.loops.append(thread, at=at)
+        return _required(unit, project_id, thread.id, as_of)
+
+
+def advance_thread(
+    stores: MemoryStores, project_id: str, *, thread_id: str, note: str, start: StoryPosition | None = None
+) -> OpenLoop:
+    """Say that a thread moved, and return it as it stands then.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        thread_id: Its id.
+        note: What happened.
+        start: It holds on entering this position; None means after the last stored scene.
+
+    Raises:
+        UserInputError: When the thread is not planted by then.
+    """
+    as_of = start or END_OF_STORY
+    with stores.database(project_id).write() as unit:
+        _required(unit, project_id, thread_id, as_of)
+        at = place_of_statement(unit, as_of)
+        unit.loops.append(RecordedLoopAdvance(id=thread_id, note=note), at=at)
+        return _required(unit, project_id, thread_id, as_of)
+
+
+def resolve_thread(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    thread_id: str,
+    summary: str,
+    scene_id: str | None = None,
+    start: StoryPosition | None = None,
+) -> OpenLoop:
+    """Say that a thread was answered, and return it as it stands then.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        thread_id: Its id.
+        summary: How it was answered.
+        scene_id: Scene in which it was, as S001 or 3:2; None means the last one.
+        start: It holds on entering this position; None means after the last stored scene.
+
+    Raises:
+        UnknownSceneError: When the scene is not stored before the position.
+        UserInputError: When no such thread waits.
+    """
+    ending = RecordedLoopResolution(id=thread_id, resolution_summary=summary)
+    return _end(stores, project_id, ending, scene_id, start or END_OF_STORY)
+
+
+def abandon_thread(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    thread_id: str,
+    summary: str,
+    scene_id: str | None = None,
+    start: StoryPosition | None = None,
+) -> OpenLoop:
+    """Say that a thread was dropped without an answer, and why; else as `resolve_thread`."""
+    ending = RecordedLoopResolution(id=thread_id, resolution_summary=summary, abandoned=True)
+    return _end(stores, project_id, ending, scene_id, start or END_OF_STORY)
+
+
+def _end(
+    stores: MemoryStores,
+    project_id: str,
+    ending: RecordedLoopResolution,
+    scene_id: str | None,
+    as_of: StoryPosition,
+) -> OpenLoop:
+    with stores.database(project_id).write() as unit:
+        thread = unit.loops.get(ending.id, as_of=as_of)
+        if thread is None or thread.status not in WAITING:
+            waiting = unit.loops.list_as_of(as_of=as_of)
+            listed = ", ".join(f"{each.loop_id} ({each.description})" for each in waiting[:MAX_LISTED])
+            raise UserInputError(f"no thread {ending.id!r} is open; open are {listed or 'none'}")
+        at = place_of_statement(unit, as_of, scene_id=scene_id)
+        unit.loops.append(ending, at=at)
+        return _required(unit, project_id, ending.id, as_of)
+
+
+def _required(unit: UnitOfWork, project_id: str, thread_id: str, as_of: StoryPosition) -> OpenLoop:
+    thread = unit.loops.get(thread_id, as_of=as_of)
+    if thread is None:
+        raise UserInputError(
+            f"no thread {thread_id!r} is planted by then; list them with `novelgen thread list {project_id}`"
+        )
+    return thread

@@ -1,0 +1,91 @@
+"""What users do to carry a story between projects and machines: export it, import it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from novelgen.errors import UnknownProjectError
+from runtime.stores import MemoryStores
+from runtime.transfer import exporting
+from runtime.transfer.importing import SourceImport, import_source
+
+Progress = Callable[[int, int], Any]
+
+
+class ProjectExport(BaseModel):
+    """What an export wrote."""
+
+    folder: Path = Field(description="The folder that holds the memory.")
+    files: list[Path]
+
+
+def export_project(stores: MemoryStores, project_id: str, *, folder: Path) -> ProjectExport:
+    """Write everything that a project holds to `memory/` in a folder; an import reads it back without loss.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        folder: Is created when absent; it must not hold a `memory` with anything in it.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        UserInputError: When there is something in `memory` already.
+        ContextWriteError: When a file cannot be written.
+    """
+    files = exporting.export_project(stores, project_id, folder)
+    return ProjectExport(folder=folder / exporting.MEMORY_FOLDER, files=files)
+
+
+def import_project(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    source: Path,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> SourceImport:
+    """Import a path into a project, which is created when there is none; nothing stored is changed.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        source: A folder with a memory, a project folder of novel-gen, or a manuscript (.txt, .md, .epub, .docx).
+        dry_run: Only tell what would happen.
+        progress: Called after each scene with the scenes done and the scenes in all.
+
+    Raises:
+        InvalidFileError: When the source is none of these, or a file is wrong.
+        UserInputError: When ids mean somebody else in the project.
+        DatabaseError: When the database fails; an import can be repeated.
+    """
+    return import_source(stores, source, project_id=project_id, dry_run=dry_run, progress=progress)
+
+
+def would_mix_stories(stores: MemoryStores, project_id: str, *, source: Path) -> bool:
+    """Tell whether an import would add to a project that holds a story, and none of what is imported.
+
+    An import that was interrupted and is repeated, or one that brings further chapters, finds scenes of its
+    own there; one into the wrong project finds none.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        source: As for `import_project`.
+
+    Raises:
+        InvalidFileError: As `import_project`.
+    """
+    try:
+        with stores.database(project_id).read() as unit:
+            has_story = bool(unit.scenes.list_as_of(last=1))
+    except UnknownProjectError:
+        return False
+    if not has_story:
+        return False
+    preview = import_project(stores, project_id, source=source, dry_run=True).preview
+    is_own = bool(preview.same_scenes or preview.same_entities)
+    return bool(preview.new_scenes or preview.new_entities) and not is_own

@@ -1,0 +1,97 @@
+"""Names of settings that nobody knows, told with the name that was probably meant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel
+
+from novelgen.errors import ConfigurationError
+from novelgen.nearest import nearest_name
+
+ALIKE = 0.6
+"""A name that is refused anyway may be told one that is less like it."""
+
+
+def grouped_settings(given: Mapping[str, Any], settings: type[BaseModel]) -> dict[str, Any]:
+    """Return settings that were given as keywords, those of the memory under `memory`, where they belong.
+
+    Args:
+        given: Keyword to value: names of settings, and of settings of the memory.
+        settings: The model of the settings.
+
+    Raises:
+        ConfigurationError: When a keyword is no setting; names the nearest one.
+    """
+    of_memory = _inner(settings, "memory")
+    memory: Any = given.get("memory", {})
+    grouped: dict[str, Any] = {}
+    for name, value in given.items():
+        if name in settings.model_fields:
+            grouped[name] = value
+        elif name in of_memory:
+            memory = {**_as_mapping(memory), name: value}
+        else:
+            known = [*settings.model_fields, *of_memory]
+            raise ConfigurationError(f"there is no setting {name!r}{_meant(name, known) or _all_of(known)}")
+    return {**grouped, "memory": memory} if memory else grouped
+
+
+def misspelt_key(given: Mapping[str, Any], settings: type[BaseModel]) -> str | None:
+    """Return what is wrong with the first key of a config file that was probably meant to be a setting, or None.
+
+    Keys of nothing that is like a setting may be another program's.
+    """
+    for name in map(str, given):
+        if name in settings.model_fields:
+            continue
+        if name in _inner(settings, "memory"):
+            return f"{name!r} stands under `memory:`; move it there"
+        nearest = nearest_name(name, settings.model_fields)
+        if nearest is not None:
+            return f"there is no setting {name!r}; did you mean {nearest!r}?"
+    return None
+
+
+def unknown_setting(path: Sequence[int | str], settings: type[BaseModel]) -> str:
+    """Return the message for a setting whose name its group does not know.
+
+    Args:
+        path: The names that lead to it.
+        settings: The model of the settings.
+    """
+    group, name = [str(part) for part in path[:-1]], str(path[-1])
+    model: type[BaseModel] = settings
+    for part in group:
+        annotation = model.model_fields[part].annotation if part in model.model_fields else None
+        if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
+            break
+        model = annotation
+    nearest = nearest_name(name, model.model_fields, likeness=ALIKE)
+    meant = _all_of(list(model.model_fields))
+    if nearest is not None:
+        meant = f"; did you mean {'.'.join([*group, nearest])!r}?"
+    return f"there is no setting {'.'.join([*group, name])!r}{meant}"
+
+
+def _inner(settings: type[BaseModel], name: str) -> list[str]:
+    annotation = settings.model_fields[name].annotation
+    return (
+        list(annotation.model_fields)
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel)
+        else []
+    )
+
+
+def _as_mapping(group: Any) -> dict[str, Any]:
+    return group.model_dump(exclude_unset=True) if isinstance(group, BaseModel) else dict(group)
+
+
+def _meant(name: str, known: Sequence[str]) -> str:
+    nearest = nearest_name(name, known, likeness=ALIKE)
+    return f"; did you mean {nearest!r}?" if nearest is not None else ""
+
+
+def _all_of(known: Sequence[str]) -> str:
+    return f"; there are: {', '.join(sorted(known))}"

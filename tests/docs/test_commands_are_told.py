@@ -1,0 +1,52 @@
+"""Every command and every exit code stands in the pages."""
+
+from __future__ import annotations
+
+import re
+
+import click
+import pytest
+
+from runtime.cli.error_handling import ExitCode
+from runtime.cli.main import novelgen
+from tests.docs.pages import ROOT, text_of
+
+COMMAND_LINE = text_of("docs/command-line.md")
+
+
+def command_names() -> list[tuple[str, str]]:
+    """Return (command, subcommand) of all commands; the subcommand is empty for one that has none."""
+    context = click.Context(novelgen)
+    names: list[tuple[str, str]] = []
+    for name in novelgen.list_commands(context):
+        command = novelgen.get_command(context, name)
+        if command is None or command.hidden:
+            continue
+        parts = command.commands if isinstance(command, click.Group) else {"": command}
+        names += [(name, part) for part in parts]
+    return names
+
+
+@pytest.mark.parametrize(("command", "subcommand"), command_names())
+def test_every_command_is_in_the_table_of_commands(command: str, subcommand: str) -> None:
+    """A row of the table begins with the command and names its subcommand."""
+    rows = [row for row in COMMAND_LINE.splitlines() if row.startswith("| `")]
+    usages = [row.split("` |")[0] for row in rows if re.match(rf"\| `novelgen {command}[ `]", row)]
+    assert usages, f"docs/command-line.md has no row for `novelgen {command}`"
+    assert any(re.search(rf"\b{subcommand}\b", usage) for usage in usages)
+
+
+@pytest.mark.parametrize("code", list(ExitCode))
+def test_every_exit_code_is_explained(code: ExitCode) -> None:
+    """README and the page of the command line name each exit code."""
+    for page in ("README.md", "docs/command-line.md"):
+        assert re.search(rf"(?i)exit codes?[^|]*\b{code.value}\b", text_of(page)), page
+
+
+@pytest.mark.parametrize("package", ["novelgen", "runtime"])
+def test_every_room_is_in_the_architecture(package: str) -> None:
+    """A newcomer finds each folder of the code on the page that explains them, and no folder that is gone."""
+    rooms = {each.parent.name for each in (ROOT / package).glob("*/__init__.py")}
+    table = text_of("docs/architecture.md").partition(f"| `{package}/` |")[2].partition("\n\n")[0]
+    told = set(re.findall(r"`(\w+)`", "\n".join(row.split("|")[1] for row in table.splitlines()[2:])))
+    assert told == rooms

@@ -1,0 +1,70 @@
+"""The tables of settings and weights are those of the program, with these defaults."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pydantic import BaseModel
+
+from novelgen.selection.weights import SelectionWeights
+from runtime.settings import NovelgenSettings
+from tests.docs.pages import text_of
+
+CONFIGURATION = text_of("docs/configuration.md")
+SETTING_ROW = re.compile(r"^\| (?:`([\w.]+)` )?\| `(NOVELGEN_\w+)` \| ([^|]+) \|", re.MULTILINE)
+
+
+def flat_defaults(model: type[BaseModel], prefix: str = "") -> dict[str, Any]:
+    """Return every setting by its dotted name with its default."""
+    found: dict[str, Any] = {}
+    for name, field in model.model_fields.items():
+        default = field.default
+        nested = flat_defaults(type(default), f"{prefix}{name}.") if isinstance(default, BaseModel) else None
+        found |= nested if nested is not None else {f"{prefix}{name}": default}
+    return found
+
+
+def test_every_setting_is_in_the_table_with_its_default() -> None:
+    """The configuration table names every setting, its variable and its default, and no other."""
+    described = {
+        variable: (name, default.strip()) for name, variable, default in SETTING_ROW.findall(CONFIGURATION)
+    }
+    defaults = flat_defaults(NovelgenSettings)
+    elsewhere = ("memory.vector_store.provider", "memory.weights.")
+    shown = [name for name in defaults if not name.startswith(elsewhere)]
+    expected = {f"NOVELGEN_{name.upper().replace('.', '__')}" for name in shown}
+    assert described.keys() == expected
+    for variable, (name, told) in described.items():
+        default = defaults[name or "projects_dir"]
+        if isinstance(default, bool):
+            assert told == str(default).lower(), variable
+        elif isinstance(default, int | float):
+            assert float(told) == default, variable
+
+
+def test_every_weight_of_the_choice_is_told_with_its_default() -> None:
+    """The table of weights is that of the settings: names, defaults and descriptions, in their order."""
+    described = re.findall(
+        r"^\| `(\w+)` \| ([^|]+) \| ([^|]+) \|$", CONFIGURATION.partition("| weight |")[2], re.MULTILINE
+    )
+    fields = SelectionWeights.model_fields.items()
+    defaults = [
+        ", ".join(sorted(field.default)) if isinstance(field.default, frozenset) else str(field.default)
+        for _, field in fields
+    ]
+    told = [
+        (name, default, field.description) for (name, field), default in zip(fields, defaults, strict=True)
+    ]
+    assert described[: len(told)] == told
+
+
+def test_both_commands_of_a_fresh_machine_are_there() -> None:
+    """The two commands that do all the set-up are marked, so that CI runs the very line of the README."""
+    for marker in ("main-command", "test-command"):
+        assert re.search(rf"<!-- {marker} -->\n```bash\n.+\n```", text_of("README.md"))
+
+
+def test_the_readme_is_short() -> None:
+    """What a newcomer reads first stays under 250 lines; the rest is in docs."""
+    assert len(text_of("README.md").splitlines()) < 250

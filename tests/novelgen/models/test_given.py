@@ -1,0 +1,141 @@
+"""Plans as callers hold them, read by the request of the memory context chain."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from novelgen.models.context import MemoryContextRequest
+from novelgen.models.plan import ChapterPlan, ScenePlan
+from novelgen.models.user_file import Character
+
+PLAN = {"location": "the Salt House", "characters": ["Ines"], "purpose": "Open the iron door."}
+
+
+class OwnPlan(BaseModel):
+    """A plan of the caller's own, with a field that ScenePlan does not know."""
+
+    location: str
+    characters: list[str]
+    purpose: str
+    weather: str = "fog"
+
+
+@dataclass
+class PlanOfSlots:
+    """The same as a dataclass."""
+
+    location: str
+    characters: list[str]
+    purpose: str
+    weather: str = "fog"
+
+
+@dataclass
+class OwnChapter:
+    """A chapter's plan of the caller's own."""
+
+    chapter_title: str
+    scenes: list[Any] = field(default_factory=list)
+
+
+def request(**given: Any) -> MemoryContextRequest:
+    """Return a request for scene 4 of chapter 5."""
+    return MemoryContextRequest.model_validate(
+        {"project_id": "demo", "chapter_index": 5, "scene_index": 4, "scene_plan": PLAN, **given}
+    )
+
+
+@pytest.mark.parametrize("plan", [PLAN, ScenePlan(**PLAN), OwnPlan(**PLAN), PlanOfSlots(**PLAN)])
+def test_every_kind_of_plan_is_read_without_its_number(plan: Any, caplog: pytest.LogCaptureFixture) -> None:
+    """Mapping, our model, own model and own dataclass say the same, and nothing is warned of."""
+    with caplog.at_level(logging.WARNING):
+        read = request(scene_plan=plan).scene_plan
+    assert read.model_dump(include=set(PLAN)) == PLAN
+    assert read.scene_number == 4
+    assert read.extra == ({} if isinstance(plan, dict | ScenePlan) else {"weather": "fog"})
+    assert not caplog.records
+
+
+def test_a_plan_keeps_its_own_number() -> None:
+    """What the plan says of its number is not overwritten."""
+    assert request(scene_plan=PLAN | {"scene_number": 9}).scene_plan.scene_number == 9
+
+
+def test_the_callers_plan_is_left_as_it_was() -> None:
+    """Neither a mapping nor a model of the caller is changed."""
+    given, model = dict(PLAN), ScenePlan(**PLAN)
+    request(scene_plan=given)
+    request(scene_plan=model)
+    assert given == PLAN
+    assert model.scene_number is None
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (
+            {"scene_plan": {"charactors": ["Ines"]}},
+            "scene_plan has no field 'charactors'; did you mean 'characters'",
+        ),
+        ({"scene_plan": {"Location": "x"}}, "did you mean 'location'"),
+        (
+            {"chapter_plan": {"scenes": [{"purpos": "x"}]}},
+            r"chapter_plan.scenes\[0\] has no field 'purpos'; did you mean 'purpose'",
+        ),
+        ({"chapter_plan": {"chapter_titel": "x"}}, "did you mean 'chapter_title'"),
+        ({"characters": {"protagonst": {"name": "x"}}}, "did you mean 'protagonist'"),
+        ({"characters": {"protagonist": {"name": "x", "personalty": "y"}}}, "did you mean 'personality'"),
+    ],
+)
+def test_a_misspelt_field_is_an_error_that_names_the_right_one(given: dict[str, Any], told: str) -> None:
+    """In whatever part of the request it stands."""
+    with pytest.raises(ValidationError, match=told):
+        request(**given)
+
+
+def test_fields_of_novel_gen_are_kept() -> None:
+    """Fields that a plan of another program has are no mistakes."""
+    plan = PLAN | {
+        "scene_id": "5_4",
+        "pov": "Ines",
+        "goal": "the door",
+        "must_avoid": ["light"],
+        "scene_title": "x",
+    }
+    assert request(scene_plan=plan).scene_plan.extra["pov"] == "Ines"
+
+
+def test_a_chapter_plan_gets_the_numbers_that_it_leaves_out() -> None:
+    """Chapter and scenes are numbered when none is; scenes may be of any kind."""
+    chapter = OwnChapter("The door", [PLAN, OwnPlan(**PLAN), ScenePlan(**PLAN)])
+    read = request(chapter_plan=chapter).chapter_plan
+    assert read is not None
+    assert (read.chapter_number, read.chapter_title) == (5, "The door")
+    assert [scene.scene_number for scene in read.scenes] == [1, 2, 3]
+    assert request(chapter_plan=read).chapter_plan == read
+
+
+def test_a_chapter_plan_with_some_numbers_is_refused() -> None:
+    """Numbers that are told only partly cannot be guessed."""
+    with pytest.raises(ValidationError, match=r"scenes\[1\]\.scene_number is missing"):
+        request(chapter_plan={"scenes": [{"scene_number": 1}, {"purpose": "x"}]})
+    assert ChapterPlan.model_validate({"chapter_number": 1, "scenes": [{"scene_number": 3}]}).scene(3)
+
+
+def test_a_list_of_characters_is_enough() -> None:
+    """Characters may be a plain list, of models or mappings."""
+    read = request(
+        characters=[Character(name="Ines"), {"name": "Brannoc", "aliases": ["the harbour master"]}]
+    )
+    assert [each.name for each in read.characters.everyone()] == ["Ines", "Brannoc"]
+
+
+def test_none_is_the_same_as_nothing() -> None:
+    """Arguments that are passed on as None are left out."""
+    read = request(characters=None, chapter_plan=None, settings=None)
+    assert (read.characters.everyone(), read.chapter_plan, read.settings) == ([], None, None)

@@ -1,0 +1,160 @@
+"""Adding, editing and looking up entities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from novelgen.errors import InvalidPositionError, UnknownEntityError, UserInputError
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from runtime.chunk_context import build_chunk_context
+from runtime.services.entities import add_character, edit_entity, get_entity, list_entities
+from runtime.stores import MemoryStores
+
+
+def _state(
+    stores: MemoryStores, project: str, name: str, as_of: StoryPosition | None = None
+) -> dict[str, Any]:
+    state = get_entity(stores, project, name=name, as_of=as_of).state
+    return {} if state is None else state.state_data
+
+
+def _facts(stores: MemoryStores, project: str) -> set[str]:
+    with stores.database(project).read() as unit:
+        return {each.attribute for each in unit.states.changes_of()}
+
+
+def test_an_edit_changes_card_profile_and_state(stores: MemoryStores, project: str) -> None:
+    """Card fields change the card, profile fields are merged, attributes hold from the last scene on."""
+    changes = {
+        "emotional_state": "calm",
+        "inventory": ["compass"],
+        "role": "antagonist",
+        "personality": {"flaws": ["pride"]},
+        "aliases": ["the Cartographer", "Elle"],
+    }
+    edited = edit_entity(stores, project, name="C0", changes=changes, start=StoryPosition(2, 1))
+    assert edited.updated_fields == list(changes)
+    assert (edited.attributes, edited.holds_after) == (["emotional_state", "inventory"], "1:2")
+    entity = get_entity(stores, project, name="C0").entity
+    assert entity.role == "antagonist"
+    assert entity.profile["personality"] == {"fears": ["being forgotten"], "flaws": ["pride"]}
+    assert [alias.alias for alias in entity.aliases] == ["the Cartographer", "Elle"]
+    now = _state(stores, project, "C0", StoryPosition(2, 1))
+    assert (now["emotional_state"], now["inventory"]) == ("calm", ["compass"])
+    assert _state(stores, project, "C0", StoryPosition(1, 2))["emotional_state"] == "anxious"
+    assert _state(stores, project, "C0", END_OF_STORY)["emotional_state"] == "hopeful"
+
+
+def test_fields_of_the_card_never_become_facts(stores: MemoryStores, project: str) -> None:
+    """Names, translation, first appearance and the state at the start are the card's, whatever the story does."""
+    before = _facts(stores, project)
+    changes = {
+        "alias": "Elle",
+        "translation": "埃莱娜",
+        "first_chapter": 2,
+        "current_state": {"goals": ["find the lake"]},
+    }
+    edited = edit_entity(stores, project, name="Elena Thorne", changes=changes)
+    assert edited.attributes == []
+    entity = get_entity(stores, project, name="Elle").entity
+    assert entity.names() == ["Elena Thorne", "the Cartographer", "Elle"]
+    assert entity.first_chapter == 2
+    assert entity.profile["translation"] == "埃莱娜"
+    assert entity.profile["current_state"] == {"goals": ["find the lake"]}
+    assert _facts(stores, project) == before
+
+
+def test_an_alias_is_added_once(stores: MemoryStores, project: str) -> None:
+    """The names that were there stay, and saying it again adds nothing."""
+    for _ in range(2):
+        edit_entity(stores, project, name="C1", changes={"alias": "the old master"})
+    assert get_entity(stores, project, name="C1").entity.names() == ["Marcus Vale", "the old master"]
+
+
+def test_a_late_character_is_brought_to_the_beginning(stores: MemoryStores, project: str) -> None:
+    """Whoever was added at the end exists earlier once the first appearance is corrected, name and all."""
+    added = add_character(stores, project, name="Ines Holt")
+    assert added.holds_after == "2:1"
+    early = StoryPosition(1, 2)
+    assert "Ines Holt" not in [each.name for each in list_entities(stores, project, as_of=early)]
+    edit_entity(stores, project, name="Ines Holt", changes={"first_chapter": 1})
+    assert "Ines Holt" in [each.name for each in list_entities(stores, project, as_of=early)]
+    with pytest.raises(InvalidPositionError, match="chapter_index=-1"):
+        edit_entity(stores, project, name="Ines Holt", changes={"first_chapter": -1})
+
+
+def test_from_the_first_scene_means_from_the_start(stores: MemoryStores, project: str) -> None:
+    """`1:1` makes a character known before anything else, and says so."""
+    added = add_character(stores, project, name="Ines Holt", start=StoryPosition(1, 1))
+    assert added.holds_after is None
+    shown = list_entities(stores, project, as_of=StoryPosition(1, 1))
+    assert "Ines Holt" in [each.name for each in shown]
+
+
+def test_a_translation_shows_in_the_glossary(stores: MemoryStores, project: str) -> None:
+    """Whom an editor translates is translated in the context of a text."""
+    edit_entity(stores, project, name="Marcus Vale", changes={"translation": "马库斯·韦尔"})
+    context = build_chunk_context(project, "Marcus Vale opened the door.", stores=stores)
+    assert [(each.name, each.translation) for each in context.glossary] == [("Marcus Vale", "马库斯·韦尔")]
+
+
+def test_a_misspelt_field_makes_no_fact(stores: MemoryStores, project: str) -> None:
+    """What looks like a field is refused with those that there are, unless it is said to be an attribute."""
+    with pytest.raises(
+        UserInputError, match=r"'goal' is no field of a character; did you mean 'goals'.*--state"
+    ):
+        edit_entity(stores, project, name="C0", changes={"goal": "x"})
+    edited = edit_entity(stores, project, name="C0", changes={}, attributes={"goal": "the lake"})
+    assert edited.attributes == ["goal"]
+    assert _state(stores, project, "C0")["goal"] == "the lake"
+    edit_entity(stores, project, name="C1", changes={"goal": "the sea"})
+    assert _state(stores, project, "C1")["goal"] == "the sea"
+    with pytest.raises(UserInputError, match="'role' is no attribute"):
+        edit_entity(stores, project, name="C0", changes={}, attributes={"role": "x"})
+
+
+def test_any_other_name_is_an_attribute(stores: MemoryStores, project: str) -> None:
+    """What no field is called is a fact from the last scene on, and the result says so."""
+    edited = edit_entity(stores, project, name="C0", changes={"limp": "left leg", "role": "minor"})
+    assert (edited.attributes, edited.holds_after) == (["limp"], "2:1")
+    assert _state(stores, project, "C0")["limp"] == "left leg"
+
+
+def test_items_are_edited_too(stores: MemoryStores, project: str) -> None:
+    """A thing has a card and a state like anybody."""
+    changes = {"appearance": "torn", "holder": "C0"}
+    edit_entity(stores, project, name="the map fragment", changes=changes)
+    card = get_entity(stores, project, name="I0", entity_type="item")
+    assert card.entity.profile["appearance"] == "torn"
+    assert _state(stores, project, "I0")["holder"] == "C0"
+
+
+@pytest.mark.parametrize(
+    ("entity_id", "changes", "message"),
+    [
+        ("L0", {"tension_level": 11}, "tension_level cannot be 11"),
+        ("C0", {"inventory": "compass"}, "inventory cannot be 'compass'"),
+        ("C0", {"personality": {"fears": 3}}, "personality.fears cannot be 3"),
+        ("C0", {"name": ""}, "name cannot be ''"),
+        ("C0", {"translation": 7}, "translation cannot be 7"),
+        ("C0", {"alias_translations": "x"}, "alias_translations cannot be 'x'"),
+        ("C0", {"first_chapter": "one"}, "chapter_index='one' is not a whole number"),
+    ],
+)
+def test_values_that_do_not_fit_change_nothing(
+    stores: MemoryStores, project: str, entity_id: str, changes: dict[str, Any], message: str
+) -> None:
+    """The field and the value are named."""
+    with pytest.raises(UserInputError, match=message):
+        edit_entity(stores, project, name=entity_id, changes={"role": "x", **changes})
+    assert get_entity(stores, project, name=entity_id).entity.role != "x"
+
+
+def test_somebody_must_be_meant(stores: MemoryStores, project: str) -> None:
+    """An unknown name is answered with who is near, or with who is known."""
+    with pytest.raises(UnknownEntityError, match=r"no entity 'Markus Vale' is known by then; near it: C1"):
+        edit_entity(stores, project, name="Markus Vale", changes={"role": "x"})
+    with pytest.raises(UnknownEntityError, match=r"no location 'Zzz' is known by then; known are L0"):
+        get_entity(stores, project, name="Zzz", entity_type="location")

@@ -1,0 +1,80 @@
+"""What an author decides about memories."""
+
+from __future__ import annotations
+
+import pytest
+
+from novelgen.errors import UnknownMemoryError, UserInputError
+from novelgen.models.position import StoryPosition
+from runtime.services.entities import add_character
+from runtime.services.memories import (
+    add_note,
+    delete_memory,
+    edit_memory,
+    find_memory,
+    list_memories,
+    pin_memory,
+    place_before,
+)
+from runtime.stores import MemoryStores
+
+
+@pytest.mark.parametrize(
+    "start",
+    [StoryPosition(3, 2), StoryPosition(3, 1), StoryPosition(3, 0), StoryPosition(3), StoryPosition(1)],
+)
+def test_a_note_stands_right_before_its_place(start: StoryPosition) -> None:
+    """It is admitted on entering its place, and not one scene or chapter earlier."""
+    place = place_before(start)
+    assert start.admits(place.chapter_index, place.scene_index)
+    chapter = start.chapter_index or 0
+    earlier = (
+        StoryPosition(chapter, start.scene_index - 1) if start.scene_index else StoryPosition(chapter - 1, 99)
+    )
+    assert not earlier.admits(place.chapter_index, place.scene_index)
+
+
+@pytest.mark.parametrize("start", [None, StoryPosition(0), StoryPosition(0, 0)])
+def test_a_note_from_the_very_beginning_has_no_place(start: StoryPosition | None) -> None:
+    """There is nothing before the beginning, so such a note is read everywhere."""
+    assert place_before(start).chapter_index is None
+
+
+def test_a_note_says_whom_it_concerns(stores: MemoryStores, project: str) -> None:
+    """Whom it is given to and whom its text names count; of nobody known there is nobody."""
+    given = add_note(stores, project, text="Odile owes Marcus Vale a boat.", entities=["C2"])
+    assert (given.named, given.occurs_nowhere) == (["C2", "C1"], False)
+    assert add_note(stores, project, text="Zebedee cannot swim.").named == []
+
+
+def test_who_occurs_nowhere_gives_no_weight(stores: MemoryStores, project: str) -> None:
+    """A memory of somebody whom no scene has is marked, and neither pinned nor made weightier."""
+    add_character(stores, project, name="Zebedee", goals=["learn to swim"])
+    noted = add_note(stores, project, text="He cannot swim.", entities=["Zebedee"])
+    assert noted.occurs_nowhere
+    memory_id = noted.note.chunk_id
+    assert find_memory(stores, project, memory_id=memory_id).occurs_nowhere
+    with pytest.raises(UserInputError, match="occurs in no stored scene"):
+        pin_memory(stores, project, memory_id=memory_id)
+    with pytest.raises(UserInputError, match="occurs in no stored scene"):
+        edit_memory(stores, project, memory_id=memory_id, importance=10)
+    assert edit_memory(stores, project, memory_id=memory_id, importance=2).memory.chunk.importance == 2
+
+
+def test_canon_of_nobody_and_of_somebody_may_be_pinned(stores: MemoryStores, project: str) -> None:
+    """A fact of the whole book, and one of somebody whom the story has, outrank others when they are pinned."""
+    for entities in ((), ("Odile Brandt",)):
+        note = add_note(stores, project, text="The lake never thaws.", entities=entities).note
+        assert pin_memory(stores, project, memory_id=note.chunk_id).memory.pinned
+
+
+def test_a_memory_is_found_by_either_id_whatever_was_decided(stores: MemoryStores, project: str) -> None:
+    """The first one in the story of a source_id is meant; a deleted one is found, too."""
+    listed = list_memories(stores, project, limit=None).memories
+    chunk = next(each.chunk for each in listed if each.chunk.source_id)
+    assert find_memory(stores, project, memory_id=chunk.chunk_id).chunk.chunk_id == chunk.chunk_id
+    assert find_memory(stores, project, memory_id=chunk.source_id or "").chunk.chunk_id == chunk.chunk_id
+    delete_memory(stores, project, memory_id=chunk.chunk_id)
+    assert find_memory(stores, project, memory_id=chunk.source_id or "").status == "deleted"
+    with pytest.raises(UnknownMemoryError, match=r"'M999'.*novelgen memory list"):
+        find_memory(stores, project, memory_id="M999")

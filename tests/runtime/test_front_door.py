@@ -1,0 +1,636 @@
+"""The front door: `novelgen.open`, memories and stories, over real stores."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.embeddings import Embeddings
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.prompts import ChatPromptTemplate
+from pydantic import BaseModel
+
+import novelgen
+from novelgen import Memory, Story
+from novelgen.errors import (
+    ConfigurationError,
+    InvalidProjectIdError,
+    UnknownProjectError,
+    UnknownSceneError,
+    UserInputError,
+)
+from novelgen.models import MemoryContextRequest, SceneMemoryContext, ScenePlan, SceneRecord
+from tests.support.demo_project import SHIPPED_PROJECTS
+from tests.support.scripted_chat_model import ScriptedChatModel
+
+PLAN: dict[str, Any] = {
+    "location": "the Salt House",
+    "characters": ["Ines"],
+    "purpose": "Open the iron door.",
+}
+PATIENT: dict[str, Any] = {
+    "embedding_model": "fake:64",
+    "tool_timeout_s": 60,
+    "chain_timeout_s": 120,
+    "vector_store": {"write_timeout_s": 60},
+}
+
+
+@pytest.fixture(autouse=True)
+def _own_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the settings of the machine out."""
+    for name in ("NOVELGEN_MODEL", "NOVELGEN_DATABASE_URL", "NOVELGEN_PROJECTS_DIR"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="module")
+def memory(ingested_demos: Path) -> Iterator[Memory]:
+    """A memory of the ingested demo projects, which are only read."""
+    with novelgen.open(ingested_demos, **PATIENT) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def demo(memory: Memory) -> Story:
+    """The English demo."""
+    return memory.story("demo")
+
+
+@pytest.fixture
+def own_memory(tmp_path: Path) -> Iterator[Memory]:
+    """A memory in an empty folder of the test's own."""
+    with novelgen.open(tmp_path / "projects", **PATIENT) as opened:
+        yield opened
+
+
+def steady(context: SceneMemoryContext) -> dict[str, Any]:
+    """Return a context without its moment and its timings, which differ from run to run."""
+    return context.model_dump(exclude={"retrieval_timestamp": True, "report": {"timings_s"}})
+
+
+class TestImport:
+    """What `import novelgen` costs and offers."""
+
+    def test_no_library_is_loaded(self) -> None:
+        """The package, its errors and one light name come without pydantic, LangChain, SQLAlchemy or Chroma."""
+        script = (
+            "import sys, novelgen, novelgen.models; novelgen.__version__; dir(novelgen); novelgen.NovelgenError;"
+            "heavy = {'pydantic', 'langchain_core', 'sqlalchemy', 'chromadb', 'numpy', 'runtime', 'asyncio', 'yaml'};"
+            "print(sorted(heavy & set(sys.modules)))"
+        )
+        assert printed_by(script) == "[]"
+
+    def test_models_load_nothing_but_pydantic(self) -> None:
+        """Who only holds contexts and plans does not load the engine."""
+        script = (
+            "import sys; from novelgen.models import SceneMemoryContext, ScenePlan, ChapterPlan, CharactersConfig,"
+            " EntityStateSnapshot, StoryMemoryChunk, SceneRecord, Entity, StoryPosition;"
+            "heavy = {'langchain_core', 'sqlalchemy', 'chromadb', 'numpy', 'runtime'};"
+            "print(sorted(heavy & set(sys.modules)))"
+        )
+        assert printed_by(script) == "[]"
+
+    @pytest.mark.parametrize("package", ["novelgen", "novelgen.models"])
+    def test_every_exported_name_is_there(self, package: str) -> None:
+        """`__all__` and `dir` name what can be imported, and nothing else can."""
+        module = sys.modules[package]
+        for name in module.__all__:
+            assert getattr(module, name) is not None
+            assert name in dir(module)
+        with pytest.raises(AttributeError, match="has no attribute 'opne'"):
+            module.opne  # noqa: B018
+
+    def test_the_version_is_that_of_the_package(self) -> None:
+        """There is one place that tells the version."""
+        assert novelgen.__version__.count(".") == 2
+
+
+def printed_by(script: str) -> str:
+    """Return what a new interpreter prints."""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    return run.stdout.strip()
+
+
+class TestOpen:
+    """Settings, projects and what is wrong with them."""
+
+    @pytest.mark.parametrize(
+        ("given", "told"),
+        [
+            ({"memory_budgt": 1}, "no setting 'memory_budgt'; did you mean 'memory_budget'"),
+            ({"embedings": "local"}, "no setting 'embedings'; did you mean 'embedding_model'"),
+            ({"vector_store": {"ulr": "x"}}, r"did you mean 'memory\.vector_store\.url'"),
+            ({"memory_budget": -1}, "memory_budget' cannot be -1"),
+            ({"chat_model": 7}, "chat_model cannot be int; pass a LangChain chat model"),
+            ({"embeddings": 7}, "embeddings cannot be int; pass LangChain embeddings"),
+        ],
+    )
+    def test_a_wrong_setting_is_told_at_once(self, tmp_path: Path, given: dict[str, Any], told: str) -> None:
+        """A misspelt keyword names the nearest right one."""
+        with pytest.raises(ConfigurationError, match=told):
+            novelgen.open(tmp_path, **given)
+
+    def test_keywords_win_over_a_projects_own_settings(self, demo_folder: Path) -> None:
+        """config.yaml holds for its project alone, and what the caller says holds everywhere."""
+        (demo_folder / "demo" / "config.yaml").write_text(
+            "memory:\n  memory_budget: 300\n  state_budget: 50\n"
+        )
+        with novelgen.open(demo_folder, **PATIENT, state_budget=600) as memory:
+            small = memory.story("demo").context(5, 4, PLAN).report
+            large = memory.story("demo-zh").context(5, 4, PLAN).report
+        assert small is not None
+        assert large is not None
+        assert 0 < small.tokens["memories"] <= 300 < large.tokens["memories"]
+        assert small.tokens["states"] > 50
+
+    def test_a_misspelt_key_of_config_yaml_is_told(self, demo_folder: Path) -> None:
+        """The error names the file and the nearest right key."""
+        (demo_folder / "demo" / "config.yaml").write_text("databse_url: sqlite://\n")
+        with (
+            novelgen.open(demo_folder, **PATIENT) as memory,
+            pytest.raises(ConfigurationError, match=r"config\.yaml.*did you mean 'database_url'"),
+        ):
+            memory.story("demo")
+
+    @pytest.mark.parametrize(("asked", "meant"), [("dmeo", "demo"), ("demo_zh", "demo-zh")])
+    def test_an_unknown_project_names_the_nearest(self, memory: Memory, asked: str, meant: str) -> None:
+        """And nothing is created."""
+        with pytest.raises(UnknownProjectError, match=f"'{asked}'.*did you mean '{meant}'"):
+            memory.story(asked)
+        assert not (memory.settings.projects_dir / asked).exists()
+
+    @pytest.mark.parametrize("project_id", ["../x", "", 7])
+    def test_a_bad_id_is_refused(self, memory: Memory, project_id: Any) -> None:
+        """Ids are plain names."""
+        with pytest.raises(InvalidProjectIdError):
+            memory.story(project_id)
+
+    def test_projects_tell_what_they_hold(self, own_memory: Memory) -> None:
+        """Stored ones with their counts, folders with what to do, broken ones with the reason."""
+        own_memory.create("古灯", name="古灯记")
+        broken = own_memory.settings.projects_dir / "broken" / "data"
+        broken.mkdir(parents=True)
+        (broken / "novel.db").write_bytes(b"no database")
+        (own_memory.settings.projects_dir / "waiting" / "chapters").mkdir(parents=True)
+        told = {each.project_id: each for each in own_memory.projects()}
+        assert (told["古灯"].name, told["古灯"].language, told["古灯"].scenes) == ("古灯记", "zh", 0)
+        assert "nothing stored yet" in told["waiting"].problem
+        assert "cannot be read" in told["broken"].problem
+
+    def test_a_created_project_is_a_story(self, own_memory: Memory) -> None:
+        """Its folder is ready, its language is told by its name, and it cannot be made twice."""
+        story = own_memory.create("lamp", name="The Old Lamp")
+        settings = json.loads((own_memory.settings.projects_dir / "lamp" / "settings.json").read_text())
+        assert (settings["project_name"], settings["language"]) == ("The Old Lamp", "en")
+        assert story.memories().total == 0
+        with pytest.raises(UserInputError, match="exists already"):
+            own_memory.create("lamp")
+
+    def test_it_may_be_used_after_it_was_closed(self, demo_folder: Path) -> None:
+        """What is asked for then is opened again."""
+        memory = novelgen.open(demo_folder, **PATIENT)
+        story = memory.story("demo")
+        before = story.memories().total
+        memory.close()
+        assert story.memories().total == before
+        memory.close()
+
+
+class TestContext:
+    """The memory of a planned scene."""
+
+    def test_the_example_of_the_issue_runs_as_it_stands(
+        self, demo_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """Open, story, context, prompt."""
+        monkeypatch.chdir(demo_folder.parent)
+        monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:64")
+        monkeypatch.setenv("NOVELGEN_MEMORY__TOOL_TIMEOUT_S", "60")
+        monkeypatch.setenv("NOVELGEN_MEMORY__CHAIN_TIMEOUT_S", "120")
+        import novelgen
+
+        with novelgen.open(
+            "projects"
+        ) as memory:  # settings as keywords; embeddings=, chat_model= take objects
+            story = memory.story("demo")
+            context = story.context(
+                chapter_index=5,
+                scene_index=4,
+                scene_plan={
+                    "location": "the Salt House",
+                    "characters": ["Ines"],
+                    "purpose": "Open the iron door.",
+                },
+            )
+            print(context.as_prompt())  # in the story's language
+        printed = capsys.readouterr().out
+        assert "## Facts that hold" in printed
+        assert "6-0-2" in printed
+        assert not list(demo_folder.rglob("scene_*_memory.json"))
+
+    def test_a_chinese_story_is_told_in_chinese(self, memory: Memory) -> None:
+        """Whatever the language of the plan."""
+        context = memory.story("demo-zh").context(5, 4, PLAN)
+        assert "## 须遵守的事实" in context.as_prompt()
+        assert context.report is not None
+        assert context.report.language == "zh"
+
+    def test_every_form_of_a_plan_gives_the_same_context(self, demo: Story) -> None:
+        """Mapping, ScenePlan, an own model and an own dataclass."""
+
+        class OwnPlan(BaseModel):
+            location: str
+            characters: list[str]
+            purpose: str
+
+        @dataclass
+        class PlanOfSlots:
+            location: str
+            characters: list[str]
+            purpose: str
+
+        plans = [PLAN, ScenePlan(**PLAN), OwnPlan(**PLAN), PlanOfSlots(**PLAN)]
+        first, *others = [steady(demo.context(5, 4, plan)) for plan in plans]
+        assert all(other == first for other in others)
+
+    def test_a_misspelt_field_names_the_right_one(self, demo: Story) -> None:
+        """In the plan, in the chapter's plan and among the characters."""
+        with pytest.raises(
+            UserInputError, match="scene_plan has no field 'charactors'; did you mean 'characters'"
+        ):
+            demo.context(5, 4, {"charactors": ["Ines"]})
+        with pytest.raises(UserInputError, match="did you mean 'chapter_title'"):
+            demo.context(5, 4, PLAN, chapter_plan={"chapter_titel": "x"})
+        with pytest.raises(UserInputError, match=r"scene_plan\.characters cannot be 'Ines'"):
+            demo.context(5, 4, {"characters": "Ines"})
+
+    def test_a_projects_own_plan_is_taken(self, demo: Story) -> None:
+        """Without a plan, the scene of the chapter's plan in the project's folder."""
+        context = demo.context(7, 1)
+        plan = json.loads((SHIPPED_PROJECTS / "demo" / "chapters" / "chapter_007_plan.json").read_text())
+        assert context.report is not None
+        assert context.report.scene_plan is not None
+        assert context.report.scene_plan.purpose == plan["scenes"][0]["purpose"]
+        with pytest.raises(UserInputError, match="no plan of scene '7:99'; pass scene_plan"):
+            demo.context(7, 99)
+
+    def test_a_chapter_plan_of_novel_gen_is_read(self, demo: Story) -> None:
+        """In the shape of its second version, with the scene taken from it."""
+        chapter_plan = {
+            "chapter_id": 5,
+            "title": "The door",
+            "scenes": [{"scene_id": "5_4", **PLAN, "pov": "Ines"}],
+        }
+        report = demo.context(5, 4, chapter_plan=chapter_plan).report
+        assert report is not None
+        assert report.scene_plan is not None
+        assert (report.scene_plan.purpose, report.scene_plan.extra) == (PLAN["purpose"], {"pov": "Ines"})
+
+    def test_several_at_once(self, demo: Story) -> None:
+        """Contexts come in the order of their plans, each cut at its own position."""
+        early, late = demo.contexts(
+            [
+                {"chapter_index": 2, "scene_index": 1, "scene_plan": PLAN},
+                {"chapter_index": 5, "scene_index": 4, "scene_plan": PLAN},
+            ]
+        )
+        assert all((chunk.chapter_index or 0) < 2 for chunk in early.relevant_memories)
+        assert steady(late) == steady(demo.context(5, 4, PLAN))
+
+    def test_a_context_needs_its_place(self, demo: Story) -> None:
+        """A plan in a batch must tell where it is."""
+        with pytest.raises(UserInputError, match="pass chapter_index and scene_index"):
+            demo.contexts([{"scene_plan": PLAN}])
+
+    def test_the_file_is_written_when_it_is_asked_for(self, demo_folder: Path) -> None:
+        """Where the command writes it."""
+        with novelgen.open(demo_folder, **PATIENT) as memory:
+            context = memory.story("demo").context(5, 4, PLAN, write_file=True)
+        written = (demo_folder / "demo" / "scene_5_4_memory.json").read_text(encoding="utf-8")
+        assert SceneMemoryContext.model_validate_json(written) == context
+
+    def test_the_callers_chat_model_plans(self, ingested_demos: Path) -> None:
+        """A LangChain object is asked in place of the setting's; what it answers badly degrades."""
+        model = ScriptedChatModel(answer=lambda _: "no plan at all")
+        with novelgen.open(ingested_demos, chat_model=model, **PATIENT) as memory:
+            report = memory.story("demo").context(5, 4, PLAN).report
+        assert model.prompts
+        assert report is not None
+        assert report.planner.used == "rules"
+        assert report.issues
+
+    def test_a_model_that_cannot_be_built_is_an_issue(self, ingested_demos: Path) -> None:
+        """Named by a string, it never stops a context."""
+        with novelgen.open(ingested_demos, chat_model="nobody:knows", **PATIENT) as memory:
+            context = memory.story("demo").context(5, 4, PLAN)
+        assert context.relevant_memories
+        assert context.report is not None
+        assert any("nobody" in issue.message for issue in context.report.issues)
+
+    def test_a_story_that_is_not_stored_yet_gives_an_empty_context(self, own_memory: Memory) -> None:
+        """A folder that waits for its first ingest says so, and is left as it was."""
+        folder = own_memory.settings.projects_dir / "demo"
+        shutil.copytree(SHIPPED_PROJECTS / "demo", folder, ignore=shutil.ignore_patterns("data", "scene_*"))
+        before = sorted(folder.rglob("*"))
+        context = own_memory.story("demo").context(5, 4, PLAN)
+        assert context.relevant_memories == []
+        assert context.report is not None
+        assert [issue.kind for issue in context.report.issues] == ["unresolved"]
+        assert sorted(folder.rglob("*")) == before
+
+
+class TestLookingUp:
+    """Reading what the story has established."""
+
+    def test_search_is_the_tools_search(self, demo: Story) -> None:
+        """The same arguments and results, with positions as pairs."""
+        found = demo.search(
+            "who has the heron key?", entities=["Ines"], content_type="memory", top_k=3, as_of=(3, 1)
+        )
+        assert 0 < len(found) <= 3
+        assert all(chunk.content_type == "memory" and "C0" in chunk.entities_mentioned for chunk in found)
+        assert all((chunk.chapter_index or 0) < 3 for chunk in found)
+        with pytest.raises(UserInputError, match="is empty"):
+            demo.search(" ")
+
+    def test_states_and_the_timeline(self, demo: Story) -> None:
+        """By name, at a position."""
+        state = demo.state("Ines", chapter_index=5, scene_index=4)
+        assert state is not None
+        assert state.entity_id == "C0"
+        assert demo.state("nobody at all") is None
+        assert {each.chapter_index for each in demo.timeline(3, context_window=1)} <= {2, 3, 4}
+
+    def test_entities_threads_and_relationships(self, demo: Story) -> None:
+        """As they stand at a position."""
+        assert {each.entity_type for each in demo.entities("character")} == {"character"}
+        assert len(demo.entities(as_of=2)) < len(demo.entities())
+        assert {each.status for each in demo.threads()} <= {"open", "advanced"}
+        assert demo.threads(["resolved"])
+        of_ines = demo.relationships("Ines")
+        assert of_ines
+        assert all("C0" in (each.character_a, each.character_b) for each in of_ines)
+
+    def test_memories_are_listed_with_their_number(self, demo: Story) -> None:
+        """A page of them, and how many there are."""
+        page = demo.memories(content_types=["memory"], limit=2)
+        assert len(page.memories) == 2 < page.total
+
+    def test_the_context_of_a_text(self, demo: Story) -> None:
+        """Whom it names, for a translator."""
+        found = demo.chunk_context("Ines held up the heron key.", chapter_index=7)
+        assert "Ines" in found.text
+        assert found.glossary
+
+    def test_conflicts_and_health(self, demo: Story) -> None:
+        """What contradicts itself, and whether everything works."""
+        assert isinstance(demo.conflicts(), list)
+        findings = {each.what: each.level for each in demo.check_health().findings}
+        assert findings["database"] == "ok"
+
+
+class TestFilling:
+    """Taking scenes, notes and exports in."""
+
+    def test_a_projects_folder_is_taken_in(self, own_memory: Memory) -> None:
+        """Without arguments, what the command `ingest` takes; a second time nothing changes."""
+        folder = own_memory.settings.projects_dir / "demo"
+        shutil.copytree(SHIPPED_PROJECTS / "demo", folder, ignore=shutil.ignore_patterns("data", "scene_*"))
+        story = own_memory.story("demo")
+        first, again = story.ingest(), story.ingest()
+        assert (first.count("added"), first.failures) == (23, [])
+        assert again.count("unchanged") == 23
+        assert story.search("who has the heron key?")
+
+    def test_texts_files_and_folders_are_taken_in(self, own_memory: Memory, tmp_path: Path) -> None:
+        """A scene's text at its place, a chapter's file, and a folder of them."""
+        story = own_memory.create("lamp")
+        chapters = tmp_path / "chapters"
+        chapters.mkdir()
+        (chapters / "chapter_002.txt").write_text("Ada lit the lamp and waited for Ben all night.")
+        (chapters / "chapter_003.txt").write_text("Ben came back with the brass key at dawn.")
+        text = story.ingest(text="Ada hid the brass key under the stair.", chapter_index=1, scene_index=1)
+        assert (text.count("added"), text.memories > 0) == (1, True)
+        assert story.ingest(chapters / "chapter_002.txt").count("added") == 1
+        both = story.ingest(str(chapters))
+        assert (both.count("added"), both.count("unchanged")) == (1, 1)
+        assert "brass key" in story.search("where is the brass key?")[0].content
+
+    def test_a_record_goes_with_its_scene(self, own_memory: Memory) -> None:
+        """As a mapping without its place, together with the text or after it."""
+        story = own_memory.create("lamp")
+        fact = {"memory_id": "M1", "content": "The brass key lies under the stair.", "importance": 9}
+        story.ingest(text="Ada hid it.", chapter_index=1, scene_index=1)
+        story.ingest(record={"memories": [fact]}, chapter_index=1, scene_index=1)
+        assert story.search("brass key")[0].source_id == "M1"
+        record = SceneRecord(chapter_index=1, scene_index=1, memories=[])
+        assert story.ingest(record=record, chapter_index=1, scene_index=1).count("replaced") == 1
+
+    @pytest.mark.parametrize(
+        ("given", "error", "told"),
+        [
+            ({"text": "x"}, UserInputError, "pass chapter_index and scene_index"),
+            ({"text": " ", "chapter_index": 1, "scene_index": 1}, UserInputError, "there is no text"),
+            ({"record": {}, "chapter_index": 1, "scene_index": 1}, UnknownSceneError, "1:1"),
+            (
+                {"text": "x", "record": {"memorys": []}, "chapter_index": 1, "scene_index": 1},
+                UserInputError,
+                "record has no field 'memorys'; did you mean 'memories'",
+            ),
+            (
+                {
+                    "text": "x",
+                    "record": {"memories": [{"memory_id": "M1", "contents": "x"}]},
+                    "chapter_index": 1,
+                    "scene_index": 1,
+                },
+                UserInputError,
+                r"record\.memories\[0\] has no field 'contents'; did you mean 'content'",
+            ),
+            ({"files": ["a.txt"], "text": "x"}, UserInputError, "either files, or one scene's text"),
+        ],
+    )
+    def test_what_cannot_be_taken_in_is_refused(
+        self, own_memory: Memory, given: dict[str, Any], error: type[Exception], told: str
+    ) -> None:
+        """Nothing is stored then."""
+        story = own_memory.create("lamp")
+        with pytest.raises(error, match=told):
+            story.ingest(**given)
+        assert story.memories().total == 0
+
+    def test_an_own_model_extracts(self, own_memory: Memory) -> None:
+        """The chat model given with the call reads the scenes; a bad answer fails the scene, not the call."""
+        story = own_memory.create("lamp")
+        story.ingest(text="Ada hid the brass key under the stair.", chapter_index=1, scene_index=1)
+        report = story.extract(model=ScriptedChatModel(answer=lambda _: "nothing"))
+        assert report.count("failed") == 1
+        with pytest.raises(ConfigurationError, match="no model for extraction"):
+            story.extract()
+
+    def test_a_note_is_read_from_its_place_on(self, own_memory: Memory) -> None:
+        """A fact of the author, about an entity."""
+        story = own_memory.create("lamp")
+        story.note("Nobody in this story can swim.", start=(2, 1))
+        assert story.search("who can swim?", as_of=(2, 2))
+        assert story.search("who can swim?", as_of=(1, 1)) == []
+
+    def test_an_export_is_imported_without_loss(self, demo_folder: Path, tmp_path: Path) -> None:
+        """Into a project of another name."""
+        with novelgen.open(demo_folder, **PATIENT) as memory:
+            written = memory.story("demo").export(tmp_path / "out")
+            assert (written.folder / "project.json").is_file()
+            preview = memory.import_from(tmp_path / "out", project_id="copy", dry_run=True)
+            assert preview.dry_run
+            with pytest.raises(UnknownProjectError):
+                memory.story("copy")
+            memory.import_from(tmp_path / "out", project_id="copy")
+            assert memory.story("copy").memories().total == memory.story("demo").memories().total
+
+
+class LengthEmbeddings(Embeddings):
+    """Embeddings of a caller."""
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        return [[float(len(text)), float(text.count("e")), 1.0] for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        return self.embed_documents([text])[0]
+
+
+class TestLangChain:
+    """The story as retriever, tools, step, and with the caller's own embeddings."""
+
+    def test_own_embeddings_are_told_apart(self, tmp_path: Path) -> None:
+        """An index of other embeddings is not mixed with them; `reindex` builds it anew."""
+        with novelgen.open(tmp_path, embeddings=LengthEmbeddings("one")) as memory:
+            story = memory.create("lamp")
+            story.note("Nobody in this story can swim.")
+            assert story.search("who can swim?")
+        with novelgen.open(tmp_path, embeddings=LengthEmbeddings("two")) as memory:
+            story = memory.story("lamp")
+            note = story.note("The lamp never goes out.")
+            assert "LengthEmbeddings:one" in note.indexing.issues[0].message
+            assert story.reindex().is_sound
+            assert story.note("Ada is left-handed.").indexing.issues == []
+
+    def test_embeddings_may_be_a_name(self, ingested_demos: Path) -> None:
+        """As the setting has it."""
+        with novelgen.open(ingested_demos, embeddings="fake:64") as memory:
+            assert memory.settings.memory.embedding_model == "fake:64"
+
+    def test_the_retriever_is_cut_and_filtered(self, demo: Story) -> None:
+        """Documents with their places."""
+        retriever = demo.retriever(k=2, as_of=(3, 1), entities=["Ines"])
+        documents = retriever.invoke("the heron key")
+        assert 0 < len(documents) <= 2
+        assert all(document.metadata["chapter_index"] < 3 for document in documents)
+
+    def test_the_tools_reach_this_story_alone(self, demo: Story) -> None:
+        """No tool has a project as its argument, and none reads beyond the position."""
+        tools = {tool.name: tool for tool in demo.tools(as_of=(3, 1))}
+        assert {"search_story_memory_tool", "get_entity_state_tool", "memory_search"} <= tools.keys()
+        assert all("project_id" not in tool.args for tool in tools.values())
+        found = tools["search_story_memory_tool"].invoke(
+            {"query": "the heron key", "as_of": {"chapter_index": 9}}
+        )
+        assert found["memories"]
+        assert all(each["chapter_index"] < 3 for each in found["memories"])
+        late = demo.state("Ines", chapter_index=3, scene_index=1)
+        state = tools["get_entity_state_tool"].invoke({"entity_id": "Ines"})["state"]
+        assert late is not None
+        assert state["state_data"] == json.loads(late.model_dump_json())["state_data"]
+        assert tools["get_recent_timeline_tool"].invoke({"chapter_index": 9})["snapshots"] == []
+        assert not tools["search_story_memory_tool"].invoke({"query": "x", "project_id": "demo-zh"})[
+            "success"
+        ]
+
+    def test_a_step_of_a_writing_chain(self, demo: Story) -> None:
+        """It takes the plan as a mapping with other keys beside it, and gives the context or its text."""
+        asked = {"chapter_index": 5, "scene_index": 4, "scene_plan": PLAN, "style": "plain"}
+        prompt = ChatPromptTemplate.from_template("{memory}")
+        model = FakeListChatModel(responses=["The door swung open."])
+        chain = demo.as_step(as_prompt=True) | (lambda text: {"memory": text}) | prompt | model
+        assert chain.invoke(asked).content == "The door swung open."
+        context = demo.as_step().invoke(asked)
+        request = MemoryContextRequest.model_validate({"project_id": "demo", **asked})
+        assert steady(demo.as_step().invoke(request)) == steady(context)
+        assert len(demo.as_step().batch([asked, asked])) == 2
+        assert steady(asyncio.run(demo.as_step().ainvoke(asked))) == steady(context)
+
+    def test_a_step_refuses_another_project(self, demo: Story) -> None:
+        """What was asked of another story is not answered from this one."""
+        with pytest.raises(UserInputError, match="project 'demo-zh' was asked of Story"):
+            demo.as_step().invoke(
+                {"project_id": "demo-zh", "chapter_index": 5, "scene_index": 4, "scene_plan": PLAN}
+            )
+
+
+class TestAsync:
+    """Twins that do not block the event loop."""
+
+    def test_every_twin_is_a_coroutine_of_the_same_signature(self) -> None:
+        """Each has the arguments of its method, and says so."""
+        for owner in (Memory, Story):
+            twins = [name for name in vars(owner) if name.startswith("a") and hasattr(owner, name[1:])]
+            assert twins
+            for name in twins:
+                twin, method = getattr(owner, name), getattr(owner, name[1:])
+                assert inspect.iscoroutinefunction(twin)
+                assert inspect.signature(twin) == inspect.signature(method)
+                assert (twin.__name__, twin.__qualname__) == (name, f"{owner.__name__}.{name}")
+                assert f"`{name[1:]}`" in (twin.__doc__ or "")
+
+    def test_everything_that_waits_has_a_twin(self) -> None:
+        """But for what only builds objects."""
+        for owner, light in ((Memory, {"settings"}), (Story, {"retriever", "tools", "as_step"})):
+            public = {name for name, value in vars(owner).items() if not name.startswith("_")}
+            methods = {name for name in public if not (name.startswith("a") and name[1:] in public)} - light
+            assert {f"a{name}" for name in methods} <= public
+
+    def test_twins_give_what_their_methods_give(self, ingested_demos: Path, demo: Story) -> None:
+        """Opened with `async with`, side by side."""
+
+        async def ask() -> tuple[SceneMemoryContext, list[Any]]:
+            async with novelgen.open(ingested_demos, **PATIENT) as memory:
+                story = await memory.astory("demo")
+                return await asyncio.gather(story.acontext(5, 4, PLAN), story.asearch("the heron key"))
+
+        context, found = asyncio.run(ask())
+        assert steady(context) == steady(demo.context(5, 4, PLAN))
+        assert [each.chunk_id for each in found] == [each.chunk_id for each in demo.search("the heron key")]
+
+
+def test_two_threads_share_a_memory(own_memory: Memory) -> None:
+    """Each writes and reads its own story, and both that of the other."""
+    for project_id in ("one", "two"):
+        own_memory.create(project_id)
+
+    def work(project_id: str) -> list[str]:
+        story = own_memory.story(project_id)
+        for number in range(1, 4):
+            story.ingest(
+                text=f"The {project_id} key was hidden {number}.", chapter_index=1, scene_index=number
+            )
+            story.context(1, number + 1, {"purpose": "Find the key."})
+        return [chunk.content for chunk in own_memory.story(project_id).search("the key")]
+
+    with ThreadPoolExecutor(2) as pool:
+        one, two = pool.map(work, ("one", "two"))
+    assert all("one key" in content for content in one)
+    assert all("two key" in content for content in two)
+    assert len(one) == len(two) == 3

@@ -1,0 +1,73 @@
+"""Settings by their names: those of the memory may be given flat, and a misspelt one is told the right one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from novelgen.errors import ConfigurationError
+from runtime.settings import load_settings
+
+
+def test_settings_of_the_memory_may_be_given_by_their_own_name() -> None:
+    """Flat and grouped keywords say the same and go together."""
+    settings = load_settings(memory={"state_budget": 700}, memory_budget=3000, model_timeout_s=5)
+    assert (settings.memory.memory_budget, settings.memory.state_budget) == (3000, 700)
+    assert settings.model_timeout_s == 5
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"memory_budgt": 1}, "no setting 'memory_budgt'; did you mean 'memory_budget'"),
+        ({"modle": "openai:x"}, "did you mean 'model'"),
+        ({"memory": {"memory_budgt": 1}}, r"'memory\.memory_budgt'; did you mean 'memory\.memory_budget'"),
+        (
+            {"memory": {"weights": {"relevanse": 1}}},
+            r"'memory\.weights\.relevanse'; did you mean 'memory\.weights\.relevance'",
+        ),
+        ({"vector_store": {"ulr": "x"}}, r"did you mean 'memory\.vector_store\.url'"),
+        ({"colour": "blue"}, "no setting 'colour'; there are: candidates_per_query, chain_timeout_s"),
+    ],
+)
+def test_a_misspelt_keyword_is_told_the_right_one(given: dict[str, Any], told: str) -> None:
+    """At the top, under memory, and deeper."""
+    with pytest.raises(ConfigurationError, match=told):
+        load_settings(**given)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (
+            "databse_url: sqlite://",
+            "config.yaml': there is no setting 'databse_url'; did you mean 'database_url'",
+        ),
+        ("Memory:\n  memory_budget: 1", "no setting 'Memory'; did you mean 'memory'"),
+        ("memory_budget: 1", "'memory_budget' stands under `memory:`"),
+        ("memory:\n  memry_budget: 1", r"did you mean 'memory\.memory_budget'"),
+        ("memory:\n  vector_store:\n    ulr: http://x", r"did you mean 'memory\.vector_store\.url'"),
+    ],
+)
+def test_a_misspelt_key_of_the_file_is_told_the_right_one(tmp_path: Path, content: str, told: str) -> None:
+    """What nobody reads would seem to be set."""
+    file = tmp_path / "config.yaml"
+    file.write_text(content, encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=told):
+        load_settings(file)
+
+
+def test_keys_of_other_programs_are_left_alone(tmp_path: Path) -> None:
+    """The file may be shared with the program that writes the novel."""
+    file = tmp_path / "config.yaml"
+    file.write_text("llm:\n  provider: openai\ntemperature: 0.7\n", encoding="utf-8")
+    assert load_settings(file) == load_settings()
+
+
+def test_a_misspelt_variable_under_memory_is_told_the_right_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment is read with the same eyes."""
+    monkeypatch.setenv("NOVELGEN_MEMORY__MEMORY_BUDGT", "7")
+    with pytest.raises(ConfigurationError, match=r"did you mean 'memory\.memory_budget'"):
+        load_settings()
