@@ -1,4 +1,4 @@
-"""Taking scenes in: what is stored, replaced, kept and said."""
+"""Taking scenes in."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from novelgen.errors import UnknownProjectError, UnknownSceneError, UserInputErr
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.ingest.entities import store_entities
-from runtime.ingest.ingest import IngestResult, delete_scene, ingest_scenes
+from runtime.ingest.ingest import IngestResult, absent_scenes, delete_scene, ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
 from tests.runtime.ingest.made_up_story import ENTITIES, TEXTS, record, recorded_scenes, scene, stored_at
@@ -286,3 +286,11 @@ def test_progress_counts_scenes(stores: MemoryStores, project: str) -> None:
         progress=lambda done, total: told.append((done, total)),
     )
     assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_only_scenes_of_the_given_chapters_count(stores: MemoryStores, project: str) -> None:
+    """A scene that its chapter lost is found; chapters that were not given are left out."""
+    ingest_scenes(stores, project, recorded_scenes(), index=False)
+    assert absent_scenes(stores, project, [scene(1, 1)]) == [StoryPosition(1, 2)]
+    assert absent_scenes(stores, project, recorded_scenes()) == []
+    assert absent_scenes(stores, project, []) == []

@@ -1,4 +1,4 @@
-"""The author's characters as entities."""
+"""The author's characters as entities of the story."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings of what is embedded that change after scenes were stored, in real stores."""
+"""Letting the settings of what is embedded hold for scenes that are stored already."""
 
 from __future__ import annotations
 

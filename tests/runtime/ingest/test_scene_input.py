@@ -1,4 +1,4 @@
-"""What a scene's text tells by its names."""
+"""What a scene's names tell: who is on stage, where, and which names occur."""
 
 from __future__ import annotations
 

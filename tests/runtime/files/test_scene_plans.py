@@ -1,4 +1,4 @@
-"""The context files of a project, and the plans that are kept in them."""
+"""Context files of a project, and the plans in them."""
 
 from __future__ import annotations
 
