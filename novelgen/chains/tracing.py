@@ -42,7 +42,7 @@ def untraced_search(search: SearchResult) -> Untraced[SearchResult]:
 
 NOTHING_FOUND = untraced_search(SearchResult())
 
-SHOWN_IDS = 20
+MAX_SHOWN_IDS = 20
 """So many chunk ids of a retriever are in its run, its best first."""
 
 
@@ -73,7 +73,7 @@ def retriever_summaries(search: SearchResult) -> Mapping[str, dict[str, Any]]:
 
     Returns:
         Retriever name to `candidates` (how many), `best` (chunk ids by the best rank in that retriever, at most
-        `SHOWN_IDS`), `elapsed_s` (None where unknown) and `issues`; retrievers in order of name, those that only
+        `MAX_SHOWN_IDS`), `elapsed_s` (None where unknown) and `issues`; retrievers in order of name, those that only
         failed included.
     """
     ranks: dict[str, dict[str, int]] = {}
@@ -96,7 +96,7 @@ def _told(output: Mapping[str, Any], _: object) -> Mapping[str, Any]:
 def _summary(retriever: str, ranks: Mapping[str, int], search: SearchResult) -> dict[str, Any]:
     return {
         "candidates": len(ranks),
-        "best": sorted(ranks, key=lambda chunk_id: (ranks[chunk_id], chunk_id))[:SHOWN_IDS],
+        "best": sorted(ranks, key=lambda chunk_id: (ranks[chunk_id], chunk_id))[:MAX_SHOWN_IDS],
         "elapsed_s": search.timings_s.get(f"arm_{retriever}"),
         "issues": [f"{issue.kind}: {issue.message}" for issue in search.issues if issue.stage == retriever],
     }

@@ -112,7 +112,7 @@ def _timeline_lines(context: SceneMemoryContext, names: Mapping[str, str], label
 
 
 def _memory_lines(context: SceneMemoryContext, labels: Labels) -> list[str]:
-    outdated = {each.chunk_id for each in context.relevant_memories if each.superseded_by is not None}
+    outdated = {each.chunk_id for each in context.relevant_memories if each.slot_type and each.superseded_by}
 
     def line(memory: ContextItem | StoryMemoryChunk, text: str) -> str:
         mark = labels.outdated if memory.chunk_id in outdated else ""

@@ -42,6 +42,7 @@ from runtime.retrieval.retrievers import (
     thread_memories,
 )
 from runtime.retrieval.semantic import QueryVectors, query_vectors, search_exactly, search_index
+from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores
 
 DEFAULT_TOP_K = 10
@@ -297,16 +298,20 @@ def _entity_ids(
     """Return the ids that names, aliases or ids mean at the position, and an issue for each that means nobody."""
     if not names:
         return [], []
-    with stores.database(project_id).read() as unit:
-        resolver = NameResolver(unit.entities.list_as_of(as_of=as_of))
     ids: dict[str, None] = {}
     issues: list[ReportIssue] = []
-    for name in names:
-        resolution = resolver.resolve(name)
-        ids |= dict.fromkeys([resolution.entity_id] if resolution.entity_id else resolution.candidate_ids)
-        if not resolution.entity_id and not resolution.candidate_ids:
-            message = f"nobody is known as {name!r} at this position; searched without that name"
-            issues.append(ReportIssue(stage="search", kind="unresolved", message=message))
+    with stores.database(project_id).read() as unit:
+        resolver = NameResolver(unit.entities.list_as_of(as_of=as_of))
+        for name in names:
+            resolution = resolver.resolve(name)
+            meant = [resolution.entity_id] if resolution.entity_id else resolution.candidate_ids
+            if not meant and unit.memories.count(MemoryFilter(as_of=as_of, entities=[name])):
+                # An id that memories are linked to, in a project whose entities nobody has stored.
+                meant = [name]
+            ids |= dict.fromkeys(meant)
+            if not meant:
+                message = f"nobody is known as {name!r} at this position; searched without that name"
+                issues.append(ReportIssue(stage="search", kind="unresolved", message=message))
     return list(ids), issues
 
 

@@ -403,31 +403,29 @@ class MemoryRepository(AuthorMemories):
     def _successors(
         self, replaced: Sequence[StoryMemoryChunk], as_of: StoryPosition
     ) -> dict[str, StoryMemoryChunk]:
-        """Return the last of each memory's slot where that came later, else what replaced it by name."""
-        names = {chunk.superseded_by for chunk in replaced if chunk.superseded_by}
-        slots = {chunk.slot_type for chunk in replaced if chunk.slot_type}
-        sources = {chunk.source_id for chunk in replaced if chunk.source_id}
+        """Return what replaced each memory: where that has the same slot, the last of the slot."""
         among = self._session.among
-        # What replaced a consolidated memory names one of its sources, and is found by its own id alone.
-        statement = self._visible(as_of).where(
-            or_(
-                among(CHUNKS.c.slot_type, slots),
-                among(CHUNKS.c.supersedes, sources),
-                among(CHUNKS.c.source_id, names),
-                among(CHUNKS.c.chunk_id, names),
-            )
-        )
+        names = {chunk.superseded_by for chunk in replaced if chunk.superseded_by}
+        found_by = [
+            among(CHUNKS.c.slot_type, {chunk.slot_type for chunk in replaced if chunk.slot_type}),
+            among(CHUNKS.c.supersedes, {chunk.source_id for chunk in replaced if chunk.source_id}),
+            among(CHUNKS.c.chunk_id, names),
+        ]
+        if any(chunk.is_consolidated for chunk in replaced):
+            # What replaced its sources names one of them; source_ids have no index, so all are read for it.
+            found_by.append(among(CHUNKS.c.source_id, names))
+        statement = self._visible(as_of).where(or_(*found_by))
         rows = self._session.rows(statement.order_by(*story_order(CHUNKS), CHUNKS.c.row_id))
         found = self._chunks(rows, as_of)
         by_name = {each.source_id or each.chunk_id: each for each in found}
         last_of_slot = {each.slot_type: each for each in found if each.slot_type}
         successors: dict[str, StoryMemoryChunk] = {}
         for chunk in replaced:
-            last = last_of_slot.get(chunk.slot_type) if chunk.slot_type else None
-            if last is None or last.chunk_id == chunk.chunk_id:
-                last = by_name.get(chunk.superseded_by or "")
-            if last is not None:
-                successors[chunk.chunk_id] = last
+            named = by_name.get(chunk.superseded_by or "")
+            if named is not None and named.slot_type and named.slot_type == chunk.slot_type:
+                named = last_of_slot[named.slot_type]
+            if named is not None and named.chunk_id != chunk.chunk_id:
+                successors[chunk.chunk_id] = named
         return successors
 
     def _weighty(
