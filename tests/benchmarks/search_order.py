@@ -74,19 +74,20 @@ def measure(stores: MemoryStores, project_id: str, *, sample: int | None = None)
     unmarked: list[str] = []
     for memory in chosen:
         short = memory.short or ""
-        answers = [ranked_memories(stores, project_id, text) for text in (short, middle_of(short))]
+        texts = (short, middle_of(short))
+        answers = [ranked_memories(stores, project_id, text) for text in texts]
         own.append(place_of(memory, answers[0]))
         if memory.superseded_by is None:
             middle.append(place_of(memory, answers[1]))
         over = {each.chunk_id for each in asked_for if each.superseded_by is not None}
-        for answer, words in zip(answers, (short, ""), strict=True):
+        for answer, text in zip(answers, texts, strict=True):
             unmarked += [
                 each.chunk.chunk_id
                 for each in answer.memories
                 if each.chunk.chunk_id in over and not each.is_outdated
             ]
             outdated_first += [
-                name for name in before_what_holds(answer) if not words or name != memory.chunk_id
+                name for name in before_what_holds(answer) if text != short or name != memory.chunk_id
             ]
     return SearchOrder(
         project_id=project_id,
