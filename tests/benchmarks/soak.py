@@ -33,7 +33,7 @@ from sqlalchemy import QueuePool
 from runtime.context_chain import build_context_chain
 from runtime.ingest.entities import store_entities
 from runtime.settings import NovelgenSettings, load_settings
-from runtime.storage.database import DatabaseManager
+from runtime.storage.database import ProjectDatabase
 from runtime.stores import MemoryStores
 from tests.benchmarks.marked_scenes import ENTITIES
 from tests.benchmarks.samples import Sample, growth, take_sample
@@ -223,8 +223,8 @@ def run_soak(
     return soak.run(duration_s=duration_s)
 
 
-def _open_all_connections(database: DatabaseManager) -> None:
-    pool = database._engine.pool
+def _open_all_connections(database: ProjectDatabase) -> None:
+    pool = database.database._engine.pool
     assert isinstance(pool, QueuePool)
     with ExitStack() as held:
         for _ in range(pool.size() + pool._max_overflow):
