@@ -13,6 +13,7 @@ from typing import Any
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from novelgen.memory.search import RankedMemory
 from novelgen.models.memory import ContentType
 from novelgen.models.position import END_OF_STORY, ChapterIndex, SceneIndex, StoryPosition
 from runtime.memory_tools import DEFAULT_CONTEXT_WINDOW, DEFAULT_TOP_K, MAX_TOP_K, StoryMemoryTools
@@ -86,7 +87,7 @@ _DESCRIPTIONS = {
     "search_story_memory_tool": (
         "Search what the story has established, by meaning and by words. Use it for facts, events,"
         " promises and secrets: one question per call. Returns memories, best first, each with its"
-        " chapter and scene."
+        " chapter and scene; one with superseded_by is outdated, and held_by names the source_id of what holds."
     ),
     "get_entity_state_tool": (
         "Look up how a character, place or thing stands at a point of the story: where it is, what it"
@@ -104,8 +105,8 @@ def build_memory_tools(
 ) -> list[BaseTool]:
     """Build search_story_memory_tool, get_entity_state_tool and get_recent_timeline_tool over open stores.
 
-    They answer with JSON objects: `{memories: […]}`, `{state: {…} or null}` and `{snapshots: […]}`; what goes
-    wrong comes back as `{success: false, error, hint}`.
+    They answer with JSON objects: `{memories: […]}`, with `issues` where something was missing, `{state: {…} or null}`
+    and `{snapshots: […]}`; what goes wrong comes back as `{success: false, error, hint}`.
 
     Args:
         stores: Open stores; they are not closed by the tools.
@@ -145,8 +146,10 @@ class _MemoryToolBodies:
     def search(
         self, *, project_id: str, query: str, as_of: PositionArgument | None = None, **filters: Any
     ) -> Answer:
-        found = self._tools.search_story_memory(project_id, query, as_of=self._cut(as_of), **filters)
-        return {"memories": [chunk.model_dump(mode="json", exclude_none=True) for chunk in found]}
+        found = self._tools.rank_story_memory(project_id, query, as_of=self._cut(as_of), **filters)
+        answer: Answer = {"memories": [_told(each) for each in found.memories]}
+        issues = [issue.message for issue in found.issues]
+        return answer | ({"issues": issues} if issues else {})
 
     def state(self, *, project_id: str, entity_id: str, **position: int | None) -> Answer:
         cut = min(StoryPosition(**position), self._limit)
@@ -163,3 +166,8 @@ class _MemoryToolBodies:
 
     def _cut(self, asked: PositionArgument | None) -> StoryPosition:
         return self._limit if asked is None else min(asked.position(), self._limit)
+
+
+def _told(memory: RankedMemory) -> dict[str, Any]:
+    told = memory.chunk.model_dump(mode="json", exclude_none=True)
+    return told | ({"held_by": memory.held_by.source_id or memory.held_by.chunk_id} if memory.held_by else {})

@@ -9,21 +9,25 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from novelgen.errors import StoreError, UserInputError
 from novelgen.memory.outline import StoryOutline
-from novelgen.memory.search import SearchQuery, SearchRequest, SearchResult
+from novelgen.memory.search import RankedMemories, SearchRequest, SearchResult
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.names.resolver import NameResolver
-from novelgen.selection.rank_fusion import reciprocal_rank_fusion
-from novelgen.text.scrub import scrub_text
-from runtime.retrieval.search import search_memories
+from runtime.retrieval.search import DEFAULT_TOP_K, MAX_TOP_K, ranked_memories, search_memories
 from runtime.stores import MemoryStores, stores_or_default
 
+__all__ = [
+    "DEFAULT_CONTEXT_WINDOW",
+    "DEFAULT_TOP_K",
+    "MAX_TOP_K",
+    "StoryMemoryTools",
+    "get_entity_state_tool",
+    "get_recent_timeline_tool",
+    "search_story_memory_tool",
+]
 logger = logging.getLogger(__name__)
-DEFAULT_TOP_K = 10
-MAX_TOP_K = 200
 DEFAULT_CONTEXT_WINDOW = 2
 
 
@@ -57,7 +61,7 @@ def search_story_memory_tool(
         InvalidProjectIdError: When the project id is not a plain, path-free string.
         UnknownProjectError: When no such project is stored.
         UserInputError: When the query is empty.
-        StoreError: When no arm of the search could answer.
+        StoreError: When no retriever of the search could answer.
     """
     with stores_or_default(stores) as opened:
         return StoryMemoryTools(opened).search_story_memory(
@@ -155,39 +159,47 @@ class StoryMemoryTools:
         as_of: StoryPosition | None = None,
     ) -> list[StoryMemoryChunk]:
         """Search by meaning and words; see `search_story_memory_tool`."""
-        require_project_id(project_id)
-        text = scrub_text(query)
-        if not text.strip():
-            raise UserInputError(f"query {query!r} is empty; say what to look for")
-        cut = as_of or END_OF_STORY
-        asked = SearchQuery(
-            text=text,
-            entities=self._entity_ids(project_id, entities or (), cut),
-            content_type=content_type,
-            tags=list(tags or ()),
-        )
-        limit = max(1, min(top_k, MAX_TOP_K))
-        request = SearchRequest(
-            project_id=project_id,
-            queries=[asked],
-            as_of=cut,
-            candidates_per_query=max(50, limit),
-            timeout_s=self._stores.settings.memory.tool_timeout_s,
-        )
-        result = search_memories(self._stores, request)
-        queried = [
-            candidate
-            for candidate in result.candidates
-            if any(hit.query_index is not None for hit in candidate.hits)
+        return [
+            found.chunk
+            for found in self.rank_story_memory(
+                project_id,
+                query,
+                entities=entities,
+                content_type=content_type,
+                tags=tags,
+                top_k=top_k,
+                as_of=as_of,
+            ).memories
         ]
-        if result.issues and not queried:
-            raise StoreError("; ".join(f"{issue.stage}: {issue.message}" for issue in result.issues))
-        for issue in result.issues:
+
+    def rank_story_memory(
+        self,
+        project_id: str,
+        query: str,
+        *,
+        entities: Sequence[str] | None = None,
+        content_type: ContentType | None = None,
+        tags: Sequence[str] | None = None,
+        top_k: int = DEFAULT_TOP_K,
+        as_of: StoryPosition | None = None,
+    ) -> RankedMemories:
+        """Search as `search_story_memory` does, with scores, what each was found by, and what is missing."""
+        ranked = ranked_memories(
+            self._stores,
+            project_id,
+            query,
+            entities=entities,
+            content_type=content_type,
+            tags=tags,
+            top_k=top_k,
+            as_of=as_of,
+        )
+        for issue in ranked.issues:
             logger.warning("%s %s: %s", issue.stage, issue.kind, issue.message)
-        return [candidate.chunk for candidate, _ in reciprocal_rank_fusion(queried)[:limit]]
+        return ranked
 
     def search(self, request: SearchRequest) -> SearchResult:
-        """Run many queries over all arms; see `runtime.retrieval.search`."""
+        """Run many queries over all retrievers; see `runtime.retrieval.search`."""
         return search_memories(self._stores, request)
 
     def outline(self, project_id: str, *, as_of: StoryPosition) -> StoryOutline:

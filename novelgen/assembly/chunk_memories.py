@@ -14,7 +14,7 @@ from novelgen.models.entity import Entity, translation_of
 from novelgen.models.memory import DISTILLED_TYPES, PASSAGE_TYPES, StoryMemoryChunk
 from novelgen.names.resolver import Mention, NameResolver
 from novelgen.selection.duplicates import DuplicateFinder
-from novelgen.selection.rank_fusion import RANK_CONSTANT
+from novelgen.selection.query_scores import RANK_CONSTANT
 from novelgen.selection.select import best_ranks
 from novelgen.text.sentences import chunk_text, split_sentences
 
@@ -102,7 +102,7 @@ QUERY_CHARACTERS = 600
 """A query is cut to so many: embedding models read no more, and more words find everything."""
 
 FOUND_BY_RANK = 10
-"""An unattached memory counts when some query ranks it so high; beyond, an arm only fills its list."""
+"""An unattached memory counts when some query ranks it so high; beyond, a retriever only fills its list."""
 
 RELEVANCE, ATTACHED, IMPORTANCE = 0.4, 0.4, 0.2
 """Shares of the score, each part from 0 to 1."""
@@ -168,7 +168,7 @@ def choose_for_chunk(
     Args:
         request: The text, its position and the limit.
         mentions: Whom it names.
-        candidates: What the arms found; what does not lie before the position is dropped once more.
+        candidates: What the retrievers found; what does not lie before the position is dropped once more.
         linked: How many distilled memories its entities have in all; None counts those found alone.
 
     Returns:
@@ -191,7 +191,7 @@ def choose_for_chunk(
 
 
 def _not_found(linked: int | None, here: set[str], candidates: Sequence[Candidate]) -> int:
-    """How many linked memories no arm brought: an arm lists so many and no more."""
+    """How many linked memories no retriever brought: a retriever lists so many and no more."""
     found = sum(
         each.chunk.content_type in DISTILLED_TYPES and bool(here & set(each.chunk.entities_mentioned))
         for each in candidates

@@ -54,7 +54,7 @@ def assemble_memories(
         request: The planned scene; what does not lie before it, or belongs to another project, is dropped.
         story: The story before it.
         plan: The queries and entities that were looked up.
-        search: Candidates of all arms.
+        search: Candidates of all retrievers.
         budget_tokens: Bound for all texts together.
         weights: Settings of the choice.
         count_tokens: Token counter.

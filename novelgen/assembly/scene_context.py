@@ -105,7 +105,7 @@ def assemble_context(
         request: The planned scene.
         story: The story before it.
         plan: What was looked up.
-        search: Candidates of all arms.
+        search: Candidates of all retrievers.
         states: Snapshots, most wanted first.
         timeline: Snapshots of the chapters around, in story order.
         bounds: Budgets.

@@ -12,7 +12,7 @@ from langchain_core.runnables import RunnableLambda
 
 from novelgen.assembly.chunk_memories import TextMention, choose_for_chunk, chunk_search, mentioned_in
 from novelgen.chains.stepwise_chain import StepwiseChain, issue_of
-from novelgen.chains.tracing import NOTHING_FOUND, Untraced, trace_arms, untraced_search
+from novelgen.chains.tracing import NOTHING_FOUND, Untraced, trace_retrievers, untraced_search
 from novelgen.deadlines import run_concurrently
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.protocol import MemoryTools, StoryMemory, as_story_memory
@@ -93,7 +93,7 @@ class ChunkContextChain(StepwiseChain[ChunkInput, ChunkContext]):
         return _Run(request, language=language, mentions=tuple(mentions)).with_issues(*issues)
 
     def _retrieve(self, run: _Run) -> _Run:
-        # The arms are given less than the whole, so that those that answer are heard.
+        # The retrievers are given less than the whole, so that those that answer are heard.
         asked = chunk_search(run.request, run.mentions, timeout_s=self._timeout_s * 0.9)
         if not asked.queries or not run.request.limit:
             return run
@@ -101,7 +101,7 @@ class ChunkContextChain(StepwiseChain[ChunkInput, ChunkContext]):
         outcome = run_concurrently(calls, timeouts_s={"search": self._timeout_s})["search"]
         issue = issue_of("search", outcome, propagate_bugs=self._propagate_bugs)
         search: SearchResult = outcome.value or SearchResult()
-        trace_arms(asked, search)
+        trace_retrievers(asked, search)
         return replace(run, found=untraced_search(search)).with_issues(issue, *search.issues)
 
 

@@ -20,7 +20,7 @@ from langchain_core.runnables import RunnableConfig, RunnableLambda
 
 from novelgen.assembly.scene_context import assemble_context
 from novelgen.chains.stepwise_chain import StepwiseChain, issue_of
-from novelgen.chains.tracing import NOTHING_FOUND, Untraced, trace_arms, untraced_search
+from novelgen.chains.tracing import NOTHING_FOUND, Untraced, trace_retrievers, untraced_search
 from novelgen.deadlines import CallOutcome, run_concurrently
 from novelgen.errors import ContextWriteError, UnknownProjectError
 from novelgen.memory.outline import StoryOutline
@@ -68,7 +68,7 @@ class ContextRun:
 
     @property
     def search(self) -> SearchResult:
-        """What all arms found."""
+        """What all retrievers found."""
         return self.found.value
 
     def with_outline(self, outline: StoryOutline) -> ContextRun:
@@ -82,7 +82,7 @@ class ContextRun:
         return replace(self.with_issues(issue), is_unknown_project=True)
 
     def with_search(self, search: SearchResult) -> ContextRun:
-        """Return the run with what all arms found."""
+        """Return the run with what all retrievers found."""
         return replace(self, found=untraced_search(search))
 
     def with_issues(self, *issues: ReportIssue) -> ContextRun:
@@ -134,7 +134,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
     in `report.issues`.
 
     A callback handler sees the run with the tag "novelgen" and, as metadata, its project and place; under it
-    the runs read_outline, plan (with the model's call), retrieve (with one run per arm), select and write.
+    the runs read_outline, plan (with the model's call), retrieve (with one run per retriever), select and write.
 
     Args:
         memory: The memory tools, `runtime`'s or a double; a search alone is enough.
@@ -238,7 +238,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         issues = (self._issue(stage, outcome) for stage, outcome in outcomes.items())
         run = run.with_issues(*(issue for issue in issues if issue is not None))
         search = outcomes["search"].value or run.search
-        trace_arms(asked, search)
+        trace_retrievers(asked, search)
         return replace(
             run.with_issues(*search.issues).with_timings(dict(search.timings_s)).with_search(search),
             states=outcomes["states"].value or (),
@@ -285,7 +285,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
             entity_ids=run.plan.entity_ids,
             as_of=run.request.position,
             candidates_per_query=self._settings.candidates_per_query,
-            # The arms are given less than the tool, so that those that answer are heard.
+            # The retrievers are given less than the tool, so that those that answer are heard.
             timeout_s=timeout_s * 0.9,
         )
 

@@ -75,8 +75,8 @@ def document_of(chunk: StoryMemoryChunk) -> Document:
 
     Returns:
         Its content under its chunk_id. The metadata has chunk_id, source_id, project_id, chapter_index,
-        scene_index, importance, entities (ids), tags and content_type; a position or source that the memory
-        lacks is None.
+        scene_index, importance, entities (ids), tags, content_type and superseded_by (what holds in its place; None
+        where it holds itself); a position or source that the memory lacks is None.
     """
     metadata = chunk.model_dump(
         include={
@@ -88,6 +88,7 @@ def document_of(chunk: StoryMemoryChunk) -> Document:
             "importance",
             "tags",
             "content_type",
+            "superseded_by",
         }
     )
     return Document(

@@ -36,62 +36,67 @@ class Untraced(Generic[T]):
 
 
 def untraced_search(search: SearchResult) -> Untraced[SearchResult]:
-    """Hold what all arms found; a trace has the best of each arm in a run of its own."""
+    """Hold what all retrievers found; a trace has the best of each retriever in a run of its own."""
     return Untraced(search, f"{len(search.candidates)} candidates")
 
 
 NOTHING_FOUND = untraced_search(SearchResult())
 
-SHOWN_IDS = 20
-"""So many chunk ids of an arm are in its run, its best first."""
+MAX_SHOWN_IDS = 20
+"""So many chunk ids of a retriever are in its run, its best first."""
 
 
-def trace_arms(request: SearchRequest, search: SearchResult) -> None:
-    """Tell the handlers of the running step what each arm of a finished search found.
+def trace_retrievers(request: SearchRequest, search: SearchResult) -> None:
+    """Tell the handlers of the running step what each retriever of a finished search found.
 
-    Every arm becomes a run `arm_<name>` under the step, tagged "arm": what it was asked goes in, the number
-    of its candidates, its best chunk ids, its seconds and its issues come out. The arms have run already and
+    Every retriever becomes a run `arm_<name>` under the step, tagged "arm": what it was asked goes in, the number
+    of its candidates, its best chunk ids, its seconds and its issues come out. The retrievers have run already and
     side by side, so that their seconds are in the output and not in the run's own duration.
 
     Args:
         request: What was asked.
-        search: What all arms found.
+        search: What all retrievers found.
     """
-    for arm, output in arm_summaries(search).items():
+    for retriever, output in retriever_summaries(search).items():
         asked = {
             "queries": [query.text for query in request.queries],
             "entity_ids": request.entity_ids,
             "as_of": str(request.as_of),
         }
-        RunnableLambda(partial(_told, output)).invoke(asked, {"run_name": f"arm_{arm}", "tags": ["arm"]})
+        RunnableLambda(partial(_told, output)).invoke(
+            asked, {"run_name": f"arm_{retriever}", "tags": ["arm"]}
+        )
 
 
-def arm_summaries(search: SearchResult) -> Mapping[str, dict[str, Any]]:
-    """Sum up what each arm of a search found.
+def retriever_summaries(search: SearchResult) -> Mapping[str, dict[str, Any]]:
+    """Sum up what each retriever of a search found.
 
     Returns:
-        Arm name to `candidates` (how many), `best` (chunk ids by the best rank in that arm, at most
-        `SHOWN_IDS`), `elapsed_s` (None where unknown) and `issues`; arms in order of name, those that only
+        Retriever name to `candidates` (how many), `best` (chunk ids by the best rank in that retriever, at most
+        `MAX_SHOWN_IDS`), `elapsed_s` (None where unknown) and `issues`; retrievers in order of name, those that only
         failed included.
     """
     ranks: dict[str, dict[str, int]] = {}
     for candidate in search.candidates:
         for hit in candidate.hits:
-            found = ranks.setdefault(hit.arm, {})
+            found = ranks.setdefault(hit.retriever, {})
             chunk_id = candidate.chunk.chunk_id
             found[chunk_id] = min(hit.rank, found.get(chunk_id, hit.rank))
     timed = {name.removeprefix("arm_") for name in search.timings_s if name.startswith("arm_")}
-    return {arm: _summary(arm, ranks.get(arm, {}), search) for arm in sorted(timed | ranks.keys())}
+    return {
+        retriever: _summary(retriever, ranks.get(retriever, {}), search)
+        for retriever in sorted(timed | ranks.keys())
+    }
 
 
 def _told(output: Mapping[str, Any], _: object) -> Mapping[str, Any]:
     return output
 
 
-def _summary(arm: str, ranks: Mapping[str, int], search: SearchResult) -> dict[str, Any]:
+def _summary(retriever: str, ranks: Mapping[str, int], search: SearchResult) -> dict[str, Any]:
     return {
         "candidates": len(ranks),
-        "best": sorted(ranks, key=lambda chunk_id: (ranks[chunk_id], chunk_id))[:SHOWN_IDS],
-        "elapsed_s": search.timings_s.get(f"arm_{arm}"),
-        "issues": [f"{issue.kind}: {issue.message}" for issue in search.issues if issue.stage == arm],
+        "best": sorted(ranks, key=lambda chunk_id: (ranks[chunk_id], chunk_id))[:MAX_SHOWN_IDS],
+        "elapsed_s": search.timings_s.get(f"arm_{retriever}"),
+        "issues": [f"{issue.kind}: {issue.message}" for issue in search.issues if issue.stage == retriever],
     }

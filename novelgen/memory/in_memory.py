@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from novelgen.memory.outline import OutlineScene, StoryOutline
-from novelgen.memory.search import ArmHit, Candidate, SearchQuery, SearchRequest, SearchResult
+from novelgen.memory.search import Candidate, RetrieverHit, SearchQuery, SearchRequest, SearchResult
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.folds import (
     HOLDER_ATTRIBUTE,
@@ -185,14 +185,14 @@ class InMemoryStoryMemory:
         return [chunk for _, chunk in self._ranked(project_id, asked, cut)[:top_k]]
 
     def search(self, request: SearchRequest) -> SearchResult:
-        """Answer all queries by the one arm that this double has."""
-        hits: dict[str, list[ArmHit]] = {}
+        """Answer all queries by the one retriever that this double has."""
+        hits: dict[str, list[RetrieverHit]] = {}
         chunks: dict[str, StoryMemoryChunk] = {}
         for index, query in enumerate(request.queries):
             ranked = self._ranked(request.project_id, query, request.as_of)[: request.candidates_per_query]
             for rank, (score, chunk) in enumerate(ranked, start=1):
                 chunks[chunk.chunk_id] = chunk
-                hit = ArmHit(arm="lexical", query_index=index, rank=rank, score=score)
+                hit = RetrieverHit(retriever="lexical", query_index=index, rank=rank, score=score)
                 hits.setdefault(chunk.chunk_id, []).append(hit)
         candidates = (Candidate(chunk=chunks[name], hits=tuple(hits[name])) for name in sorted(chunks))
         return SearchResult(candidates=tuple(candidates), linked=self._linked(request))

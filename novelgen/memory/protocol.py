@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 from novelgen.memory.outline import StoryOutline
-from novelgen.memory.search import ArmHit, Candidate, SearchRequest, SearchResult
+from novelgen.memory.search import Candidate, RetrieverHit, SearchRequest, SearchResult
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import EntityStateSnapshot
@@ -62,7 +62,7 @@ class StoryMemory(MemoryTools, Protocol):
         ...
 
     def search(self, request: SearchRequest) -> SearchResult:
-        """Run all queries of a request over all arms and return the candidates, unranked across arms."""
+        """Run all queries of a request over all retrievers and return the candidates, unranked across retrievers."""
         ...
 
     def get_entity_states(
@@ -89,8 +89,8 @@ class PartialStoryMemory:
         self.search_story_memory = tools.search_story_memory
 
     def search(self, request: SearchRequest) -> SearchResult:
-        """Ask the queries one by one; each list counts as one arm's answer."""
-        hits: dict[str, list[ArmHit]] = {}
+        """Ask the queries one by one; each list counts as one retriever's answer."""
+        hits: dict[str, list[RetrieverHit]] = {}
         chunks: dict[str, StoryMemoryChunk] = {}
         for index, query in enumerate(request.queries):
             found = self._tools.search_story_memory(
@@ -107,7 +107,7 @@ class PartialStoryMemory:
                     chunk.chapter_index, chunk.scene_index
                 ):
                     chunks[chunk.chunk_id] = chunk
-                    hit = ArmHit(arm="semantic", query_index=index, rank=rank, score=None)
+                    hit = RetrieverHit(retriever="semantic", query_index=index, rank=rank, score=None)
                     hits.setdefault(chunk.chunk_id, []).append(hit)
         return SearchResult(
             candidates=tuple(Candidate(chunk=chunks[name], hits=tuple(hits[name])) for name in sorted(chunks))

@@ -1,4 +1,4 @@
-"""Many queries over many arms: the request and its result."""
+"""Many queries over many retrievers: the request and its result."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class SearchRequest(BaseModel):
     entity_ids: list[str] = Field(default_factory=list, description="Entities that the scene touches.")
     as_of: StoryPosition = END_OF_STORY
     candidates_per_query: int = Field(default=100, ge=1, le=1000)
-    timeout_s: float = Field(default=5.0, gt=0, description="For every arm on its own.")
+    timeout_s: float = Field(default=5.0, gt=0, description="For every retriever on its own.")
     counts_linked: bool = Field(
         default=False,
         description="Also count all distilled memories of the entities, beyond those that are found.",
@@ -53,17 +53,17 @@ class SearchRequest(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class ArmHit:
-    """One arm found one candidate.
+class RetrieverHit:
+    """One retriever found one candidate.
 
     Args:
-        arm: semantic, lexical, entity, loop, recent or neighbour.
-        rank: Place in that arm's answer, from 1.
-        query_index: Index into the request's queries; None for an arm that asks no query.
-        score: Cosine similarity or BM25, greater is better; None when the arm has no score.
+        retriever: semantic, lexical, entity, loop, recent or neighbour.
+        rank: Place in that retriever's answer, from 1.
+        query_index: Index into the request's queries; None for a retriever that asks no query.
+        score: Cosine similarity or BM25, greater is better; None when the retriever has no score.
     """
 
-    arm: str
+    retriever: str
     rank: int
     query_index: int | None = None
     score: float | None = None
@@ -80,7 +80,7 @@ class Candidate:
     """
 
     chunk: StoryMemoryChunk
-    hits: tuple[ArmHit, ...] = ()
+    hits: tuple[RetrieverHit, ...] = ()
     vector: Vector | None = None
 
     @property
@@ -93,13 +93,13 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """What all arms found, and what went wrong on the way.
+    """What all retrievers found, and what went wrong on the way.
 
     Args:
         candidates: In order of chunk id.
         query_vectors: Embedding per query of the request; None for all when embedding failed.
-        issues: Arms that failed or fell back.
-        timings_s: Seconds per arm.
+        issues: Retrievers that failed or fell back.
+        timings_s: Seconds per retriever.
         linked: Distilled memories linked to the request's entities, found or not; None where nobody counted.
     """
 
@@ -108,3 +108,31 @@ class SearchResult:
     issues: tuple[ReportIssue, ...] = ()
     timings_s: Mapping[str, float] = field(default_factory=dict)
     linked: int | None = None
+
+
+class RankedMemory(BaseModel):
+    """A memory at its place in the answer to one query."""
+
+    chunk: StoryMemoryChunk = Field(description="`superseded_by` as of the position that was read.")
+    score: float = Field(description="From 0 to 1: how well it fits the query; not the place alone.")
+    found_by: dict[str, int] = Field(
+        default_factory=dict,
+        description="Retriever to the rank that it gave; empty for a memory that is here for one it replaced.",
+    )
+    held_by: StoryMemoryChunk | None = Field(
+        default=None, description="The memory that holds in its place at the position; None: it holds itself."
+    )
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether something before the position replaced it."""
+        return self.chunk.superseded_by is not None
+
+
+class RankedMemories(BaseModel):
+    """The answer to one query, best first."""
+
+    memories: list[RankedMemory] = Field(default_factory=list)
+    issues: list[ReportIssue] = Field(
+        default_factory=list, description="Retrievers that failed or fell back, names that nobody bears."
+    )

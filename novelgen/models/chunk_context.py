@@ -60,7 +60,7 @@ class ChunkMemory(BaseModel):
     chunk: StoryMemoryChunk
     score: float
     attached_to: list[str] = Field(default_factory=list, description="Which of the text's entities, by id.")
-    arm_ranks: dict[str, int] = Field(default_factory=dict, description="Best rank per arm, from 1.")
+    arm_ranks: dict[str, int] = Field(default_factory=dict, description="Best rank per retriever, from 1.")
 
 
 class ChunkContext(BaseModel):

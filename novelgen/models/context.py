@@ -100,7 +100,7 @@ class ContextItem(BaseModel):
     tokens: int = Field(ge=0)
     prompt_index: int = Field(ge=0, description="Place among the memories in the rendered prompt, from 0.")
     reasons: list[str] = Field(default_factory=list)
-    arm_ranks: dict[str, int] = Field(default_factory=dict, description="Best rank per arm, from 1.")
+    arm_ranks: dict[str, int] = Field(default_factory=dict, description="Best rank per retriever, from 1.")
     score: float = 0.0
     score_parts: dict[str, float] = Field(default_factory=dict)
 

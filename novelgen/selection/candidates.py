@@ -1,14 +1,22 @@
-"""What the choice is made from: candidates found by the arms, and the planned scene they are judged against."""
+"""What the choice is made from: candidates found by the retrievers, and the planned scene they are judged against."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Literal
 
-from novelgen.memory.search import ArmHit, Candidate, Vector
+from novelgen.memory.search import Candidate, RetrieverHit, Vector
 from novelgen.models.state import OpenLoop
 
-__all__ = ["LEXICAL_ARM", "SEMANTIC_ARM", "ArmHit", "Candidate", "QueryKind", "SceneCast", "SceneKey"]
+__all__ = [
+    "LEXICAL_RETRIEVER",
+    "SEMANTIC_RETRIEVER",
+    "Candidate",
+    "QueryKind",
+    "RetrieverHit",
+    "SceneCast",
+    "SceneKey",
+]
 __all__ += ["SceneQuery", "SelectionScene", "Vector"]
 
 SceneKey = tuple[int, int]
@@ -16,8 +24,8 @@ QueryKind = Literal["plan", "purpose", "action", "place", "character", "pair", "
 NAME_KINDS: frozenset[QueryKind] = frozenset({"character", "pair"})
 """Of queries that are nothing but names."""
 
-SEMANTIC_ARM = "semantic"
-LEXICAL_ARM = "lexical"
+SEMANTIC_RETRIEVER = "semantic"
+LEXICAL_RETRIEVER = "lexical"
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from novelgen.memory.search import Candidate, Vector
-from novelgen.selection.candidates import SEMANTIC_ARM, SceneQuery
+from novelgen.selection.candidates import SEMANTIC_RETRIEVER, SceneQuery
 from novelgen.selection.weights import SelectionWeights
 
 Vectors = NDArray[np.float32]
@@ -154,7 +154,7 @@ def semantic_scores(
     """Score every candidate against every query by meaning.
 
     Where queries and candidates bring embeddings, by their cosine in the candidates' own space, so that a
-    candidate found by another arm is judged as well; else by what the semantic arm answered.
+    candidate found by another retriever is judged as well; else by what the semantic retriever answered.
 
     Args:
         queries: Index and query of those that vote.
@@ -168,36 +168,38 @@ def semantic_scores(
     vectors, present = stack_vectors(candidates)
     asked = [query.vector for _, query in queries if query.vector is not None]
     if not present.any() or len(asked) != len(queries) or not asked:
-        return arm_scores(SEMANTIC_ARM, queries, candidates)
+        return retriever_scores(SEMANTIC_RETRIEVER, queries, candidates)
     counted = present & reference if (present & reference).any() else present
     space = damped_space(vectors[counted], weights)
     cosine = space.placed(np.array(asked, dtype=np.float32)) @ space.placed(vectors).T
     return np.where(present, cosine, np.nan).astype(np.float64)
 
 
-def arm_scores(
-    arm: str, queries: Sequence[tuple[int, SceneQuery]], candidates: Sequence[Candidate]
+def retriever_scores(
+    retriever: str, queries: Sequence[tuple[int, SceneQuery]], candidates: Sequence[Candidate]
 ) -> Matrix:
-    """Collect what one arm answered.
+    """Collect what one retriever answered.
 
     Args:
-        arm: Name of the arm.
+        retriever: Name of the retriever.
         queries: Index and query of those that vote.
         candidates: The candidates with their hits.
 
     Returns:
-        Queries by candidates. A candidate that the arm did not return for a query gets the least score that
-        it returned for it when that is positive and the arm is the semantic one, else 0: a truncated answer
+        Queries by candidates. A candidate that the retriever did not return for a query gets the least score that
+        it returned for it when that is positive and the retriever is the semantic one, else 0: a truncated answer
         bounds what it left out.
     """
     rows = {index: row for row, (index, _) in enumerate(queries)}
     scores = np.full((len(queries), len(candidates)), np.nan)
     for column, candidate in enumerate(candidates):
         for hit in candidate.hits:
-            if hit.arm == arm and hit.query_index in rows:
+            if hit.retriever == retriever and hit.query_index in rows:
                 value = 1 / (RANK_CONSTANT + hit.rank) if hit.score is None else hit.score
                 scores[rows[hit.query_index], column] = value
-    return np.array([_filled(row, bounded=arm == SEMANTIC_ARM) for row in scores]).reshape(scores.shape)
+    return np.array([_filled(row, bounded=retriever == SEMANTIC_RETRIEVER) for row in scores]).reshape(
+        scores.shape
+    )
 
 
 def _filled(row: Column, *, bounded: bool) -> Column:

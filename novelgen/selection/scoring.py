@@ -10,10 +10,10 @@ import numpy as np
 
 from novelgen.models.memory import DISTILLED_TYPES, SUMMARY_TYPE
 from novelgen.models.state import LOOP_WEIGHTS, UNRESOLVED_STATUSES
-from novelgen.selection.candidates import LEXICAL_ARM, SceneCast, SelectionScene
+from novelgen.selection.candidates import LEXICAL_RETRIEVER, SceneCast, SelectionScene
 from novelgen.selection.neighbours import scenes_of_one_thread, similar_scenes, spread_evidence, surroundings
 from novelgen.selection.passages import novelty, shared_words
-from novelgen.selection.query_scores import Column, arm_scores, pool_best, semantic_scores, standardise
+from novelgen.selection.query_scores import Column, pool_best, retriever_scores, semantic_scores, standardise
 from novelgen.selection.table import CandidateTable
 from novelgen.selection.weights import SelectionWeights
 
@@ -106,7 +106,7 @@ def _weighted_columns(
     )
     relevance = pool_best(meaning, weights.best_queries)
     if table.is_distilled:
-        shared = standardise(arm_scores(LEXICAL_ARM, voting, table.candidates), table.measure)
+        shared = standardise(retriever_scores(LEXICAL_RETRIEVER, voting, table.candidates), table.measure)
         words = pool_best(shared, weights.best_queries)
     else:
         words = shared_words(table, scene, names_share=weights.text_alone_names)
@@ -176,7 +176,7 @@ def _parts_of_scenes(
 
 
 def _lifted(evidence: Column) -> Column:
-    """Give scenes without evidence the least that was found: the arms looked, and passed them over."""
+    """Give scenes without evidence the least that was found: the retrievers looked, and passed them over."""
     known = evidence[~np.isnan(evidence)]
     return np.nan_to_num(evidence, nan=float(known.min()) if len(known) else 0.0)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from novelgen.memory.search import ArmHit, Candidate
+from novelgen.memory.search import Candidate, RetrieverHit
 from novelgen.models.context import Form
 from novelgen.models.memory import DISTILLED_TYPES, PASSAGE_TYPES, StoryMemoryChunk
 from novelgen.selection.budget import (
@@ -39,7 +39,7 @@ class SelectedMemory:
         text: The text to give.
         tokens: Its cost.
         reasons: The parts that speak for it, strongest first, and why this form where that needs saying.
-        arm_ranks: Best rank per arm, from 1.
+        arm_ranks: Best rank per retriever, from 1.
         score: Sum of the parts.
         relevance: The score as 0-1, one half where the full form begins.
         score_parts: Points per part.
@@ -105,7 +105,7 @@ def select_memories(
     """Choose what the planned scene must remember.
 
     Args:
-        candidates: What the arms found, all strictly before the scene; a chunk found twice is merged.
+        candidates: What the retrievers found, all strictly before the scene; a chunk found twice is merged.
         scene: The planned scene.
         weights: Settings of the choice.
         budget_tokens: Most tokens that the chosen texts may cost together.
@@ -152,11 +152,11 @@ def merge_candidates(candidates: Iterable[Candidate]) -> list[Candidate]:
     return [merged[chunk_id] for chunk_id in sorted(merged)]
 
 
-def best_ranks(hits: Sequence[ArmHit]) -> dict[str, int]:
-    """Find the best rank per arm, arms in order of name."""
+def best_ranks(hits: Sequence[RetrieverHit]) -> dict[str, int]:
+    """Find the best rank per retriever, retrievers in order of name."""
     ranks: dict[str, int] = {}
     for hit in hits:
-        ranks[hit.arm] = min(hit.rank, ranks.get(hit.arm, hit.rank))
+        ranks[hit.retriever] = min(hit.rank, ranks.get(hit.retriever, hit.rank))
     return dict(sorted(ranks.items()))
 
 

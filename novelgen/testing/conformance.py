@@ -304,7 +304,7 @@ class StoryMemoryConformance(MemoryToolsConformance):
             ranks: dict[tuple[str, int | None], list[int]] = defaultdict(list)
             for candidate in result.candidates:
                 for hit in candidate.hits:
-                    ranks[hit.arm, hit.query_index].append(hit.rank)
+                    ranks[hit.retriever, hit.query_index].append(hit.rank)
             assert {min(found) for found in ranks.values()} == {1}
             assert {index for _, index in ranks} - {None} <= set(range(len(request.queries)))
 

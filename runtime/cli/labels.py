@@ -19,6 +19,7 @@ class ViewLabels:
     written: str
     not_written: str
     nothing: str
+    outdated: str
     number: str
     entity: str
     entity_id: str
@@ -32,7 +33,7 @@ class ViewLabels:
     forms: dict[str, str]
     score: str
     score_parts: str
-    arms: str
+    retrievers: str
     queries: str
     origin: str
     purpose: str
@@ -87,6 +88,7 @@ ENGLISH = ViewLabels(
     written="written to",
     not_written="not written",
     nothing="nothing",
+    outdated="(outdated, replaced by {source})",
     number="#",
     entity="entity",
     entity_id="id",
@@ -100,7 +102,7 @@ ENGLISH = ViewLabels(
     forms={"full": "full", "short": "short"},
     score="score",
     score_parts="score parts",
-    arms="found by (rank)",
+    retrievers="found by (rank)",
     queries="Queries",
     origin="by",
     purpose="for",
@@ -134,6 +136,7 @@ CHINESE = ViewLabels(
     written="已写入",
     not_written="未写入",
     nothing="无",
+    outdated="（已过时，后有 {source}）",
     number="#",
     entity="实体",
     entity_id="编号",
@@ -147,7 +150,7 @@ CHINESE = ViewLabels(
     forms={"full": "全文", "short": "简写"},
     score="得分",
     score_parts="得分构成",
-    arms="检索来源（名次）",
+    retrievers="检索来源（名次）",
     queries="检索语句",
     origin="来源",
     purpose="用途",

@@ -139,11 +139,18 @@ def _print_scores(report: ContextReport, labels: ViewLabels) -> None:
             item.source_id or item.chunk_id,
             f"{item.score:.3f}",
             labels.reason(", ".join(f"{part} {value:.2f}" for part, value in item.score_parts.items())),
-            labels.reason(", ".join(f"{arm} {rank}" for arm, rank in item.arm_ranks.items())),
+            labels.reason(", ".join(f"{retriever} {rank}" for retriever, rank in item.arm_ranks.items())),
         )
         for number, item in enumerate(report.items, start=1)
     ]
-    headings = (labels.number, labels.place, labels.entity_id, labels.score, labels.score_parts, labels.arms)
+    headings = (
+        labels.number,
+        labels.place,
+        labels.entity_id,
+        labels.score,
+        labels.score_parts,
+        labels.retrievers,
+    )
     print_table(headings, rows, wide=4)
 
 
@@ -264,7 +271,7 @@ def print_memories(chunks: Sequence[StoryMemoryChunk], labels: ViewLabels) -> No
             place_text(chunk.chapter_index, chunk.scene_index, labels),
             labels.value(chunk.content_type),
             chunk.importance,
-            chunk.content,
+            marked_text(chunk, labels),
         )
         for chunk in chunks
     ]
@@ -272,6 +279,13 @@ def print_memories(chunks: Sequence[StoryMemoryChunk], labels: ViewLabels) -> No
         print_text(labels.nothing)
         return
     print_table((labels.entity_id, labels.place, labels.kind, labels.importance, labels.text), rows, wide=4)
+
+
+def marked_text(chunk: StoryMemoryChunk, labels: ViewLabels) -> str:
+    """Return the text of a memory, and where something replaced it, what."""
+    if chunk.superseded_by is None:
+        return chunk.content
+    return f"{chunk.content} {labels.outdated.format(source=chunk.superseded_by)}"
 
 
 def print_states(

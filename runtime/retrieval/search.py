@@ -1,8 +1,8 @@
-"""All arms of a search, side by side, each failing alone."""
+"""Searching a story's memory: all retrievers side by side for a planned scene, and one query's answer in order."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -10,33 +10,117 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novelgen.deadlines import CallOutcome, run_concurrently
+from novelgen.deadlines import CallOutcome, call_with_deadline, run_concurrently
 from novelgen.errors import (
+    ConfigurationError,
     DeadlineExceededError,
     NovelgenError,
     StoreError,
     UnknownProjectError,
+    UserInputError,
 )
-from novelgen.memory.search import Candidate, SearchRequest, SearchResult, Vector
+from novelgen.memory.search import (
+    Candidate,
+    RankedMemories,
+    SearchQuery,
+    SearchRequest,
+    SearchResult,
+    Vector,
+)
 from novelgen.models.context import ReportIssue
-from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.position import require_project_id
-from runtime.retrieval.answers import ArmAnswer, merged
-from runtime.retrieval.lexical import search_words
-from runtime.retrieval.relational import entity_memories, loop_memories, recent_memories
+from novelgen.models.memory import ContentType, StoryMemoryChunk
+from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
+from novelgen.names.resolver import NameResolver
+from novelgen.selection.search_order import search_order
+from novelgen.text.scrub import scrub_text
+from runtime.retrieval.retrievers import (
+    RetrieverAnswer,
+    entity_memories,
+    merged,
+    recent_memories,
+    search_words,
+    thread_memories,
+)
 from runtime.retrieval.semantic import QueryVectors, query_vectors, search_exactly, search_index
+from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores
 
-# Shares of the time: what hangs leaves some to what comes after it. The memories that the arms found are read
-# after the arms; the exact search is asked after the index.
-ARMS_SHARE = 0.75
+DEFAULT_TOP_K = 10
+MAX_TOP_K = 200
+MIN_CANDIDATES = 50
+"""So many are looked at per retriever, however few are asked for: the first of them must be the same."""
+
+# Shares of the time: what hangs leaves some to what comes after it. The memories that the retrievers found are read
+# after the retrievers; the exact search is asked after the index.
+RETRIEVERS_SHARE = 0.75
 INDEX_SHARE = 0.7
+
+Retriever = Callable[[MemoryStores, SearchRequest], Any]
+
+
+def ranked_memories(
+    stores: MemoryStores,
+    project_id: str,
+    query: str,
+    *,
+    entities: Sequence[str] | None = None,
+    content_type: ContentType | None = None,
+    tags: Sequence[str] | None = None,
+    top_k: int = DEFAULT_TOP_K,
+    as_of: StoryPosition | None = None,
+) -> RankedMemories:
+    """Answer one query, best first: every door that searches, the tool, the command and the retriever, asks here.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        query: What to look for, in the story's language.
+        entities: Only memories of one of these: ids, names or aliases. A name that nobody bears at the position does
+            not filter, which is said in an issue; one that several bear means all of them.
+        content_type: Only this kind.
+        tags: Only memories with one of these tags.
+        top_k: At most so many, from 1 to 200.
+        as_of: Only what lies strictly before this position; None means all that is stored.
+
+    Returns:
+        Memories in the order of `novelgen.selection.search_order`, and what went wrong on the way.
+
+    Raises:
+        InvalidProjectIdError: When the project id is not a plain, path-free string.
+        UnknownProjectError: When no such project is stored.
+        UserInputError: When the query is empty.
+        StoreError: When no retriever could answer.
+    """
+    require_project_id(project_id)
+    text = scrub_text(query)
+    if not text.strip():
+        raise UserInputError(f"query {query!r} is empty; say what to look for")
+    cut = as_of or END_OF_STORY
+    entity_ids, unknown = _entity_ids(stores, project_id, entities or (), cut)
+    asked = SearchQuery(text=text, entities=entity_ids, content_type=content_type, tags=list(tags or ()))
+    limit = max(1, min(top_k, MAX_TOP_K))
+    request = SearchRequest(
+        project_id=project_id,
+        queries=[asked],
+        as_of=cut,
+        candidates_per_query=max(MIN_CANDIDATES, limit),
+        timeout_s=stores.settings.memory.tool_timeout_s,
+    )
+    result = _searched(stores, request, _retrievers_by_query())
+    if result.issues and not result.candidates:
+        raise StoreError("; ".join(f"{issue.stage}: {issue.message}" for issue in result.issues))
+    best = search_order(result.candidates, text)[:limit]
+    outdated = [each.chunk for each in best if each.is_outdated]
+    holding, issues = _holding(stores, request, outdated)
+    if holding:
+        best = search_order(result.candidates, text, holding=holding)[:limit]
+    return RankedMemories(memories=best, issues=[*unknown, *result.issues, *issues])
 
 
 def search_memories(stores: MemoryStores, request: SearchRequest) -> SearchResult:
-    """Run all queries over all arms and return every candidate with its place in each arm.
+    """Run all queries over all retrievers and return every candidate with its place in each retriever.
 
-    Each arm works under its own deadline. An arm that fails is an issue; the others answer. With the
+    Each retriever works under its own deadline. A retriever that fails is an issue; the others answer. With the
     database down, candidates come from Chroma alone; with Chroma down, from exact search over SQL and from
     words, unless `search_fallback` is off: then nothing is found and the issue says so.
 
@@ -52,13 +136,29 @@ def search_memories(stores: MemoryStores, request: SearchRequest) -> SearchResul
         UnknownProjectError: When no such project is stored.
     """
     require_project_id(request.project_id)
+    retrievers: dict[str, Retriever] = {
+        **(_retrievers_by_query() if request.queries else {}),
+        **({"entity": entity_memories} if request.entity_ids else {}),
+        "loop": thread_memories,
+        "recent": recent_memories,
+    }
+    return _searched(stores, request, retrievers)
+
+
+def _retrievers_by_query() -> dict[str, Retriever]:
+    return {"semantic": _semantic_retriever, "lexical": search_words}
+
+
+def _searched(
+    stores: MemoryStores, request: SearchRequest, retrievers: Mapping[str, Retriever]
+) -> SearchResult:
     outcomes = run_concurrently(
-        {name: partial(arm, stores, request) for name, arm in _arms(request).items()},
-        timeouts_s=dict.fromkeys(_arms(request), request.timeout_s * ARMS_SHARE),
+        {name: partial(retriever, stores, request) for name, retriever in retrievers.items()},
+        timeouts_s=dict.fromkeys(retrievers, request.timeout_s * RETRIEVERS_SHARE),
     )
     _require_known_project(outcomes)
     issues = _failures(outcomes)
-    semantic: SemanticAnswer | None = outcomes["semantic"].value if "semantic" in outcomes else None
+    semantic: _SemanticAnswer | None = outcomes["semantic"].value if "semantic" in outcomes else None
     if semantic is not None and semantic.issue is not None:
         issues.append(semantic.issue)
     timings = {f"arm_{name}": outcome.elapsed_s for name, outcome in outcomes.items()}
@@ -83,17 +183,17 @@ def search_memories(stores: MemoryStores, request: SearchRequest) -> SearchResul
 
 
 @dataclass(frozen=True)
-class SemanticAnswer:
-    """What the semantic arm found, by which vectors, and whether it had to fall back."""
+class _SemanticAnswer:
+    """What the semantic retriever found, by which vectors, and whether it had to fall back."""
 
-    found: ArmAnswer
+    found: RetrieverAnswer
     vectors: QueryVectors
     issue: ReportIssue | None = None
 
 
-def _semantic_arm(stores: MemoryStores, request: SearchRequest) -> SemanticAnswer:
+def _semantic_retriever(stores: MemoryStores, request: SearchRequest) -> _SemanticAnswer:
     vectors = query_vectors(stores, request.queries)
-    timeout_s = request.timeout_s * ARMS_SHARE * INDEX_SHARE
+    timeout_s = request.timeout_s * RETRIEVERS_SHARE * INDEX_SHARE
     try:
         found = search_index(stores, request, vectors, timeout_s=timeout_s)
     except (StoreError, DeadlineExceededError) as error:
@@ -102,44 +202,31 @@ def _semantic_arm(stores: MemoryStores, request: SearchRequest) -> SemanticAnswe
             kind="timeout" if isinstance(error, DeadlineExceededError) else "degraded",
             message=f"the vector index did not answer ({error}); `novelgen doctor` says how to repair it",
         )
-        return SemanticAnswer(_fallback(stores, request, vectors), vectors, issue)
-    return SemanticAnswer(found, vectors)
+        return _SemanticAnswer(_fallback(stores, request, vectors), vectors, issue)
+    return _SemanticAnswer(found, vectors)
 
 
 def _in_order(vectors: QueryVectors, request: SearchRequest) -> tuple[Vector | None, ...]:
     return tuple(vectors.get(index) for index in range(len(request.queries)))
 
 
-def _fallback(stores: MemoryStores, request: SearchRequest, vectors: QueryVectors) -> ArmAnswer:
+def _fallback(stores: MemoryStores, request: SearchRequest, vectors: QueryVectors) -> RetrieverAnswer:
     if stores.settings.memory.search_fallback == "off":
-        return ArmAnswer()
+        return RetrieverAnswer()
     try:
         return search_exactly(stores, request, vectors)
     except StoreError:
-        # The database's outage is reported by the arms that live on it.
-        return ArmAnswer()
+        # The database's outage is reported by the retrievers that live on it.
+        return RetrieverAnswer()
 
 
-def _arms(request: SearchRequest) -> dict[str, Callable[[MemoryStores, SearchRequest], Any]]:
-    by_query: dict[str, Callable[[MemoryStores, SearchRequest], Any]] = {
-        "semantic": _semantic_arm,
-        "lexical": search_words,
-    }
-    return {
-        **(by_query if request.queries else {}),
-        **({"entity": entity_memories} if request.entity_ids else {}),
-        "loop": loop_memories,
-        "recent": recent_memories,
-    }
-
-
-def _answers(outcomes: dict[str, CallOutcome[Any]]) -> list[ArmAnswer]:
+def _answers(outcomes: dict[str, CallOutcome[Any]]) -> list[RetrieverAnswer]:
     found = [(name, outcome.value) for name, outcome in outcomes.items() if outcome.value is not None]
     return [value.found if name == "semantic" else value for name, value in found]
 
 
 def _require_known_project(outcomes: dict[str, CallOutcome[Any]]) -> None:
-    """Raise when no arm knows the project; a project whose database alone is gone is still in the index."""
+    """Raise when no retriever knows the project; a project whose database alone is gone is still in the index."""
     errors = [outcome.error for outcome in outcomes.values()]
     if all(isinstance(error, UnknownProjectError) for error in errors) and errors[0] is not None:
         raise errors[0]
@@ -149,15 +236,15 @@ def _failures(outcomes: dict[str, CallOutcome[Any]]) -> list[ReportIssue]:
     return [_failure(name, outcome.error) for name, outcome in outcomes.items() if outcome.error is not None]
 
 
-def _failure(arm: str, error: Exception) -> ReportIssue:
+def _failure(retriever: str, error: Exception) -> ReportIssue:
     if not isinstance(error, NovelgenError):
         raise error
     kind = "timeout" if isinstance(error, DeadlineExceededError) else "unavailable"
-    return ReportIssue.model_validate({"stage": arm, "kind": kind, "message": str(error)})
+    return ReportIssue.model_validate({"stage": retriever, "kind": kind, "message": str(error)})
 
 
 @dataclass(frozen=True)
-class ReadMemories:
+class _ReadMemories:
     """The candidates' memories and their vectors, by chunk id."""
 
     chunks: dict[str, StoryMemoryChunk]
@@ -165,34 +252,94 @@ class ReadMemories:
 
 
 def _read_memories(
-    stores: MemoryStores, request: SearchRequest, answer: ArmAnswer
-) -> tuple[ReadMemories, ReportIssue | None]:
+    stores: MemoryStores, request: SearchRequest, answer: RetrieverAnswer
+) -> tuple[_ReadMemories, ReportIssue | None]:
     """Read what was found, and the memories of the same scenes, from SQL; the index must do when SQL is down."""
-    timeout_s = request.timeout_s * (1 - ARMS_SHARE)
+    timeout_s = request.timeout_s * (1 - RETRIEVERS_SHARE)
     outcome = run_concurrently(
         {"read": partial(_memories_in_sql, stores, request, answer)}, timeouts_s={"read": timeout_s}
     )["read"]
     if outcome.value is not None:
         return outcome.value, None
     issue = _failure("memories", outcome.error) if outcome.error else None
-    return ReadMemories(dict(answer.chunks), {}), issue
+    return _ReadMemories(dict(answer.chunks), {}), issue
 
 
-def _memories_in_sql(stores: MemoryStores, request: SearchRequest, answer: ArmAnswer) -> ReadMemories:
+def _memories_in_sql(stores: MemoryStores, request: SearchRequest, answer: RetrieverAnswer) -> _ReadMemories:
     project_id, as_of = request.project_id, request.as_of
+    model_name = _embedding_model_name(stores)
     with stores.database(project_id).read() as unit:
         found = unit.memories.by_ids(sorted(answer.hits), as_of=as_of)
-        names, matrix = unit.embeddings.matrix(
-            stores.embeddings.model_name,
-            as_of=as_of,
-            ids=[chunk.chunk_id for chunk in found],
-        )
-    return ReadMemories(
-        chunks={chunk.chunk_id: chunk for chunk in found}, vectors=dict(zip(names, matrix, strict=True))
-    )
+        chunks = {chunk.chunk_id: chunk for chunk in found}
+        if model_name is None:
+            return _ReadMemories(chunks=chunks, vectors={})
+        names, matrix = unit.embeddings.matrix(model_name, as_of=as_of, ids=list(chunks))
+    return _ReadMemories(chunks=chunks, vectors=dict(zip(names, matrix, strict=True)))
+
+
+def _embedding_model_name(stores: MemoryStores) -> str | None:
+    """Return the model's name without asking the model, which may be down; None where none can be used."""
+    try:
+        return stores.embeddings.model_name
+    except ConfigurationError:
+        # Said by the semantic retriever; what words and entities found is read all the same.
+        return None
 
 
 def _is_allowed(chunk: StoryMemoryChunk, request: SearchRequest) -> bool:
     return chunk.project_id == request.project_id and request.as_of.admits(
         chunk.chapter_index, chunk.scene_index
+    )
+
+
+def _entity_ids(
+    stores: MemoryStores, project_id: str, names: Sequence[str], as_of: StoryPosition
+) -> tuple[list[str], list[ReportIssue]]:
+    """Return the ids that names, aliases or ids mean at the position, and an issue for each that means nobody."""
+    if not names:
+        return [], []
+    ids: dict[str, None] = {}
+    issues: list[ReportIssue] = []
+    with stores.database(project_id).read() as unit:
+        resolver = NameResolver(unit.entities.list_as_of(as_of=as_of))
+        for name in names:
+            resolution = resolver.resolve(name)
+            meant = [resolution.entity_id] if resolution.entity_id else resolution.candidate_ids
+            if not meant and unit.memories.count(MemoryFilter(as_of=as_of, entities=[name])):
+                # An id that memories are linked to, in a project whose entities nobody has stored.
+                meant = [name]
+            ids |= dict.fromkeys(meant)
+            if not meant:
+                message = f"nobody is known as {name!r} at this position; searched without that name"
+                issues.append(ReportIssue(stage="search", kind="unresolved", message=message))
+    return list(ids), issues
+
+
+def _holding(
+    stores: MemoryStores, request: SearchRequest, outdated: Sequence[StoryMemoryChunk]
+) -> tuple[dict[str, StoryMemoryChunk], list[ReportIssue]]:
+    """Return for each outdated memory what holds in its place, as far as the query's filters admit it."""
+    if not outdated:
+        return {}, []
+    read = partial(_holding_in_sql, stores, request, outdated)
+    try:
+        timeout_s = request.timeout_s * (1 - RETRIEVERS_SHARE)
+        return call_with_deadline(read, timeout_s=timeout_s, stage="holding"), []
+    except (StoreError, DeadlineExceededError) as error:
+        return {}, [_failure("holding", error)]
+
+
+def _holding_in_sql(
+    stores: MemoryStores, request: SearchRequest, outdated: Sequence[StoryMemoryChunk]
+) -> dict[str, StoryMemoryChunk]:
+    with stores.database(request.project_id).read() as unit:
+        holding = unit.memories.holding(outdated, as_of=request.as_of)
+    return {name: chunk for name, chunk in holding.items() if _admits(request.queries[0], chunk)}
+
+
+def _admits(query: SearchQuery, chunk: StoryMemoryChunk) -> bool:
+    return (
+        (query.content_type is None or chunk.content_type == query.content_type)
+        and (not query.tags or not set(query.tags).isdisjoint(chunk.tags))
+        and (not query.entities or not set(query.entities).isdisjoint(chunk.entities_mentioned))
     )

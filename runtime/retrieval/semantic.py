@@ -1,4 +1,4 @@
-"""The semantic arm: Chroma first, exact search over the embeddings in SQL when Chroma fails."""
+"""The semantic retriever: Chroma first, exact search over the embeddings in SQL when Chroma fails."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from novelgen.deadlines import call_with_deadline
 from novelgen.errors import DatabaseError, DeadlineExceededError
 from novelgen.memory.search import SearchQuery, SearchRequest, Vector
 from novelgen.models.memory import StoryMemoryChunk
-from runtime.retrieval.answers import ArmAnswer, merged, ranked_answer
-from runtime.retrieval.filters import same_filters
+from novelgen.selection.candidates import SEMANTIC_RETRIEVER
+from runtime.retrieval.retrievers import RetrieverAnswer, merged, ranked_answer, same_filters
 from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores
 from runtime.vectors.exact import exact_search
 from runtime.vectors.rows import IndexHit
 
-ARM = "semantic"
 # Up to so many ids go to Chroma; beyond, it searches everything and is cut by position afterwards (measured:
 # an id list costs less than a range filter up to some thousands, more beyond).
 MAX_ID_LIST = 5_000
@@ -49,7 +48,7 @@ def query_vectors(stores: MemoryStores, queries: Sequence[SearchQuery]) -> Query
 
 def search_index(
     stores: MemoryStores, request: SearchRequest, vectors: QueryVectors, *, timeout_s: float
-) -> ArmAnswer:
+) -> RetrieverAnswer:
     """Ask Chroma, with the ids that SQL allows, or by position alone when SQL is down.
 
     Args:
@@ -70,7 +69,7 @@ def search_index(
     ends_s = time.monotonic() + timeout_s
     groups = same_filters(request, vectors.keys())
     known = _known_in_time(stores, request.project_id, groups, timeout_s=timeout_s * SQL_SHARE)
-    answers: list[ArmAnswer] = []
+    answers: list[RetrieverAnswer] = []
     for (_, numbers), allowed in zip(groups, known.allowed_ids, strict=True):
         found = index.query(
             request.project_id,
@@ -82,21 +81,23 @@ def search_index(
             timeout_s=ends_s - time.monotonic(),
         )
         for number, hits in zip(numbers, found, strict=True):
-            ranked = ranked_answer(ARM, ((hit.chunk_id, hit.similarity) for hit in hits), number)
+            ranked = ranked_answer(
+                SEMANTIC_RETRIEVER, ((hit.chunk_id, hit.similarity) for hit in hits), number
+            )
             answers.append(
-                ArmAnswer(hits=ranked.hits, chunks={hit.chunk_id: chunk_of_hit(hit) for hit in hits})
+                RetrieverAnswer(hits=ranked.hits, chunks={hit.chunk_id: chunk_of_hit(hit) for hit in hits})
             )
     return merged(answers)
 
 
-def search_exactly(stores: MemoryStores, request: SearchRequest, vectors: QueryVectors) -> ArmAnswer:
+def search_exactly(stores: MemoryStores, request: SearchRequest, vectors: QueryVectors) -> RetrieverAnswer:
     """Search the embeddings kept in SQL, exactly; fallback and oracle of the index.
 
     Raises:
         DatabaseError: When SQL is down too.
     """
     database = stores.database(request.project_id)
-    answers: list[ArmAnswer] = []
+    answers: list[RetrieverAnswer] = []
     for memory_filter, numbers in same_filters(request, vectors.keys()):
         is_narrow = memory_filter != MemoryFilter(as_of=request.as_of)
         with database.read() as unit:
@@ -108,7 +109,7 @@ def search_exactly(stores: MemoryStores, request: SearchRequest, vectors: QueryV
             matrix, names, query_vectors=_rows(vectors, numbers), top_k=request.candidates_per_query
         )
         answers += [
-            ranked_answer(ARM, ((name, float(score)) for name, score in hits), number)
+            ranked_answer(SEMANTIC_RETRIEVER, ((name, float(score)) for name, score in hits), number)
             for number, hits in zip(numbers, found, strict=True)
         ]
     return merged(answers)

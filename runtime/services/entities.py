@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
-from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION, Entity, EntityAlias, EntityType
+from novelgen.models.entity import Entity, EntityType
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.profiles import PROFILE_MODELS, STATE_MODELS, profile_of
-from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot, StateChange
+from novelgen.models.state import EntityStateSnapshot, StateChange
 from novelgen.names.normalise import name_key
-from novelgen.rendering.labels import labels_for
 from runtime.ingest.entities import store_entities_in
 from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.services.entity_fields import (
+    card_fields,
+    changed_card,
+    refuse_slips,
+    require_fitting_attributes,
+)
 from runtime.services.references import known_entities, place_name, place_of_statement, resolved_entity
 from runtime.storage.entity.merges import EntityChange
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
-
-_OWN_FIELDS = ("name", "role", "description")
-_NAME_FIELDS = ("aliases", "alias", TRANSLATION, ALIAS_TRANSLATIONS)
-_PLACE_FIELDS = ("first_chapter", "first_scene", "name_first_chapter", "name_first_scene")
-
-
-MIN_LIKENESS = 0.75
-"""A name as like to a field as this is taken for a slip of the pen."""
 
 
 class EntityCard(BaseModel):
@@ -233,12 +228,13 @@ def edit_entity(
         raise UserInputError("nothing to change; give a field and its value, such as role=minor")
     with stores.database(project_id).write() as unit:
         entity = resolved_entity(name, known_entities(unit, None), entity_type)
-        card = {field: value for field, value in changes.items() if is_card_field(entity, field)}
+        card = {field: value for field, value in changes.items() if field in card_fields(entity)}
         said = {field: value for field, value in changes.items() if field not in card}
-        _refuse_slips(unit, entity, said)
+        told = {change.attribute for change in unit.states.changes_of() if change.kind == "explicit"}
+        refuse_slips(entity, said, told=told)
         said |= attributes or {}
-        _require_fitting_attributes(entity, said)
-        changed = _changed_card(entity, card)
+        require_fitting_attributes(entity, said)
+        changed = changed_card(entity, card)
         rescanned = _store(stores, unit, project_id, changed) if changed != entity else False
         at = place_of_statement(unit, start or END_OF_STORY)
         if said:
@@ -339,11 +335,6 @@ def list_entity_changes(stores: MemoryStores, project_id: str) -> list[EntityCha
         return unit.merges.list_all()
 
 
-def is_card_field(entity: Entity, field: str) -> bool:
-    """Tell whether a field belongs to an entity's card or profile, and not to its state."""
-    return field in _card_fields(entity)
-
-
 def _followed(
     stores: MemoryStores,
     project_id: str,
@@ -408,112 +399,6 @@ def _refuse_taken_name(unit: UnitOfWork, name: str, entity_type: EntityType, as_
         raise UserInputError(f"{entity_type} {known.entity_id} bears the name {name!r} already; use that id")
 
 
-def _card_fields(entity: Entity) -> dict[str, None]:
-    model_fields = [each for each in PROFILE_MODELS[entity.entity_type].model_fields if each != "extra"]
-    return dict.fromkeys([*_OWN_FIELDS, *_NAME_FIELDS, *_PLACE_FIELDS, *model_fields, *entity.profile])
-
-
-def _refuse_slips(unit: UnitOfWork, entity: Entity, said: Mapping[str, Any]) -> None:
-    """Refuse names that look like a misspelt field or attribute, which would become facts unnoticed."""
-    if not said:
-        return
-    fields = _card_fields(entity)
-    told = {change.attribute for change in unit.states.changes_of() if change.kind == "explicit"}
-    known = {*STATE_MODELS[entity.entity_type].model_fields, *labels_for("zh").attributes, *told}
-    known -= {"extra", PRESENCE_ATTRIBUTE}
-    for name in said:
-        near = [] if name in known else get_close_matches(name, [*fields, *known], n=1, cutoff=MIN_LIKENESS)
-        if near:
-            raise UserInputError(
-                f"{name!r} is no field of a {entity.entity_type}; did you mean {near[0]!r}? Fields are"
-                f" {', '.join(fields)}, and attributes of its state {', '.join(sorted(known))}; where you mean an"
-                f" attribute of this name, say --state {name}=VALUE"
-            )
-
-
-def _require_fitting_attributes(entity: Entity, said: Mapping[str, Any]) -> None:
-    fields = [field for field in said if is_card_field(entity, field) or field == PRESENCE_ATTRIBUTE]
-    if fields:
-        raise UserInputError(f"{fields[0]!r} is no attribute of a state; change it as a field")
-    model = STATE_MODELS[entity.entity_type]
-    try:
-        model.model_validate(
-            {name: value for name, value in said.items() if value is not None and name in model.model_fields}
-        )
-    except ValidationError as error:
-        raise _misfit(error) from error
-
-
-def _changed_card(entity: Entity, changes: Mapping[str, Any]) -> Entity:
-    card = dict(changes)
-    own = {name: card.pop(name) for name in _OWN_FIELDS if name in card}
-    if "aliases" in card:
-        own["aliases"] = _aliases(entity, card.pop("aliases"))
-    if "alias" in card:
-        listed = own.get("aliases", entity.aliases)
-        own["aliases"] = [
-            *listed,
-            *(each for each in _aliases(entity, card.pop("alias")) if each not in listed),
-        ]
-    own |= _first_shown(entity, {name: card.pop(name) for name in _PLACE_FIELDS if name in card})
-    _require_translations(card)
-    profile = _merged(entity.profile, card)
-    read = {
-        name: value
-        for name, value in profile.items()
-        if name in PROFILE_MODELS[entity.entity_type].model_fields
-    }
-    try:
-        profile_of(entity.entity_type, read)
-        return Entity.model_validate(entity.model_dump() | own | {"profile": profile})
-    except ValidationError as error:
-        raise _misfit(error) from error
-
-
-def _require_translations(card: Mapping[str, Any]) -> None:
-    if not isinstance(card.get(TRANSLATION, ""), str | Mapping):
-        raise UserInputError(f"{TRANSLATION} cannot be {card[TRANSLATION]!r}: write it as a text")
-    if not isinstance(card.get(ALIAS_TRANSLATIONS, {}), Mapping):
-        raise UserInputError(
-            f"{ALIAS_TRANSLATIONS} cannot be {card[ALIAS_TRANSLATIONS]!r}: write an object of alias to translation"
-        )
-
-
-def _first_shown(entity: Entity, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return where the story first shows an entity; its name goes with it where both were one place."""
-    if not given:
-        return {}
-    own, name = ("first_chapter", "first_scene"), ("name_first_chapter", "name_first_scene")
-    stated = {field: getattr(entity, field) for field in (*own, *name)}
-    if [stated[field] for field in own] == [stated[field] for field in name]:
-        stated |= {f"name_{field}": given[field] for field in own if field in given}
-    stated |= given
-    for chapter, scene in (own, name):
-        if stated[chapter] is None and scene not in given:
-            stated[scene] = None
-        # Refuses numbers out of bounds, and a scene without its chapter.
-        StoryPosition(stated[chapter], stated[scene])
-    return stated
-
-
-def _aliases(entity: Entity, given: Any) -> list[Any]:
-    known = {alias.alias: alias for alias in entity.aliases}
-    listed = given if isinstance(given, list) else [given]
-    return [
-        known.get(each, EntityAlias(alias=each)) if isinstance(each, str) and each else each
-        for each in listed
-    ]
-
-
-def _merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    merged = dict(old)
-    for name, value in new.items():
-        before = merged.get(name)
-        both = isinstance(before, Mapping) and isinstance(value, Mapping)
-        merged[name] = {**before, **value} if both else value  # type: ignore[dict-item]
-    return merged
-
-
 def _state_changes(entity: Entity, state: Mapping[str, Any], at: StoryPosition) -> list[StateChange]:
     return [
         StateChange(
@@ -526,9 +411,3 @@ def _state_changes(entity: Entity, state: Mapping[str, Any], at: StoryPosition) 
         )
         for attribute, value in state.items()
     ]
-
-
-def _misfit(error: ValidationError) -> UserInputError:
-    first = error.errors(include_url=False)[0]
-    field = ".".join(str(part) for part in first["loc"])
-    return UserInputError(f"{field} cannot be {first.get('input')!r}: {first['msg']}")

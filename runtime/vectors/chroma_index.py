@@ -71,16 +71,15 @@ class ChromaIndex:
             "ids": self._ids,
             "drop": self._drop,
             "build_begin": self._build_begin,
-            "build_upsert": self._build_upsert,
-            "build_ids": self._build_ids,
-            "build_query": self._build_query,
             "build_commit": self._build_commit,
             "build_abort": self._build_abort,
         }
 
-    # What answers
+    # Operations: on the collection that answers, or on the one that a rebuild is filling beside it
 
-    def _upsert(self, stamp: Stamp, columns: Columns, *, must_exist: bool) -> None:
+    def _upsert(
+        self, stamp: Stamp, columns: Columns, *, must_exist: bool = False, is_rebuild: bool = False
+    ) -> None:
         def write(live: ProjectCollection | None) -> None:
             if live is None and must_exist:
                 raise _lost(stamp.project_id)
@@ -88,8 +87,8 @@ class ChromaIndex:
             target.stamp.require_same_vectors(stamp)
             self._write(target, columns)
 
-        self._with_live(stamp.key, write)
-        if self._marker is not None:
+        self._with(stamp.key, write, is_rebuild=is_rebuild)
+        if self._marker is not None and not is_rebuild:
             self._marker.add(stamp.project_id)
 
     def _delete(self, key: ProjectKey, chunk_ids: Sequence[str]) -> None:
@@ -98,25 +97,32 @@ class ChromaIndex:
                 for start in range(0, len(chunk_ids), _BATCH_ROWS):
                     live.store.delete(ids=list(chunk_ids[start : start + _BATCH_ROWS]))
 
-        self._with_live(key, delete)
+        self._with(key, delete)
 
     def _query(
-        self, stamp: Stamp, vectors: NDArray[np.float32], cut: QueryCut, *, must_exist: bool
+        self,
+        stamp: Stamp,
+        vectors: NDArray[np.float32],
+        cut: QueryCut,
+        *,
+        must_exist: bool = False,
+        is_rebuild: bool = False,
     ) -> list[list[IndexHit]]:
-        def ask(live: ProjectCollection | None) -> list[list[IndexHit]]:
-            if live is None:
+        def ask(found: ProjectCollection | None) -> list[list[IndexHit]]:
+            if found is None:
                 if must_exist:
                     raise _lost(stamp.project_id)
                 return [[] for _ in vectors]
-            live.stamp.require_same_vectors(stamp)
-            return search(live, vectors, cut)
+            found.stamp.require_same_vectors(stamp)
+            return search(found, vectors, cut)
 
-        return self._with_live(stamp.key, ask)
+        return self._with(stamp.key, ask, is_rebuild=is_rebuild)
 
-    def _ids(self, key: ProjectKey) -> list[str]:
-        return self._with_live(
-            key, lambda live: [] if live is None else list(live.store.get(include=[])["ids"])
-        )
+    def _ids(self, key: ProjectKey, *, is_rebuild: bool = False) -> list[str]:
+        def read(found: ProjectCollection | None) -> list[str]:
+            return [] if found is None else list(found.store.get(include=[])["ids"])
+
+        return self._with(key, read, is_rebuild=is_rebuild)
 
     def _drop(self, key: ProjectKey) -> None:
         self._live.pop(key, None)
@@ -125,26 +131,15 @@ class ChromaIndex:
             self._marker.remove(key.project_id)
         self._remove_orphans()
 
-    # What is built beside it
-
     def _build_begin(self, stamp: Stamp) -> None:
         if self._marker is not None:
             self._marker.reset()
         slots.create_building(self._opened(), stamp)
 
-    def _build_upsert(self, stamp: Stamp, columns: Columns) -> None:
-        self._write(self._building(stamp.key), columns)
-
-    def _build_ids(self, key: ProjectKey) -> list[str]:
+    def _build_commit(self, key: ProjectKey) -> None:
         built = self._building(key)
         _prove_vectors_stand(built)
-        return list(built.store.get(include=[])["ids"])
-
-    def _build_query(self, stamp: Stamp, vectors: NDArray[np.float32], cut: QueryCut) -> list[list[IndexHit]]:
-        return search(self._building(stamp.key), vectors, cut)
-
-    def _build_commit(self, key: ProjectKey) -> None:
-        slots.make_live(self._opened(), self._building(key))
+        slots.make_live(self._opened(), built)
         self._live.pop(key, None)
         if self._marker is not None:
             self._marker.add(key.project_id)
@@ -153,12 +148,6 @@ class ChromaIndex:
     def _build_abort(self, key: ProjectKey) -> None:
         slots.delete_slots(self._opened(), key, keep_live=True)
         self._remove_orphans()
-
-    def _building(self, key: ProjectKey) -> ProjectCollection:
-        built = slots.find_building(self._opened(), key)
-        if built is None:
-            raise VectorIndexError(f"no rebuild of project {key.project_id!r} is under way; begin one")
-        return built
 
     # Collections
 
@@ -169,13 +158,27 @@ class ChromaIndex:
         # LangChain's own write embeds the text; given vectors go through Chroma's.
         target.collection.upsert(**columns)
 
-    def _with_live(self, key: ProjectKey, use: Callable[[ProjectCollection | None], Answer]) -> Answer:
-        """Use the live collection; look it up once more when another process has swapped it meanwhile."""
+    def _with(
+        self,
+        key: ProjectKey,
+        use: Callable[[ProjectCollection | None], Answer],
+        *,
+        is_rebuild: bool = False,
+    ) -> Answer:
+        """Use a collection; look the live one up once more when another process has swapped it meanwhile."""
+        if is_rebuild:
+            return use(self._building(key))
         try:
             return use(self._find_live(key))
         except NotFoundError:
             self._live.pop(key, None)
             return use(self._find_live(key))
+
+    def _building(self, key: ProjectKey) -> ProjectCollection:
+        built = slots.find_building(self._opened(), key)
+        if built is None:
+            raise VectorIndexError(f"no rebuild of project {key.project_id!r} is under way; begin one")
+        return built
 
     def _find_live(self, key: ProjectKey) -> ProjectCollection | None:
         client = self._opened()

@@ -128,7 +128,7 @@ class VectorStoreManager:
             for project_id in dict.fromkeys(row.project_id for row in batch):
                 own = [row for row in batch if row.project_id == project_id]
                 with self._write_turn(timeout_s) as deadline:
-                    self._write("upsert", project_id, own, deadline, must_exist=must_exist)
+                    self._write(project_id, own, deadline, must_exist=must_exist)
 
     def delete(
         self, project_id: str, chunk_ids: Iterable[str], *, timeout_s: float = WRITE_TIMEOUT_S
@@ -303,17 +303,10 @@ class VectorStoreManager:
             self._is_closed = True
             self._registry.give_back(self.process)
 
-    def _write(
-        self,
-        operation: str,
-        project_id: str,
-        rows: Sequence[IndexRow],
-        deadline: Deadline,
-        **options: bool,
-    ) -> None:
+    def _write(self, project_id: str, rows: Sequence[IndexRow], deadline: Deadline, **options: bool) -> None:
         unique = list({row.chunk_id: row for row in rows}.values())
         columns = encode_rows(unique, dimension=self.dimension)
-        self.process.call(operation, deadline, stamp=self._stamp(project_id), columns=columns, **options)
+        self.process.call("upsert", deadline, stamp=self._stamp(project_id), columns=columns, **options)
 
     def _key(self, project_id: str) -> ProjectKey:
         return ProjectKey(require_project_id(project_id), self.index_id)
@@ -360,14 +353,14 @@ class VectorStoreManager:
                         f"row {row.chunk_id!r} is of project {row.project_id!r}, not {project_id!r}"
                     )
                 sample.offer(row.chunk_id, row.vector)
-            self._write("build_upsert", project_id, batch, Deadline.after(timeout_s))
+            self._write(project_id, batch, Deadline.after(timeout_s), is_rebuild=True)
             stored.update(row.chunk_id for row in batch)
             if progress is not None:
                 progress(len(stored))
         return len(stored), sample
 
     def _require_expected(self, key: ProjectKey, expected_ids: set[str], *, timeout_s: float) -> None:
-        built = set(self.process.call("build_ids", Deadline.after(timeout_s), key=key))
+        built = set(self.process.call("ids", Deadline.after(timeout_s), key=key, is_rebuild=True))
         if built != expected_ids:
             raise VectorIndexError(
                 f"the rebuilt index of project {key.project_id!r} lacks {len(expected_ids - built)} expected rows "
@@ -378,11 +371,12 @@ class VectorStoreManager:
         if not sample.kept:
             return
         found = self.process.call(
-            "build_query",
+            "query",
             Deadline.after(timeout_s),
             stamp=self._stamp(project_id),
             vectors=np.array([vector for _, vector in sample.kept], dtype=np.float32),
             cut=QueryCut(project_id, CANARY_HITS),
+            is_rebuild=True,
         )
         for (chunk_id, _), hits in zip(sample.kept, found, strict=True):
             if not finds_itself(chunk_id, hits):

@@ -30,18 +30,7 @@ _NUMBER_KEYS = ("chapter_index", "scene_index", STORY_KEY)
 
 @dataclass(frozen=True, slots=True)
 class IndexHit:
-    """One row that the index found.
-
-    Args:
-        chunk_id: Id of the memory chunk, unique within its project.
-        project_id: Project of the chunk; always the one that was asked for.
-        chapter_index: Chapter in which the chunk counts; None when it has no position.
-        scene_index: Scene within the chapter; None when the chunk belongs to the whole chapter.
-        source_id: Scene record or bullet that the chunk came from, if any.
-        content: Text of the chunk.
-        content_type: Kind of chunk (scene, summary, memory, note and so on).
-        similarity: Cosine of the angle between the question and the chunk, in [-1, 1].
-    """
+    """One row that the index found: an `IndexRow` of the project that was asked for, with its cosine in [-1, 1]."""
 
     chunk_id: str
     project_id: str

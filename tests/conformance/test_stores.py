@@ -71,8 +71,3 @@ class TestStores(StoryMemoryConformance):
 
     def memory_of(self, story: SampleStory) -> StoryMemoryTools:
         return self.tools
-
-    @pytest.mark.xfail(reason="until the search fuses hits of the query alone", strict=False)
-    def test_a_question_finds_the_memory_that_answers_it(self) -> None:
-        """The memory that says what is asked comes first of the records' memories."""
-        super().test_a_question_finds_the_memory_that_answers_it()

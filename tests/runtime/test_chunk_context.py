@@ -103,7 +103,7 @@ def test_the_whole_book_is_at_hand(stores: MemoryStores) -> None:
     assert context.issues == []
 
 
-def test_the_rest_is_counted_beyond_what_an_arm_lists(stores: MemoryStores) -> None:
+def test_the_rest_is_counted_beyond_what_a_retriever_lists(stores: MemoryStores) -> None:
     """Of a protagonist's 120 memories ten are told and 110 counted, but for those that come later."""
     names = [f"{number:02x}".translate(HANDS) for number in range(160)]
     told = [(f"B{n}", f"宝玉收下{name}。", ["C9"], 5) for n, name in enumerate(names)]

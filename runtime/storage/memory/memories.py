@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Select, func, select, tuple_
+from sqlalchemy import Select, func, or_, select, tuple_
 
 from novelgen.errors import UnknownMemoryError
 from novelgen.models.memory import ContentType, StoryMemoryChunk
@@ -212,6 +212,10 @@ def _unknown(project_id: str, chunk_id: str) -> UnknownMemoryError:
     )
 
 
+MAX_REPLACEMENTS = 50
+"""So many steps from a replaced memory to the one that holds are followed; a slot's values are one step."""
+
+
 class MemoryRepository(AuthorMemories):
     """Reads memories, and does what authors do to them (see `AuthorMemories`).
 
@@ -269,6 +273,34 @@ class MemoryRepository(AuthorMemories):
         rows = {row.chunk_id: row for row in found}
         ordered = [rows[chunk_id] for chunk_id in dict.fromkeys(chunk_ids) if chunk_id in rows]
         return self._chunks(ordered, as_of)
+
+    def holding(
+        self, chunks: Sequence[StoryMemoryChunk], *, as_of: StoryPosition = END_OF_STORY
+    ) -> dict[str, StoryMemoryChunk]:
+        """Return what holds at a position in the place of memories that something replaced.
+
+        Args:
+            chunks: Memories as they were read at the position.
+            as_of: Position of the read.
+
+        Returns:
+            Chunk id of each replaced memory to the last of the chain that replaced it; those are left out of which
+            nothing that holds can be read.
+        """
+        pending = {chunk.chunk_id: chunk for chunk in chunks if chunk.superseded_by is not None}
+        holding: dict[str, StoryMemoryChunk] = {}
+        for _ in range(MAX_REPLACEMENTS):
+            if not pending:
+                break
+            successors = self._successors(list(pending.values()), as_of)
+            followed = {
+                name: successors[chunk.chunk_id]
+                for name, chunk in pending.items()
+                if chunk.chunk_id in successors
+            }
+            holding |= {name: chunk for name, chunk in followed.items() if chunk.superseded_by is None}
+            pending = {name: chunk for name, chunk in followed.items() if chunk.superseded_by is not None}
+        return holding
 
     def filtered_ids(
         self, memory_filter: MemoryFilter | None = None, *, limit: int | None = None
@@ -367,6 +399,34 @@ class MemoryRepository(AuthorMemories):
             )
             .values(last_accessed_at=self._session.now())
         )
+
+    def _successors(
+        self, replaced: Sequence[StoryMemoryChunk], as_of: StoryPosition
+    ) -> dict[str, StoryMemoryChunk]:
+        """Return what replaced each memory: where that has the same slot, the last of the slot."""
+        among = self._session.among
+        names = {chunk.superseded_by for chunk in replaced if chunk.superseded_by}
+        found_by = [
+            among(CHUNKS.c.slot_type, {chunk.slot_type for chunk in replaced if chunk.slot_type}),
+            among(CHUNKS.c.supersedes, {chunk.source_id for chunk in replaced if chunk.source_id}),
+            among(CHUNKS.c.chunk_id, names),
+        ]
+        if any(chunk.is_consolidated for chunk in replaced):
+            # What replaced its sources names one of them; source_ids have no index, so all are read for it.
+            found_by.append(among(CHUNKS.c.source_id, names))
+        statement = self._visible(as_of).where(or_(*found_by))
+        rows = self._session.rows(statement.order_by(*story_order(CHUNKS), CHUNKS.c.row_id))
+        found = self._chunks(rows, as_of)
+        by_name = {each.source_id or each.chunk_id: each for each in found}
+        last_of_slot = {each.slot_type: each for each in found if each.slot_type}
+        successors: dict[str, StoryMemoryChunk] = {}
+        for chunk in replaced:
+            named = by_name.get(chunk.superseded_by or "")
+            if named is not None and named.slot_type and named.slot_type == chunk.slot_type:
+                named = last_of_slot[named.slot_type]
+            if named is not None and named.chunk_id != chunk.chunk_id:
+                successors[chunk.chunk_id] = named
+        return successors
 
     def _weighty(
         self,

@@ -79,7 +79,7 @@ def test_the_glossary_holds_whom_the_text_names_in_its_order() -> None:
 
 
 def test_memories_of_the_named_come_with_what_they_are_attached_to() -> None:
-    """Each memory says which of the text's entities it is attached to, and which arm found it."""
+    """Each memory says which of the text's entities it is attached to, and which retriever found it."""
     found = {each.chunk.source_id: each for each in context(chapter_index=2).memories}
     assert {"M1", "M2"} <= found.keys()
     assert set(found["M1"].attached_to) == {"C0", "I0", "L0"}

@@ -11,9 +11,9 @@ import pytest
 from langchain_core.runnables import RunnableLambda
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
-from novelgen.chains.tracing import arm_summaries
+from novelgen.chains.tracing import retriever_summaries
 from novelgen.errors import DatabaseError, InvalidProjectIdError, VectorIndexError
-from novelgen.memory.search import ArmHit, Candidate, SearchResult
+from novelgen.memory.search import Candidate, RetrieverHit, SearchResult
 from novelgen.models.context import MemoryContextRequest, ReportIssue, SceneMemoryContext
 from tests.support.scripted_chat_model import answering
 from tests.support.stories import MEMORIES, NOW, PROJECT, lighthouse_memory, lighthouse_request
@@ -49,13 +49,13 @@ def test_the_run_is_tagged_and_says_its_place() -> None:
     assert run.metadata == {"author": "Eve", "project_id": PROJECT, "chapter_index": 2, "scene_index": 2}
 
 
-def test_plan_arms_and_selection_are_in_the_trace() -> None:
-    """The queries, what each arm found for them, and the receipts can be read from the runs."""
+def test_plan_retrievers_and_selection_are_in_the_trace() -> None:
+    """The queries, what each retriever found for them, and the receipts can be read from the runs."""
     handler = traced()
     planned = handler.named("plan").outputs.plan
-    (arm,) = handler.children_of("retrieve")
-    assert arm == "arm_lexical"
-    run = handler.named(arm)
+    (retriever,) = handler.children_of("retrieve")
+    assert retriever == "arm_lexical"
+    run = handler.named(retriever)
     assert "arm" in run.tags
     assert run.inputs["queries"] == [query.text for query in planned.queries]
     assert run.inputs["as_of"] == "2:2"
@@ -63,7 +63,7 @@ def test_plan_arms_and_selection_are_in_the_trace() -> None:
     assert [item.source_id for item in handler.named("select").outputs.report.items][:1]
 
 
-def test_a_tracer_is_not_sent_what_the_arms_found() -> None:
+def test_a_tracer_is_not_sent_what_the_retrievers_found() -> None:
     """Whoever takes a step's output apart finds how many candidates there are, and neither their texts nor vectors."""
     outputs = traced().named("retrieve").outputs
     told = json.dumps(dataclasses.asdict(outputs), default=str)
@@ -96,17 +96,17 @@ def test_a_refused_request_is_an_error_in_the_trace() -> None:
     assert isinstance(handler.named("read_outline").error, InvalidProjectIdError)
 
 
-def test_the_summary_of_an_arm_counts_each_memory_once_and_names_its_failures() -> None:
-    """Best rank first; an arm that found nothing is there with its issue."""
+def test_the_summary_of_a_retriever_counts_each_memory_once_and_names_its_failures() -> None:
+    """Best rank first; a retriever that found nothing is there with its issue."""
     search = SearchResult(
         candidates=(
-            Candidate(MEMORIES[0], (ArmHit("semantic", 3, 0), ArmHit("semantic", 2, 1))),
-            Candidate(MEMORIES[1], (ArmHit("semantic", 1, 0),)),
+            Candidate(MEMORIES[0], (RetrieverHit("semantic", 3, 0), RetrieverHit("semantic", 2, 1))),
+            Candidate(MEMORIES[1], (RetrieverHit("semantic", 1, 0),)),
         ),
         issues=(ReportIssue(stage="lexical", kind="timeout", message="too slow"),),
         timings_s={"arm_semantic": 0.2, "arm_lexical": 5.0, "outline": 1.0},
     )
-    assert arm_summaries(search) == {
+    assert retriever_summaries(search) == {
         "lexical": {"candidates": 0, "best": [], "elapsed_s": 5.0, "issues": ["timeout: too slow"]},
         "semantic": {"candidates": 2, "best": ["k-M2", "k-M1"], "elapsed_s": 0.2, "issues": []},
     }

@@ -73,6 +73,7 @@ def test_a_document_carries_what_is_known_of_its_memory() -> None:
         "entities": ["C0", "I0", "L0"],
         "tags": [],
         "content_type": "memory",
+        "superseded_by": None,
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from novelgen.memory.search import ArmHit, Candidate
+from novelgen.memory.search import Candidate, RetrieverHit
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.selection.candidates import SceneCast, SceneQuery, SelectionScene
 
@@ -37,11 +37,11 @@ def crowd(count: int = 20, **fields) -> list[Candidate]:
     return [candidate(f"c{index:02d}", index, **fields) for index in range(1, count + 1)]
 
 
-def lexical(rank: int, score: float | None = None) -> ArmHit:
-    """A hit of the lexical arm for the only query."""
-    return ArmHit("lexical", rank, 0, score)
+def lexical(rank: int, score: float | None = None) -> RetrieverHit:
+    """A hit of the lexical retriever for the only query."""
+    return RetrieverHit("lexical", rank, 0, score)
 
 
-def semantic(rank: int, score: float | None = None) -> ArmHit:
-    """A hit of the semantic arm for the only query."""
-    return ArmHit("semantic", rank, 0, score)
+def semantic(rank: int, score: float | None = None) -> RetrieverHit:
+    """A hit of the semantic retriever for the only query."""
+    return RetrieverHit("semantic", rank, 0, score)

@@ -18,9 +18,9 @@ from novelgen.selection.neighbours import (
 from novelgen.selection.query_scores import (
     CLIP,
     RANK_CONSTANT,
-    arm_scores,
     damped_space,
     pool_best,
+    retriever_scores,
     semantic_scores,
     standardise,
 )
@@ -65,13 +65,13 @@ def test_truncated_answers_bound_what_they_leave_out():
     ]
     queries = [(0, plan_scene().queries[0])]
     missing = candidate("c")
-    assert arm_scores("semantic", queries, [*rows, missing]).tolist() == [[0.9, 0.7, 0.7]]
-    assert arm_scores("lexical", queries, [*rows, missing]).tolist() == [[4.0, 0.0, 0.0]]
+    assert retriever_scores("semantic", queries, [*rows, missing]).tolist() == [[0.9, 0.7, 0.7]]
+    assert retriever_scores("lexical", queries, [*rows, missing]).tolist() == [[4.0, 0.0, 0.0]]
 
 
 def test_rank_stands_for_an_unknown_score():
     """A hit without a score counts by its reciprocal rank."""
-    scores = arm_scores("lexical", [(0, plan_scene().queries[0])], [candidate("a", hits=(lexical(3),))])
+    scores = retriever_scores("lexical", [(0, plan_scene().queries[0])], [candidate("a", hits=(lexical(3),))])
     assert scores.tolist() == [[1 / (RANK_CONSTANT + 3)]]
 
 

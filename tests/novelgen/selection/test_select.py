@@ -69,7 +69,7 @@ def test_relevant_memory_comes_first():
 
 
 def test_words_alone_decide_without_embeddings():
-    """With only the semantic arm's ranks or scores at hand, its best hit leads."""
+    """With only the semantic retriever's ranks or scores at hand, its best hit leads."""
     for hit in (semantic(1), semantic(1, 0.9)):
         candidates = [*crowd(20), candidate("found", 30, hits=(hit,))]
         others = [candidate("late", 29, hits=(semantic(90, 0.1) if hit.score else semantic(90),))]
@@ -240,7 +240,7 @@ def test_a_receipt_says_what_the_passage_beside_it_gave():
 
 
 def test_receipts_hold_ranks_and_parts():
-    """An item names the best rank per arm, and its parts add up to its score."""
+    """An item names the best rank per retriever, and its parts add up to its score."""
     hits = (lexical(4, 2.0), lexical(2, 5.0), semantic(7, 0.8))
     selection = select_memories([*crowd(20), candidate("hit", 30, axis=0, hits=hits)], plan_scene(axis=0))
     item = next(item for item in selection.items if item.chunk.chunk_id == "hit")
@@ -263,7 +263,7 @@ def test_left_out_says_what_lowered_it():
 
 
 def test_findings_of_one_chunk_are_merged():
-    """A chunk found by two arms is one candidate with both hits and the embedding of either."""
+    """A chunk found by two retrievers is one candidate with both hits and the embedding of either."""
     merged = merge_candidates(
         [candidate("a", hits=(lexical(1),)), candidate("a", axis=2, hits=(semantic(3),)), candidate("0")]
     )

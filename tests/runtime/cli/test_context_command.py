@@ -139,7 +139,7 @@ def test_one_scene_or_many_but_not_both(run: Run, arguments: list[str], told: st
 
 
 def test_a_broken_index_degrades_and_ends_with_0(run: Run, ingested: Path) -> None:
-    """An index that is a file costs the semantic arm, which is said; memories still come, by words and SQL."""
+    """An index that is a file costs the semantic retriever, which is said; memories still come, by words and SQL."""
     shutil.rmtree(ingested / "data" / "vectors")
     (ingested / "data" / "vectors").write_text("not a folder", encoding="utf-8")
     result = run("context", *SCENE, "--json")

@@ -44,7 +44,7 @@ def test_what_changed_is_shown_and_the_file_stays(run: Run, ingested: Path) -> N
     assert nothing["story_version_was"] == nothing["story_version_now"]
 
     run("memory", "ban", PROJECT, "M002")
-    assert run("character", "edit", PROJECT, "C1", "mood=angry").exit_code == 0
+    assert run("character", "edit", PROJECT, "C1", "--state", "mood=angry").exit_code == 0
     difference = shown_difference(run)
     (ben,) = [each for each in difference["states"] if each["entity_id"] == "C1"]
     assert ben["change"] == "changed"

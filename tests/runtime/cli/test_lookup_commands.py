@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from runtime.cli.labels import view_labels_for
+from runtime.cli.views import print_memories
 from tests.runtime.cli.conftest import Run
 from tests.runtime.cli.small_project import PROJECT
+from tests.support.stories import MEMORIES
 
 
 def test_search_shows_the_best_first(run: Run, ingested: Path) -> None:
@@ -17,6 +20,18 @@ def test_search_shows_the_best_first(run: Run, ingested: Path) -> None:
     assert result.exit_code == 0
     first = next(line for line in result.stdout.splitlines() if line.startswith("M0"))
     assert first.startswith("M003")
+
+
+@pytest.mark.parametrize(
+    ("language", "mark"), [("en", "(outdated, replaced by M009)"), ("zh", "（已过时，后有 M009）")]
+)
+def test_search_marks_what_is_over(language: str, mark: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What something later replaced is shown with its id, in the story's language; what holds has no mark."""
+    over = MEMORIES[0].model_copy(update={"superseded_by": "M009"})
+    print_memories([over, MEMORIES[1]], view_labels_for(language))
+    shown = "".join(capsys.readouterr().out.split())
+    assert shown.count("".join(mark.split())) == 1
+    assert shown.index("".join(mark.split())) < shown.index("".join(MEMORIES[1].content[:12].split()))
 
 
 def test_search_as_json_is_cut_and_filtered(run: Run, ingested: Path) -> None:

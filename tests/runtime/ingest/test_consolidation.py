@@ -70,7 +70,7 @@ def road(stores: MemoryStores, project: str) -> str:
 
 
 def read(stores: MemoryStores, project_id: str, as_of: StoryPosition) -> str:
-    """Return all that a search over every arm gives at a position, as one text."""
+    """Return all that a search over every retriever gives at a position, as one text."""
     request = SearchRequest(
         project_id=project_id,
         queries=[SearchQuery(text=f"lantern road 灯笼 {MARK}")],

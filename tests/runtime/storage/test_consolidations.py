@@ -77,7 +77,7 @@ def is_consolidated(unit: UnitOfWork) -> bool:
     return ONE in seen
 
 
-ARMS: dict[str, Callable[[UnitOfWork, StoryPosition], list[str]]] = {
+RETRIEVERS: dict[str, Callable[[UnitOfWork, StoryPosition], list[str]]] = {
     "by id": lambda unit, as_of: [
         each.chunk_id for each in unit.memories.by_ids([*SOURCES, "M4", ONE], as_of=as_of)
     ],
@@ -104,7 +104,7 @@ ARMS: dict[str, Callable[[UnitOfWork, StoryPosition], list[str]]] = {
 }
 
 
-def test_every_arm_reads_the_sources_up_to_the_last_and_the_one_memory_after_it(
+def test_every_retriever_reads_the_sources_up_to_the_last_and_the_one_memory_after_it(
     story: DatabaseManager,
 ) -> None:
     """On entering the last source's scene the sources before are read; after it, the one memory alone."""
@@ -118,12 +118,12 @@ def test_every_arm_reads_the_sources_up_to_the_last_and_the_one_memory_after_it(
         "end": {ONE, "M4"},
     }
     with story.project("demo").read() as unit:
-        for name, arm in ARMS.items():
-            assert {str(as_of): set(arm(unit, as_of)) for as_of in positions} == expected, name
+        for name, retriever in RETRIEVERS.items():
+            assert {str(as_of): set(retriever(unit, as_of)) for as_of in positions} == expected, name
 
 
 def test_what_a_later_source_says_is_never_read_before_it(story: DatabaseManager) -> None:
-    """No arm, at any position up to the last source, shows a word of it, nor the text that was made of it."""
+    """No retriever, at any position up to the last source, shows a word of it, nor the text that was made of it."""
     with story.project("demo").write() as unit:
         unit.consolidations.undo(ONE)
         assert consolidate(unit, told(content="Lantern and PLANTEDMARK of M3."))
@@ -131,7 +131,7 @@ def test_what_a_later_source_says_is_never_read_before_it(story: DatabaseManager
         unit.embeddings.put("model", vectors)
     with story.project("demo").read() as unit:
         for as_of in (at(1, 1), at(2, 1), at(3), at(*LAST)):
-            assert ONE not in {each for arm in ARMS.values() for each in arm(unit, as_of)}
+            assert ONE not in {each for retriever in RETRIEVERS.values() for each in retriever(unit, as_of)}
             cut = MemoryFilter(as_of=as_of)
             assert unit.lexical.search("PLANTEDMARK", memory_filter=cut) == []
 
@@ -166,7 +166,7 @@ def test_undo_brings_the_sources_back(story: DatabaseManager) -> None:
     with story.project("demo").write() as unit:
         assert unit.consolidations.undo_all() == [ONE]
         assert not is_consolidated(unit)
-        assert set(ARMS["words"](unit, END_OF_STORY)) == {*SOURCES, "M4"}
+        assert set(RETRIEVERS["words"](unit, END_OF_STORY)) == {*SOURCES, "M4"}
         assert unit.consolidations.undo_all() == []
 
 

@@ -137,6 +137,33 @@ def test_a_slot_holds_one_value_at_a_time(database: DatabaseManager) -> None:
     assert closed(4) == {"S1": "S2", "S2": "S4", "S3": "S4", "S4": None, "X1": None}
 
 
+def test_what_holds_is_the_end_of_the_chain_at_the_position(database: DatabaseManager) -> None:
+    """By slot and by name, as far as the position is told; what holds itself, and what is banned, is left out."""
+    store(
+        database,
+        scene(1, 1, memory("S1", slot_type="I1.holder"), memory("P1")),
+        scene(2, 1, memory("S2", slot_type="I1.holder"), memory("P2", supersedes="P1")),
+        scene(3, 1, memory("S3", slot_type="I1.holder"), memory("P3", supersedes="P2")),
+        scene(
+            4, 1, memory("E1", supersedes="S3"), memory("L1", supersedes="L2"), memory("L2", supersedes="L1")
+        ),
+    )
+
+    def holding(chapter: int) -> dict[str, str]:
+        with database.project("demo").read() as unit:
+            read = unit.memories.by_ids(["S1", "S2", "S3", "P1", "P2", "L1"], as_of=at(chapter))
+            found = unit.memories.holding(read, as_of=at(chapter))
+        return {chunk_id: chunk.chunk_id for chunk_id, chunk in found.items()}
+
+    assert holding(2) == {}
+    assert holding(3) == {"S1": "S2", "P1": "P2"}
+    assert holding(4) == {"S1": "S3", "S2": "S3", "P1": "P3", "P2": "P3"}
+    assert holding(5) == {"S1": "E1", "S2": "E1", "S3": "E1", "P1": "P3", "P2": "P3"}
+    with database.project("demo").write() as unit:
+        unit.memories.ban("E1")
+    assert holding(5)["S1"] == "S3"
+
+
 def test_a_banned_successor_supersedes_nothing(database: DatabaseManager) -> None:
     """What the author struck out has no effect."""
     store(database, scene(1, 1, memory("M1")), scene(2, 1, memory("M2", supersedes="M1")))

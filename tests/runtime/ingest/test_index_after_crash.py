@@ -1,4 +1,4 @@
-"""An index that was interrupted at work is proven by the next writer, and built anew where it lost vectors."""
+"""An index that was interrupted at work is verified by the next writer, and rebuilt where it lost vectors."""
 
 from __future__ import annotations
 

@@ -1,0 +1,153 @@
+"""What of an entity an author can change, field by field: its card, its profile, and attributes of its state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from difflib import get_close_matches
+from typing import Any
+
+from pydantic import ValidationError
+
+from novelgen.errors import UserInputError
+from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION, Entity, EntityAlias
+from novelgen.models.position import StoryPosition
+from novelgen.models.profiles import PROFILE_MODELS, STATE_MODELS, profile_of
+from novelgen.models.state import PRESENCE_ATTRIBUTE
+from novelgen.rendering.labels import labels_for
+
+_OWN_FIELDS = ("name", "role", "description")
+_NAME_FIELDS = ("aliases", "alias", TRANSLATION, ALIAS_TRANSLATIONS)
+_PLACE_FIELDS = ("first_chapter", "first_scene", "name_first_chapter", "name_first_scene")
+
+MIN_LIKENESS = 0.75
+"""A name as like to a field as this is taken for a slip of the pen."""
+
+
+def card_fields(entity: Entity) -> list[str]:
+    """Return the fields of an entity's card and profile, those included that only this profile has."""
+    model_fields = [each for each in PROFILE_MODELS[entity.entity_type].model_fields if each != "extra"]
+    fields = [*_OWN_FIELDS, *_NAME_FIELDS, *_PLACE_FIELDS, *model_fields, *entity.profile]
+    return list(dict.fromkeys(fields))
+
+
+def refuse_slips(entity: Entity, said: Iterable[str], *, told: Set[str]) -> None:
+    """Refuse attributes that look like a misspelt field or attribute, which would become facts unnoticed.
+
+    Args:
+        entity: Whom they are said of.
+        said: Their names.
+        told: Attributes that the story has of anybody.
+
+    Raises:
+        UserInputError: When one looks misspelt; says what exists.
+    """
+    fields = card_fields(entity)
+    known = {*STATE_MODELS[entity.entity_type].model_fields, *labels_for("zh").attributes, *told}
+    known -= {"extra", PRESENCE_ATTRIBUTE}
+    for name in said:
+        near = [] if name in known else get_close_matches(name, [*fields, *known], n=1, cutoff=MIN_LIKENESS)
+        if near:
+            raise UserInputError(
+                f"{name!r} is no field of a {entity.entity_type}; did you mean {near[0]!r}? Fields are"
+                f" {', '.join(fields)}, and attributes of its state {', '.join(sorted(known))}; where you mean an"
+                f" attribute of this name, say --state {name}=VALUE"
+            )
+
+
+def require_fitting_attributes(entity: Entity, said: Mapping[str, Any]) -> None:
+    """Refuse fields of the card among attributes of the state, and values of the wrong shape.
+
+    Raises:
+        UserInputError: When there is one; names it.
+    """
+    fields = [field for field in said if field in (*card_fields(entity), PRESENCE_ATTRIBUTE)]
+    if fields:
+        raise UserInputError(f"{fields[0]!r} is no attribute of a state; change it as a field")
+    model = STATE_MODELS[entity.entity_type]
+    try:
+        model.model_validate(
+            {name: value for name, value in said.items() if value is not None and name in model.model_fields}
+        )
+    except ValidationError as error:
+        raise _misfit(error) from error
+
+
+def changed_card(entity: Entity, changes: Mapping[str, Any]) -> Entity:
+    """Return an entity with other values in some fields of its card and profile, nested ones merged.
+
+    Raises:
+        UserInputError: When a value does not fit its field; nothing is changed.
+    """
+    card = dict(changes)
+    own = {name: card.pop(name) for name in _OWN_FIELDS if name in card}
+    if "aliases" in card:
+        own["aliases"] = _aliases(entity, card.pop("aliases"))
+    if "alias" in card:
+        listed = own.get("aliases", entity.aliases)
+        own["aliases"] = [
+            *listed,
+            *(each for each in _aliases(entity, card.pop("alias")) if each not in listed),
+        ]
+    own |= _first_shown(entity, {name: card.pop(name) for name in _PLACE_FIELDS if name in card})
+    _require_translations(card)
+    profile = _merged(entity.profile, card)
+    read = {
+        name: value
+        for name, value in profile.items()
+        if name in PROFILE_MODELS[entity.entity_type].model_fields
+    }
+    try:
+        profile_of(entity.entity_type, read)
+        return Entity.model_validate(entity.model_dump() | own | {"profile": profile})
+    except ValidationError as error:
+        raise _misfit(error) from error
+
+
+def _require_translations(card: Mapping[str, Any]) -> None:
+    if not isinstance(card.get(TRANSLATION, ""), str | Mapping):
+        raise UserInputError(f"{TRANSLATION} cannot be {card[TRANSLATION]!r}: write it as a text")
+    if not isinstance(card.get(ALIAS_TRANSLATIONS, {}), Mapping):
+        raise UserInputError(
+            f"{ALIAS_TRANSLATIONS} cannot be {card[ALIAS_TRANSLATIONS]!r}: write an object of alias to translation"
+        )
+
+
+def _first_shown(entity: Entity, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return where the story first shows an entity; its name goes with it where both were one place."""
+    if not given:
+        return {}
+    own, name = ("first_chapter", "first_scene"), ("name_first_chapter", "name_first_scene")
+    stated = {field: getattr(entity, field) for field in (*own, *name)}
+    if [stated[field] for field in own] == [stated[field] for field in name]:
+        stated |= {f"name_{field}": given[field] for field in own if field in given}
+    stated |= given
+    for chapter, scene in (own, name):
+        if stated[chapter] is None and scene not in given:
+            stated[scene] = None
+        # Refuses numbers out of bounds, and a scene without its chapter.
+        StoryPosition(stated[chapter], stated[scene])
+    return stated
+
+
+def _aliases(entity: Entity, given: Any) -> list[Any]:
+    known = {alias.alias: alias for alias in entity.aliases}
+    listed = given if isinstance(given, list) else [given]
+    return [
+        known.get(each, EntityAlias(alias=each)) if isinstance(each, str) and each else each
+        for each in listed
+    ]
+
+
+def _merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(old)
+    for name, value in new.items():
+        before = merged.get(name)
+        both = isinstance(before, Mapping) and isinstance(value, Mapping)
+        merged[name] = {**before, **value} if both else value  # type: ignore[dict-item]
+    return merged
+
+
+def _misfit(error: ValidationError) -> UserInputError:
+    first = error.errors(include_url=False)[0]
+    field = ".".join(str(part) for part in first["loc"])
+    return UserInputError(f"{field} cannot be {first.get('input')!r}: {first['msg']}")

@@ -1,0 +1,159 @@
+"""What a search puts first, on both demos with the stores and the embedding model of the default install."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from novelgen.chains.story_memory_retriever import StoryMemoryRetriever
+from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.position import StoryPosition
+from runtime.langchain_tools import build_memory_tools
+from runtime.memory_tools import StoryMemoryTools, search_story_memory_tool
+from runtime.retrieval.search import ranked_memories
+from runtime.settings import load_settings
+from runtime.stores import MemoryStores
+from tests.benchmarks.search_order import (
+    PATIENT,
+    before_what_holds,
+    measure,
+    memories_with_short_form,
+)
+from tests.support.demo_project import DEMOS, copy_shipped_demos, ingest_demo
+
+BOTH = pytest.mark.parametrize("project_id", DEMOS)
+DOOR = {"demo": "What number opens the iron door?", "demo-zh": "铁门的号码是多少？"}
+KEY = {"demo": "Who has the heron key now?", "demo-zh": "鹭鸶钥匙现在在谁手里？"}
+DOOR_VALUES = ("M002", "M025", "M074")
+"""The demo's number of the iron door: as it was, as it was after, and as it is."""
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStores]:
+    """Stores over both demos, which are only read."""
+    folder = tmp_path_factory.mktemp("search_order")
+    copy_shipped_demos(folder)
+    with MemoryStores(load_settings(projects_dir=folder, memory=PATIENT)) as opened:
+        for name in DEMOS:
+            ingest_demo(opened, name)
+        yield opened
+
+
+def memory_of(stores: MemoryStores, project_id: str, source_id: str) -> StoryMemoryChunk:
+    """Return one memory of a demo as it is at the end."""
+    return next(each for each in memories_with_short_form(stores, project_id) if each.source_id == source_id)
+
+
+@BOTH
+def test_each_memory_is_found_by_its_own_short_form(stores: MemoryStores, project_id: str) -> None:
+    """It comes first, also where the story has threads; by a part of that form it is found nearly as well."""
+    measured = measure(stores, project_id)
+    assert measured.memories == 80
+    assert measured.own_form.first >= 0.95
+    assert measured.own_form.first_ten >= 0.99
+    assert measured.holding_by_middle.first >= 0.9
+    assert measured.holding_by_middle.first_ten >= 0.99
+    assert measured.outdated_first == []
+    assert measured.unmarked == []
+
+
+@BOTH
+@pytest.mark.parametrize("questions", [DOOR, KEY], ids=["door", "key"])
+def test_a_question_brings_what_holds_before_what_is_over(
+    stores: MemoryStores, project_id: str, questions: dict[str, str]
+) -> None:
+    """Former values are there, marked, each after the one that holds."""
+    answer = ranked_memories(stores, project_id, questions[project_id])
+    outdated = [each for each in answer.memories if each.is_outdated]
+    assert outdated
+    assert before_what_holds(answer) == []
+    shown = [each.chunk.source_id for each in answer.memories]
+    assert all(each.held_by is not None and each.held_by.source_id in shown for each in outdated)
+
+
+@BOTH
+def test_an_outdated_memory_in_its_own_words_is_found_marked_beside_what_holds(
+    stores: MemoryStores, project_id: str
+) -> None:
+    """Who asks for a text as it is stored gets that text, is told that it is over, and reads on what holds."""
+    asked = memory_of(stores, project_id, "M002").short or ""
+    first, second = ranked_memories(stores, project_id, asked).memories[:2]
+    assert (first.chunk.source_id, first.chunk.superseded_by) == ("M002", "M025")
+    assert first.held_by is not None
+    assert (first.held_by.source_id, second.chunk.source_id, second.is_outdated) == ("M074", "M074", False)
+
+
+@BOTH
+def test_what_is_over_later_holds_before_that(stores: MemoryStores, project_id: str) -> None:
+    """The cut is strict: on entering the scene of the change the old value holds, after it the new one does."""
+    changed = memory_of(stores, project_id, "M025")
+    assert changed.chapter_index is not None
+    assert changed.scene_index is not None
+    entering = StoryPosition(changed.chapter_index, changed.scene_index)
+    after = StoryPosition(changed.chapter_index, changed.scene_index + 1)
+    found = {
+        position: {
+            each.chunk.source_id: each.chunk.superseded_by
+            for each in ranked_memories(
+                stores, project_id, DOOR[project_id], as_of=position, top_k=50
+            ).memories
+            if each.chunk.source_id in DOOR_VALUES
+        }
+        for position in (entering, after)
+    }
+    assert found == {entering: {"M002": None}, after: {"M002": "M025", "M025": None}}
+
+
+@BOTH
+def test_every_door_gives_the_same_order(stores: MemoryStores, project_id: str) -> None:
+    """The tool, the retriever, the tool for function calling and the command rank alike and mark alike."""
+    query = DOOR[project_id]
+    expected = [
+        (each.chunk.chunk_id, each.chunk.superseded_by)
+        for each in ranked_memories(stores, project_id, query).memories
+    ]
+    called = [
+        (each.chunk_id, each.superseded_by)
+        for each in search_story_memory_tool(project_id, query, stores=stores)
+    ]
+    documents = StoryMemoryRetriever(memory=StoryMemoryTools(stores), project_id=project_id).invoke(query)
+    retrieved = [(each.metadata["chunk_id"], each.metadata["superseded_by"]) for each in documents]
+    told = build_memory_tools(stores)[0].invoke({"project_id": project_id, "query": query})
+    memories = (json.loads(told) if isinstance(told, str) else told)["memories"]
+    function = [(each["chunk_id"], each.get("superseded_by")) for each in memories]
+    assert called == retrieved == function == expected
+    assert all(("held_by" in each) == ("superseded_by" in each) for each in memories)
+
+
+@BOTH
+def test_a_longer_answer_begins_with_the_shorter_one(stores: MemoryStores, project_id: str) -> None:
+    """How many are asked for changes nothing in the order of the first."""
+    ids = [
+        [
+            each.chunk.chunk_id
+            for each in ranked_memories(stores, project_id, KEY[project_id], top_k=top_k).memories
+        ]
+        for top_k in (1, 5, 40)
+    ]
+    assert [len(each) for each in ids] == [1, 5, 40]
+    assert ids[0] == ids[2][:1]
+    assert ids[1] == ids[2][:5]
+
+
+@BOTH
+def test_an_unknown_name_is_said_and_empties_nothing(
+    stores: MemoryStores, project_id: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A misspelt name does not filter; one that is known beside it still does."""
+    nobody = ranked_memories(stores, project_id, KEY[project_id], entities=["Nobodaddy"])
+    assert nobody.memories == ranked_memories(stores, project_id, KEY[project_id]).memories
+    assert [(each.stage, each.kind) for each in nobody.issues] == [("search", "unresolved")]
+    assert "'Nobodaddy'" in nobody.issues[0].message
+    of_c0 = ranked_memories(stores, project_id, KEY[project_id], entities=["Nobodaddy", "C0"])
+    assert all("C0" in each.chunk.entities_mentioned for each in of_c0.memories)
+    with caplog.at_level(logging.WARNING):
+        assert search_story_memory_tool(project_id, KEY[project_id], entities=["Nobodaddy"], stores=stores)
+    assert "Nobodaddy" in caplog.text
