@@ -82,7 +82,10 @@ def test_a_thread_keeps_its_id(stores: MemoryStores, story: str) -> None:
 def test_what_an_author_changed_survives(stores: MemoryStores, story: str) -> None:
     """An edited and a pinned memory of the old extraction stay beside the new ones."""
     old = memories(stores, story)
-    edited, pinned = (stored.chunk.chunk_id for text, stored in old.items() if "Pike" in text)
+    pinned = old["Sexton Pike keeps a secret."].chunk.chunk_id
+    edited = next(
+        each.chunk.chunk_id for text, each in old.items() if "Pike" in text and each.chunk.chunk_id != pinned
+    )
     with stores.database(story).write() as unit:
         unit.memories.edit(edited, MemoryEdit(content="Pike saw it all."))
         unit.memories.pin(pinned)
