@@ -44,6 +44,8 @@ def test_the_docs_build_without_a_warning(tmp_path: Path) -> None:
             "-m",
             "mkdocs",
             "build",
+            "-f",
+            ".mkdocs.yml",
             "--strict",
             "--quiet",
             "--site-dir",
