@@ -17,10 +17,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, Field
-from runtime.ingest.import_book import import_book
 
 from novelgen.memory.search import RankedMemories
 from novelgen.models.memory import StoryMemoryChunk
+from runtime.ingest.ingest import import_book
 from runtime.retrieval.search import ranked_memories
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores

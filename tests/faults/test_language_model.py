@@ -161,7 +161,7 @@ def test_an_odd_answer_is_read_and_stays_in_its_project(
         assert _extract(stores, at, stub, timeout_s=HANG_GUARD_S) == "done"
     with stores.database(PROJECT).read() as unit:
         stored = unit.scenes.require(at)
-        projects = [project.project_id for project in stores.database(PROJECT).list_projects()]
+        projects = [project.project_id for project in stores.database(PROJECT).database.list_projects()]
     assert stored.record is not None
     assert [memory.content for memory in stored.record.memories] == [RECORD["memories"][0]["content"]]  # type: ignore[index]
     assert projects == stores.project_ids() == [PROJECT]
