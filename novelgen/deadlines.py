@@ -1,4 +1,4 @@
-"""Calls that must not take longer than they may.
+"""Calls that must not take longer than they may, and who may take how much of the time.
 
 A call runs in a daemon thread of its own: Python cannot stop a thread, so one that hangs is left behind,
 and a daemon never keeps the interpreter from exiting (a thread pool would).
@@ -7,11 +7,13 @@ and a daemon never keeps the interpreter from exiting (a thread pool would).
 from __future__ import annotations
 
 import contextvars
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 from novelgen.errors import DeadlineExceededError
@@ -20,24 +22,89 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class Deadline:
-    """The moment by which a call must be back, passed down to whatever it calls.
+class Share:
+    """What one stage may take of the time that another has left when it begins.
 
     Args:
-        ends_at: Of `time.monotonic`.
+        of: The stage that it is a part of.
+        part: From 0 to 1, of what that stage has left at this moment.
+        reason: Why not all of it, or why all.
+        at_least_s: Seconds that it has even where nothing is left, so that it is tried.
+    """
+
+    of: str
+    part: float
+    reason: str
+    at_least_s: float = 0.0
+
+
+SHARES: Mapping[str, Share] = MappingProxyType(
+    {
+        "outline": Share("context", 0.5, "a database that hangs must not cost the index its turn", 0.1),
+        "retrieval": Share("context", 0.85, "database and index that hang must not cost the file", 0.1),
+        "write": Share("context", 1.0, "nothing comes after it", 0.1),
+        "search": Share("retrieval", 0.9, "it must be back in time to be heard, with what answered", 0.05),
+        "retrievers": Share("search", 0.75, "what they found is read from the database after them"),
+        "memories": Share("search", 1.0, "the last step of a search of many queries"),
+        "holding": Share("search", 1.0, "the last step of the answer to one query"),
+        "index": Share("retrievers", 0.7, "exact search answers when the index has not"),
+        "allowed_ids": Share("index", 0.4, "with the database hanging the index is asked by position alone"),
+    }
+)
+"""The whole ladder, from the time of a context (`chain_timeout_s`, without the model) down to Chroma.
+
+What hangs leaves time to what comes after it. `docs/architecture.md` shows the seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """The moment by which a stage must be back, passed down to whatever it calls.
+
+    Args:
+        ends_at: Of the clock.
+        stage: Its name in `SHARES`; empty where nothing is shared out.
+        at_least_s: What is left never falls below so many seconds.
+        clock: Monotonic seconds; tests pass their own.
     """
 
     ends_at: float
+    stage: str = ""
+    at_least_s: float = 0.0
+    clock: Callable[[], float] = field(default=time.monotonic, repr=False, compare=False)
 
     @classmethod
-    def after(cls, timeout_s: float) -> Deadline:
+    def after(
+        cls, timeout_s: float, *, stage: str = "", clock: Callable[[], float] = time.monotonic
+    ) -> Deadline:
         """Return the moment so many seconds from now."""
-        return cls(time.monotonic() + timeout_s)
+        return cls(clock() + timeout_s, stage, clock=clock)
 
     @property
     def remaining_s(self) -> float:
-        """Seconds that are left, never below zero."""
-        return max(0.0, self.ends_at - time.monotonic())
+        """Seconds that are left, never below zero or what it has at least."""
+        return max(self.at_least_s, self.ends_at - self.clock())
+
+    def later(self, seconds: float) -> Deadline:
+        """Return it moved by what does not count, such as the time of a model that has a deadline of its own."""
+        return replace(self, ends_at=self.ends_at + seconds)
+
+    def share(self, stage: str, *, at_most_s: float = math.inf) -> Deadline:
+        """Return the deadline of a stage that begins now, by its share in `SHARES`.
+
+        Args:
+            stage: A name in `SHARES` that is a part of this deadline's own stage.
+            at_most_s: Seconds that it has at most, whatever its share.
+
+        Raises:
+            ValueError: When the table knows no such part of this stage.
+        """
+        share = SHARES.get(stage)
+        if share is None or share.of != self.stage:
+            parts = sorted(name for name, each in SHARES.items() if each.of == self.stage)
+            raise ValueError(f"{stage!r} has no share of {self.stage!r}; its parts are {parts}")
+        timeout_s = min(at_most_s, share.part * self.remaining_s)
+        at_least_s = min(at_most_s, share.at_least_s)
+        return Deadline(self.clock() + timeout_s, stage, at_least_s, self.clock)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from langchain_core.runnables import RunnableLambda
 from novelgen.assembly.chunk_memories import TextMention, choose_for_chunk, chunk_search, mentioned_in
 from novelgen.chains.stepwise_chain import StepwiseChain, issue_of
 from novelgen.chains.tracing import NOTHING_FOUND, Untraced, trace_retrievers, untraced_search
-from novelgen.deadlines import run_concurrently
+from novelgen.deadlines import Deadline, run_concurrently
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.protocol import MemoryTools, StoryMemory, as_story_memory
 from novelgen.memory.search import SearchResult
@@ -93,12 +93,12 @@ class ChunkContextChain(StepwiseChain[ChunkInput, ChunkContext]):
         return _Run(request, language=language, mentions=tuple(mentions)).with_issues(*issues)
 
     def _retrieve(self, run: _Run) -> _Run:
-        # The retrievers are given less than the whole, so that those that answer are heard.
-        asked = chunk_search(run.request, run.mentions, timeout_s=self._timeout_s * 0.9)
+        deadline = Deadline.after(self._timeout_s, stage="retrieval")
+        asked = chunk_search(run.request, run.mentions, timeout_s=deadline.share("search").remaining_s)
         if not asked.queries or not run.request.limit:
             return run
         calls: dict[str, Callable[[], SearchResult]] = {"search": partial(self._memory.search, asked)}
-        outcome = run_concurrently(calls, timeouts_s={"search": self._timeout_s})["search"]
+        outcome = run_concurrently(calls, timeouts_s={"search": deadline.remaining_s})["search"]
         issue = issue_of("search", outcome, propagate_bugs=self._propagate_bugs)
         search: SearchResult = outcome.value or SearchResult()
         trace_retrievers(asked, search)

@@ -7,7 +7,6 @@ without a model, the memories' own sentences are joined. The chain keeps nothing
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -25,6 +24,7 @@ from novelgen.consolidation.consolidated import (
     grounded_text,
 )
 from novelgen.consolidation.rules import DEFAULT_RULES, ConsolidationRules
+from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError
 from novelgen.model_calls.json_model import JsonModel, issue_kind_of
 from novelgen.model_calls.prompt_data import as_data
@@ -100,7 +100,7 @@ class ConsolidationChain(StepwiseChain[ConsolidationInput, ConsolidationResult])
         language = story_language("\n".join(each.content for each in request.sources))
         repair = load_chat_prompt("repair_consolidation", language, variables=REPAIR_VARIABLES)
         conversation = model.conversation(
-            ends_at=time.monotonic() + self._timeout_s, stage="consolidation of memories"
+            deadline=Deadline.after(self._timeout_s), stage="consolidation of memories"
         )
         return conversation.obtain(
             self._prompt(model, request.sources, language),

@@ -21,7 +21,7 @@ from langchain_core.runnables import RunnableConfig, RunnableLambda
 from novelgen.assembly.scene_context import assemble_context
 from novelgen.chains.stepwise_chain import StepwiseChain, issue_of
 from novelgen.chains.tracing import NOTHING_FOUND, Untraced, trace_retrievers, untraced_search
-from novelgen.deadlines import CallOutcome, run_concurrently
+from novelgen.deadlines import CallOutcome, Deadline, run_concurrently
 from novelgen.errors import ContextWriteError, UnknownProjectError
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.protocol import MemoryTools, StoryMemory, as_story_memory
@@ -51,9 +51,9 @@ class ContextRun:
 
     request: MemoryContextRequest
     started_s: float
+    deadline: Deadline
     story: Untraced[StoryOutline | None] = NOT_READ
     plan: RetrievalPlan = field(default_factory=RetrievalPlan)
-    model_time_s: float = 0.0
     found: Untraced[SearchResult] = NOTHING_FOUND
     states: Sequence[EntityStateSnapshot] = ()
     timeline: Sequence[EntityStateSnapshot] = ()
@@ -95,10 +95,6 @@ class ContextRun:
         """Return the run with further stages' seconds."""
         return replace(self, timings_s={**self.timings_s, **timings_s})
 
-    def spent_s(self, clock: Callable[[], float] = time.monotonic) -> float:
-        """Return the seconds spent so far, in which the model's time does not count."""
-        return clock() - self.started_s - self.model_time_s
-
 
 @runtime_checkable
 class ContextWriter(Protocol):
@@ -116,14 +112,6 @@ class ContextWriter(Protocol):
 TRACE_TAG = "novelgen"
 
 ContextInput = MemoryContextRequest | Mapping[str, Any]
-
-# A stage that hangs leaves time to those after it: a database that hangs must not cost the index its turn, nor
-# the two together the file.
-OUTLINE_SHARE = 0.5
-
-RETRIEVAL_SHARE = 0.85
-
-MIN_TIMEOUT_S = 0.1
 
 
 class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
@@ -191,10 +179,12 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         require_project_id(request.project_id)
         # Once, here: neither queries nor stores nor prompts could take a lone surrogate or a NUL.
         request = MemoryContextRequest.model_validate(scrub_tree(request.model_dump()))
-        run = ContextRun(request=request, started_s=time.monotonic()).with_issues(*self._known_issues)
+        deadline = Deadline.after(self._settings.chain_timeout_s, stage="context")
+        run = ContextRun(request, started_s=time.monotonic(), deadline=deadline)
+        run = run.with_issues(*self._known_issues)
         read = partial(self._memory.outline, request.project_id, as_of=request.position)
-        timeouts_s = {"outline": self._timeout_s(run.spent_s(), share=OUTLINE_SHARE)}
-        outcome = run_concurrently({"outline": read}, timeouts_s=timeouts_s)["outline"]
+        timeout_s = self._stage(run.deadline, "outline").remaining_s
+        outcome = run_concurrently({"outline": read}, timeouts_s={"outline": timeout_s})["outline"]
         run = run.with_timings({"outline": outcome.elapsed_s})
         if isinstance(outcome.error, UnknownProjectError):
             return run.of_unknown_project(str(outcome.error))
@@ -206,7 +196,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
     def _plan(self, run: ContextRun) -> ContextRun:
         started_s = time.monotonic()
         planned = plan_scene(run.request, run.outline, planner=self._planner)
-        run = replace(run, plan=planned.plan, model_time_s=planned.model_time_s)
+        run = replace(run, plan=planned.plan, deadline=run.deadline.later(planned.model_time_s))
         run = run.with_timings({"plan": time.monotonic() - started_s})
         return run.with_issues(*planned.plan.issues)
 
@@ -214,10 +204,10 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         if run.is_unknown_project:
             return run
         request, settings = run.request, self._settings
-        timeout_s = self._timeout_s(run.spent_s(), share=RETRIEVAL_SHARE)
         story = known_story(request, run.outline)
         state_ids = entities_for_states(state_candidates(run.plan), story, limit=settings.max_states)
-        asked = self._search_request(run, timeout_s=timeout_s)
+        deadline = self._stage(run.deadline, "retrieval")
+        asked = self._search_request(run, deadline.share("search"))
         outcomes = run_concurrently(
             {
                 "search": partial(self._memory.search, asked),
@@ -232,7 +222,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
                     as_of=request.position,
                 ),
             },
-            timeouts_s=dict.fromkeys(("search", "states", "timeline"), timeout_s),
+            timeouts_s=dict.fromkeys(("search", "states", "timeline"), deadline.remaining_s),
         )
         run = run.with_timings({stage: outcome.elapsed_s for stage, outcome in outcomes.items()})
         issues = (self._issue(stage, outcome) for stage, outcome in outcomes.items())
@@ -265,10 +255,10 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
     def _write(self, context: SceneMemoryContext) -> SceneMemoryContext:
         if self._writer is None:
             return context
-        timeouts_s = {"write": self._timeout_s(_spent_s(context), share=1.0)}
-        outcome = run_concurrently({"write": partial(self._writer.write, context)}, timeouts_s=timeouts_s)[
-            "write"
-        ]
+        deadline = Deadline.after(self._settings.chain_timeout_s - _spent_s(context), stage="context")
+        timeout_s = self._stage(deadline, "write").remaining_s
+        write = partial(self._writer.write, context)
+        outcome = run_concurrently({"write": write}, timeouts_s={"write": timeout_s})["write"]
         issue = self._issue("write", outcome)
         if issue is None:
             return context
@@ -278,21 +268,19 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         issues = [*context.report.issues, issue] if context.report else [issue]
         return _with_report(context, issues=issues)
 
-    def _search_request(self, run: ContextRun, *, timeout_s: float) -> SearchRequest:
+    def _search_request(self, run: ContextRun, deadline: Deadline) -> SearchRequest:
         return SearchRequest(
             project_id=run.request.project_id,
             queries=list(run.plan.queries),
             entity_ids=run.plan.entity_ids,
             as_of=run.request.position,
             candidates_per_query=self._settings.candidates_per_query,
-            # The retrievers are given less than the tool, so that those that answer are heard.
-            timeout_s=timeout_s * 0.9,
+            timeout_s=deadline.remaining_s,
         )
 
-    def _timeout_s(self, spent_s: float, *, share: float) -> float:
-        """Return the deadline of a stage's calls: at most this share of what is left of the budget."""
-        remaining_s = max(MIN_TIMEOUT_S, self._settings.chain_timeout_s - spent_s)
-        return min(self._settings.tool_timeout_s, remaining_s * share)
+    def _stage(self, deadline: Deadline, stage: str) -> Deadline:
+        """Return the deadline of a stage's calls to tools, each of which has a limit of its own."""
+        return deadline.share(stage, at_most_s=self._settings.tool_timeout_s)
 
     def _issue(self, stage: str, outcome: CallOutcome[Any]) -> ReportIssue | None:
         return issue_of(stage, outcome, propagate_bugs=self._propagate_bugs)

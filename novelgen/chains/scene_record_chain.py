@@ -18,6 +18,7 @@ from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.chains.stepwise_chain import StepwiseChain
+from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError
 from novelgen.extraction.answer_reading import WindowReading
 from novelgen.extraction.conclusion import concluded, failed, hash_of_text
@@ -50,6 +51,7 @@ class _Run:
 
     request: SceneRecordRequest
     started_s: float
+    deadline: Deadline
     text: str
     windows: tuple[SceneWindow, ...]
     readings: tuple[WindowReading, ...] = ()
@@ -83,7 +85,11 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
         require_size(request.text, f"scene {request.scene_index} of chapter {request.chapter_index}")
         text = scrub_text(request.text)
         return _Run(
-            request=request, started_s=time.monotonic(), text=text, windows=self._windows(request, text)
+            request=request,
+            started_s=time.monotonic(),
+            deadline=Deadline.after(self._settings.timeout_s),
+            text=text,
+            windows=self._windows(request, text),
         )
 
     def _windows(self, request: SceneRecordRequest, text: str) -> tuple[SceneWindow, ...]:
@@ -105,7 +111,7 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
         return tuple(replace(window, text=text[span.start : span.end]) for span in spans)
 
     def _read_windows(self, run: _Run) -> _Run:
-        conversation = self._reader.conversation(ends_at=run.started_s + self._settings.timeout_s)
+        conversation = self._reader.conversation(deadline=run.deadline)
         so_far = SceneSoFar.on_entering(run.request)
         readings: list[WindowReading] = []
         error: ModelError | DeadlineExceededError | None = None

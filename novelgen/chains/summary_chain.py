@@ -6,7 +6,6 @@ What it says is taken only where it says no more than it was shown. The chain ke
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +15,7 @@ from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel, Field
 
 from novelgen.chains.stepwise_chain import StepwiseChain
+from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError
 from novelgen.model_calls.answers import require_grounded, whole_sentences
 from novelgen.model_calls.json_model import JsonModel, issue_kind_of
@@ -72,9 +72,7 @@ class SummaryChain(StepwiseChain[SummaryInput, SummaryResult]):
         request = SummaryRequest.model_validate(given)
         language = story_language("\n".join(request.events))
         repair = load_chat_prompt("repair_summary", language, variables=REPAIR_VARIABLES)
-        conversation = self._model.conversation(
-            ends_at=time.monotonic() + self._timeout_s, stage=SUMMARY_STAGE
-        )
+        conversation = self._model.conversation(deadline=Deadline.after(self._timeout_s), stage=SUMMARY_STAGE)
         try:
             text = conversation.obtain(
                 self._prompt(request, language),

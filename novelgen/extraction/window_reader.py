@@ -10,6 +10,7 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
 
+from novelgen.deadlines import Deadline
 from novelgen.extraction.answer_reading import AnswerReader, WindowReading
 from novelgen.extraction.known_story import References, SceneSoFar
 from novelgen.extraction.model_record import MAX_MEMORIES, ModelSceneRecord
@@ -187,9 +188,9 @@ class WindowReader:
     def __init__(self, model: BaseChatModel) -> None:
         self._model = JsonModel(model, ModelSceneRecord, keys=_RECORD_KEYS)
 
-    def conversation(self, *, ends_at: float) -> JsonConversation[ModelSceneRecord]:
-        """Begin the calls of one scene, which share a deadline (a moment of `time.monotonic`)."""
-        return self._model.conversation(ends_at=ends_at, stage="extraction of a scene record")
+    def conversation(self, *, deadline: Deadline) -> JsonConversation[ModelSceneRecord]:
+        """Begin the calls of one scene, which share a deadline."""
+        return self._model.conversation(deadline=deadline, stage="extraction of a scene record")
 
     def read(
         self, window: SceneWindow, so_far: SceneSoFar, *, conversation: JsonConversation[ModelSceneRecord]

@@ -45,7 +45,9 @@ class SearchRequest(BaseModel):
     entity_ids: list[str] = Field(default_factory=list, description="Entities that the scene touches.")
     as_of: StoryPosition = END_OF_STORY
     candidates_per_query: int = Field(default=100, ge=1, le=1000)
-    timeout_s: float = Field(default=5.0, gt=0, description="For every retriever on its own.")
+    timeout_s: float = Field(
+        default=5.0, gt=0, description="For the whole search, from the moment of asking."
+    )
     counts_linked: bool = Field(
         default=False,
         description="Also count all distilled memories of the entities, beyond those that are found.",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import time
 from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -15,7 +14,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.output_parsers import PydanticOutputParser
 from pydantic import BaseModel, ValidationError
 
-from novelgen.deadlines import call_with_deadline
+from novelgen.deadlines import Deadline, call_with_deadline
 from novelgen.errors import DeadlineExceededError, ModelError, ModelUnavailableError
 from novelgen.model_calls.answers import UnusableAnswerError, parse_json_object
 from novelgen.model_calls.model_answer import cut_text_in, described, is_cut, safe_cause, secrets_of
@@ -93,20 +92,20 @@ class JsonModel(Generic[Answer]):
         """Return the part of a prompt that shows the shape."""
         return self._parser.get_format_instructions()
 
-    def conversation(self, *, ends_at: float, stage: str) -> JsonConversation[Answer]:
+    def conversation(self, *, deadline: Deadline, stage: str) -> JsonConversation[Answer]:
         """Begin a run of calls that share one deadline.
 
         Args:
-            ends_at: Moment of `time.monotonic` at which everything must be done.
+            deadline: Everything must be done by then.
             stage: What is being done, for messages.
         """
-        return JsonConversation(self, ends_at=ends_at, stage=stage)
+        return JsonConversation(self, deadline=deadline, stage=stage)
 
     def call(
         self,
         messages: list[BaseMessage],
         *,
-        ends_at: float,
+        deadline: Deadline,
         stage: str,
         count_request: Callable[[], None],
     ) -> AIMessage:
@@ -114,7 +113,7 @@ class JsonModel(Generic[Answer]):
 
         Args:
             messages: The prompt.
-            ends_at: Moment of `time.monotonic` at which the answer must be there.
+            deadline: The answer must be there by then.
             stage: What is being done, for messages.
             count_request: Is called before each request.
 
@@ -129,7 +128,7 @@ class JsonModel(Generic[Answer]):
             model = self._model.bind(response_format=response_format) if response_format else self._model
             try:
                 answer = call_with_deadline(
-                    partial(model.invoke, messages), timeout_s=ends_at - time.monotonic(), stage=stage
+                    partial(model.invoke, messages), timeout_s=deadline.remaining_s, stage=stage
                 )
             except DeadlineExceededError:
                 raise
@@ -170,9 +169,9 @@ class JsonModel(Generic[Answer]):
 class JsonConversation(Generic[Answer]):
     """Calls that share one deadline; `requests` counts what was sent."""
 
-    def __init__(self, model: JsonModel[Answer], *, ends_at: float, stage: str) -> None:
+    def __init__(self, model: JsonModel[Answer], *, deadline: Deadline, stage: str) -> None:
         self._model = model
-        self._ends_at = ends_at
+        self._deadline = deadline
         self._stage = stage
         self.requests = 0
 
@@ -209,7 +208,7 @@ class JsonConversation(Generic[Answer]):
 
     def _ask(self, messages: list[BaseMessage]) -> AIMessage:
         return self._model.call(
-            messages, ends_at=self._ends_at, stage=self._stage, count_request=self._count_request
+            messages, deadline=self._deadline, stage=self._stage, count_request=self._count_request
         )
 
     def _count_request(self) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
 
+from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError
 from novelgen.memory.search import NAMES_PURPOSE
 from novelgen.model_calls.answers import UnusableAnswerError
@@ -334,7 +334,7 @@ class ModelPlanner:
     ) -> RetrievalPlan:
         repair = load_chat_prompt("repair_retrieval_plan", language, variables=REPAIR_VARIABLES)
         conversation = self._model.conversation(
-            ends_at=time.monotonic() + self._timeout_s, stage="planning by the model"
+            deadline=Deadline.after(self._timeout_s), stage="planning by the model"
         )
         return conversation.obtain(
             messages,

@@ -15,6 +15,7 @@ import chromadb
 import numpy as np
 from pydantic import BaseModel, Field
 
+from novelgen.deadlines import Deadline
 from novelgen.errors import UserInputError
 from novelgen.memory.search import NAMES_ONLY_PURPOSES
 from novelgen.models.context import SceneMemoryContext
@@ -177,7 +178,7 @@ class _Trial:
         self._bare = max(client.list_collections(), key=lambda each: each.count())
         if size.beside:
             other = _project_of(size.beside)
-            stores.vectors(other).query(other, [self._any_vector()], top_k=1, timeout_s=60)
+            stores.vectors(other).query(other, [self._any_vector()], top_k=1, deadline=Deadline.after(60))
         self._times_s: dict[str, list[float]] = {name: [] for name in ("chain", "one", "search", "extra")}
         self._contexts: list[SceneMemoryContext] = []
         self._embedded: list[int] = []

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from novelgen.deadlines import CallOutcome, call_with_deadline, run_concurrently
+from novelgen.deadlines import CallOutcome, Deadline, call_with_deadline, run_concurrently
 from novelgen.errors import (
     ConfigurationError,
     DeadlineExceededError,
@@ -49,11 +49,6 @@ DEFAULT_TOP_K = 10
 MAX_TOP_K = 200
 MIN_CANDIDATES = 50
 """So many are looked at per retriever, however few are asked for: the first of them must be the same."""
-
-# Shares of the time: what hangs leaves some to what comes after it. The memories that the retrievers found are read
-# after the retrievers; the exact search is asked after the index.
-RETRIEVERS_SHARE = 0.75
-INDEX_SHARE = 0.7
 
 Retriever = Callable[[MemoryStores, SearchRequest], Any]
 
@@ -106,12 +101,13 @@ def ranked_memories(
         candidates_per_query=max(MIN_CANDIDATES, limit),
         timeout_s=stores.settings.memory.tool_timeout_s,
     )
-    result = _searched(stores, request, _retrievers_by_query())
+    deadline = _deadline_of(request)
+    result = _searched(stores, request, {}, deadline=deadline)
     if result.issues and not result.candidates:
         raise StoreError("; ".join(f"{issue.stage}: {issue.message}" for issue in result.issues))
     best = search_order(result.candidates, text)[:limit]
     outdated = [each.chunk for each in best if each.is_outdated]
-    holding, issues = _holding(stores, request, outdated)
+    holding, issues = _holding(stores, request, outdated, deadline=deadline)
     if holding:
         best = search_order(result.candidates, text, holding=holding)[:limit]
     return RankedMemories(memories=best, issues=[*unknown, *result.issues, *issues])
@@ -137,24 +133,34 @@ def search_memories(stores: MemoryStores, request: SearchRequest) -> SearchResul
     """
     require_project_id(request.project_id)
     retrievers: dict[str, Retriever] = {
-        **(_retrievers_by_query() if request.queries else {}),
         **({"entity": entity_memories} if request.entity_ids else {}),
         "loop": thread_memories,
         "recent": recent_memories,
     }
-    return _searched(stores, request, retrievers)
+    return _searched(stores, request, retrievers, deadline=_deadline_of(request))
 
 
-def _retrievers_by_query() -> dict[str, Retriever]:
-    return {"semantic": _semantic_retriever, "lexical": search_words}
+def _deadline_of(request: SearchRequest) -> Deadline:
+    # A memory of any kind may be asked, so what crosses the protocol is seconds: the moment is made here, once.
+    return Deadline.after(request.timeout_s, stage="search")
 
 
 def _searched(
-    stores: MemoryStores, request: SearchRequest, retrievers: Mapping[str, Retriever]
+    stores: MemoryStores,
+    request: SearchRequest,
+    retrievers_without_query: Mapping[str, Retriever],
+    *,
+    deadline: Deadline,
 ) -> SearchResult:
+    retrieving = deadline.share("retrievers")
+    by_query: dict[str, Retriever] = {
+        "semantic": partial(_semantic_retriever, deadline=retrieving),
+        "lexical": search_words,
+    }
+    retrievers = {**(by_query if request.queries else {}), **retrievers_without_query}
     outcomes = run_concurrently(
         {name: partial(retriever, stores, request) for name, retriever in retrievers.items()},
-        timeouts_s=dict.fromkeys(retrievers, request.timeout_s * RETRIEVERS_SHARE),
+        timeouts_s=dict.fromkeys(retrievers, retrieving.remaining_s),
     )
     _require_known_project(outcomes)
     issues = _failures(outcomes)
@@ -167,7 +173,7 @@ def _searched(
         return SearchResult(issues=tuple(issues), timings_s=timings)
     answers = _answers(outcomes)
     answer = merged(answers)
-    memories, issue = _read_memories(stores, request, answer)
+    memories, issue = _read_memories(stores, request, answer, deadline=deadline.share("memories"))
     candidates = (
         Candidate(memories.chunks[name], tuple(answer.hits.get(name, ())), memories.vectors.get(name))
         for name in sorted(memories.chunks)
@@ -191,11 +197,12 @@ class _SemanticAnswer:
     issue: ReportIssue | None = None
 
 
-def _semantic_retriever(stores: MemoryStores, request: SearchRequest) -> _SemanticAnswer:
+def _semantic_retriever(
+    stores: MemoryStores, request: SearchRequest, *, deadline: Deadline
+) -> _SemanticAnswer:
     vectors = query_vectors(stores, request.queries)
-    timeout_s = request.timeout_s * RETRIEVERS_SHARE * INDEX_SHARE
     try:
-        found = search_index(stores, request, vectors, timeout_s=timeout_s)
+        found = search_index(stores, request, vectors, deadline=deadline.share("index"))
     except (StoreError, DeadlineExceededError) as error:
         issue = ReportIssue(
             stage="semantic",
@@ -252,13 +259,11 @@ class _ReadMemories:
 
 
 def _read_memories(
-    stores: MemoryStores, request: SearchRequest, answer: RetrieverAnswer
+    stores: MemoryStores, request: SearchRequest, answer: RetrieverAnswer, *, deadline: Deadline
 ) -> tuple[_ReadMemories, ReportIssue | None]:
     """Read what was found, and the memories of the same scenes, from SQL; the index must do when SQL is down."""
-    timeout_s = request.timeout_s * (1 - RETRIEVERS_SHARE)
-    outcome = run_concurrently(
-        {"read": partial(_memories_in_sql, stores, request, answer)}, timeouts_s={"read": timeout_s}
-    )["read"]
+    read = partial(_memories_in_sql, stores, request, answer)
+    outcome = run_concurrently({"read": read}, timeouts_s={"read": deadline.remaining_s})["read"]
     if outcome.value is not None:
         return outcome.value, None
     issue = _failure("memories", outcome.error) if outcome.error else None
@@ -316,14 +321,18 @@ def _entity_ids(
 
 
 def _holding(
-    stores: MemoryStores, request: SearchRequest, outdated: Sequence[StoryMemoryChunk]
+    stores: MemoryStores,
+    request: SearchRequest,
+    outdated: Sequence[StoryMemoryChunk],
+    *,
+    deadline: Deadline,
 ) -> tuple[dict[str, StoryMemoryChunk], list[ReportIssue]]:
     """Return for each outdated memory what holds in its place, as far as the query's filters admit it."""
     if not outdated:
         return {}, []
     read = partial(_holding_in_sql, stores, request, outdated)
     try:
-        timeout_s = request.timeout_s * (1 - RETRIEVERS_SHARE)
+        timeout_s = deadline.share("holding").remaining_s
         return call_with_deadline(read, timeout_s=timeout_s, stage="holding"), []
     except (StoreError, DeadlineExceededError) as error:
         return {}, [_failure("holding", error)]

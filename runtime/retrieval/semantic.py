@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -10,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from novelgen.deadlines import call_with_deadline
+from novelgen.deadlines import Deadline, call_with_deadline
 from novelgen.errors import DatabaseError, DeadlineExceededError
 from novelgen.memory.search import SearchQuery, SearchRequest, Vector
 from novelgen.models.memory import StoryMemoryChunk
@@ -24,8 +23,6 @@ from runtime.vectors.rows import IndexHit
 # Up to so many ids go to Chroma; beyond, it searches everything and is cut by position afterwards (measured:
 # an id list costs less than a range filter up to some thousands, more beyond).
 MAX_ID_LIST = 5_000
-SQL_SHARE = 0.4
-
 
 QueryVectors = Mapping[int, Vector]
 """Embedding by index of the query, for those that are asked by meaning."""
@@ -47,7 +44,7 @@ def query_vectors(stores: MemoryStores, queries: Sequence[SearchQuery]) -> Query
 
 
 def search_index(
-    stores: MemoryStores, request: SearchRequest, vectors: QueryVectors, *, timeout_s: float
+    stores: MemoryStores, request: SearchRequest, vectors: QueryVectors, *, deadline: Deadline
 ) -> RetrieverAnswer:
     """Ask Chroma, with the ids that SQL allows, or by position alone when SQL is down.
 
@@ -55,8 +52,8 @@ def search_index(
         stores: The stores.
         request: Queries and position.
         vectors: Of the queries that are asked.
-        timeout_s: Seconds for the whole. A database that hangs costs a share of it; the index is asked
-            all the same, by position alone.
+        deadline: For the whole, of the stage "index". A database that hangs costs a share of it; the index is
+            asked all the same, by position alone.
 
     Returns:
         Hits per chunk; with the memories themselves as far as the index holds them.
@@ -66,9 +63,8 @@ def search_index(
         DeadlineExceededError: When it does not answer.
     """
     index = stores.vectors(request.project_id)
-    ends_s = time.monotonic() + timeout_s
     groups = same_filters(request, vectors.keys())
-    known = _known_in_time(stores, request.project_id, groups, timeout_s=timeout_s * SQL_SHARE)
+    known = _known_in_time(stores, request.project_id, groups, deadline=deadline.share("allowed_ids"))
     answers: list[RetrieverAnswer] = []
     for (_, numbers), allowed in zip(groups, known.allowed_ids, strict=True):
         found = index.query(
@@ -78,7 +74,7 @@ def search_index(
             as_of=request.as_of,
             chunk_ids=allowed,
             must_exist=known.was_indexed,
-            timeout_s=ends_s - time.monotonic(),
+            deadline=deadline,
         )
         for number, hits in zip(numbers, found, strict=True):
             ranked = ranked_answer(
@@ -147,12 +143,12 @@ def _known_in_time(
     project_id: str,
     groups: Sequence[tuple[MemoryFilter, list[int]]],
     *,
-    timeout_s: float,
+    deadline: Deadline,
 ) -> _KnownInSql:
     """Ask SQL; where it does not answer, the index must be asked by position alone and trusted."""
     read = partial(_known, stores, project_id, [memory_filter for memory_filter, _ in groups])
     try:
-        return call_with_deadline(read, timeout_s=timeout_s, stage="allowed-ids")
+        return call_with_deadline(read, timeout_s=deadline.remaining_s, stage="allowed-ids")
     except (DatabaseError, DeadlineExceededError):
         # With the database down the index still answers by project and position; the outage itself is
         # reported where the memories are read.

@@ -153,7 +153,7 @@ class VectorStoreManager:
         as_of: StoryPosition | None = None,
         chunk_ids: Sequence[str] | None = None,
         must_exist: bool = False,
-        timeout_s: float = QUERY_TIMEOUT_S,
+        deadline: Deadline | None = None,
     ) -> list[list[IndexHit]]:
         """Find the rows nearest to each vector.
 
@@ -164,7 +164,8 @@ class VectorStoreManager:
             as_of: Only rows strictly before this position, and those without a position; None cuts nothing.
             chunk_ids: Only rows with these ids; unknown ids are fine, an empty sequence finds nothing.
             must_exist: Refuse a project of which the index holds nothing at all, not even an empty collection.
-            timeout_s: Seconds for the whole, a process that is still starting included.
+            deadline: For the whole, a process that is still starting included: that of the search of which this
+                is a part. None gives it five seconds.
 
         Returns:
             Per question its rows, best first, ties by id; empty lists for a project without rows.
@@ -183,7 +184,7 @@ class VectorStoreManager:
         cut = QueryCut(project_id, top_k, cut_key(as_of), None if chunk_ids is None else tuple(chunk_ids))
         found: list[list[IndexHit]] = self.process.call(
             "query",
-            Deadline.after(timeout_s),
+            deadline or Deadline.after(QUERY_TIMEOUT_S),
             stamp=self._stamp(project_id),
             vectors=matrix,
             cut=cut,
@@ -222,13 +223,14 @@ class VectorStoreManager:
         listed = self.list_ids(project_id, timeout_s=timeout_s)
         canaries = [(chunk_id, vector) for chunk_id, vector in sample.kept if chunk_id in listed]
         asked = [vector for _, vector in canaries]
-        found = self.query(project_id, asked, top_k=CANARY_HITS, timeout_s=timeout_s)
+        found = self.query(project_id, asked, top_k=CANARY_HITS, deadline=Deadline.after(timeout_s))
         lost: list[str] = []
         for (chunk_id, vector), hits in zip(canaries, found, strict=True):
             if finds_itself(chunk_id, hits):
                 continue
             # The search is approximate, and may pass over a sound row: this one is asked for alone.
-            alone = self.query(project_id, [vector], top_k=1, chunk_ids=[chunk_id], timeout_s=timeout_s)[0]
+            deadline = Deadline.after(timeout_s)
+            alone = self.query(project_id, [vector], top_k=1, chunk_ids=[chunk_id], deadline=deadline)[0]
             if not finds_itself(chunk_id, alone):
                 lost.append(chunk_id)
         verification = IndexVerification(

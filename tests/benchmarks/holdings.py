@@ -20,6 +20,7 @@ from statistics import median
 from pydantic import BaseModel, Field
 from sqlalchemy import create_engine, text
 
+from novelgen.deadlines import Deadline
 from runtime.bench.book import load_bench_book
 from runtime.bench.fillers import fill_project
 from runtime.ingest.entities import store_entities
@@ -212,7 +213,7 @@ def _open(stores: MemoryStores, project_id: str) -> float:
 def _index_process_mb(stores: MemoryStores, project_id: str) -> float:
     """Return the memory of an index process that has answered a question."""
     index = stores.vectors(project_id)
-    index.query(project_id, [[1.0] * index.dimension], top_k=50, timeout_s=LONGEST_S)
+    index.query(project_id, [[1.0] * index.dimension], top_k=50, deadline=Deadline.after(LONGEST_S))
     return sum(rss_mb(child) for child in children_of(os.getpid()))
 
 

@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from novelgen.deadlines import Deadline
 from runtime.vectors.exact import exact_search
 from runtime.vectors.locations import EmbeddedIndex
 from runtime.vectors.manager import VectorStoreManager
@@ -163,7 +164,9 @@ def _process(folder: Path) -> Iterator[Ask]:
     )
     manager.wait_started(timeout_s=60)
     try:
-        yield lambda asked: manager.query(PROJECT, asked, top_k=TOP_K, timeout_s=CALL_TIMEOUT_S)
+        yield lambda asked: manager.query(
+            PROJECT, asked, top_k=TOP_K, deadline=Deadline.after(CALL_TIMEOUT_S)
+        )
     finally:
         manager.close()
 

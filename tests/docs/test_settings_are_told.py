@@ -1,4 +1,4 @@
-"""The tables of settings and weights are those of the program, with these defaults."""
+"""The tables of settings, weights and deadlines are those of the program, with these defaults."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from novelgen.deadlines import SHARES
 from novelgen.selection.weights import SelectionWeights
+from novelgen.settings import ContextSettings
 from runtime.settings import NovelgenSettings
 from tests.docs.pages import text_of
+from tests.support.ladder import ladder
 
 CONFIGURATION = text_of("docs/configuration.md")
 SETTING_ROW = re.compile(r"^\| (?:`([\w.]+)` )?\| `(NOVELGEN_\w+)` \| ([^|]+) \|", re.MULTILINE)
@@ -68,3 +71,19 @@ def test_both_commands_of_a_fresh_machine_are_there() -> None:
 def test_the_readme_is_short() -> None:
     """What a newcomer reads first stays under 250 lines; the rest is in docs."""
     assert len(text_of("README.md").splitlines()) < 250
+
+
+def test_ladder_is_told_with_its_reasons() -> None:
+    """The architecture page shows the table of shares and, for the default settings, their seconds."""
+    told = re.findall(
+        r"^\| `(\w+)` \| `(\w+)` \| ([\d.]+) \| ([\d.]+) \| ([^|]+) \|$",
+        text_of("docs/architecture.md"),
+        re.MULTILINE,
+    )
+    settings = ContextSettings()
+    seconds = ladder(chain_timeout_s=settings.chain_timeout_s, tool_timeout_s=settings.tool_timeout_s)
+    expected = [
+        (name, share.of, f"{share.part:g}", f"{seconds[name]:.1f}", share.reason)
+        for name, share in SHARES.items()
+    ]
+    assert told == expected

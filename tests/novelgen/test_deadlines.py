@@ -10,8 +10,9 @@ import time
 
 import pytest
 
-from novelgen.deadlines import call_with_deadline, run_concurrently
+from novelgen.deadlines import Deadline, call_with_deadline, run_concurrently
 from novelgen.errors import DeadlineExceededError
+from tests.support.ladder import ladder
 
 HANG_GUARD_S = 30.0
 
@@ -129,3 +130,68 @@ def test_calls_run_at_the_same_time() -> None:
 def test_no_calls_no_outcomes() -> None:
     """Nothing to do is done."""
     assert run_concurrently({}, timeouts_s={}) == {}
+
+
+def test_whole_ladder() -> None:
+    """Every share of a context's time comes from one table, from the whole down to the list of ids for Chroma."""
+    assert ladder(chain_timeout_s=10, tool_timeout_s=8) == {
+        "context": 10,
+        "outline": 5,
+        "retrieval": 8,
+        "write": 8,
+        "search": 7.2,
+        "retrievers": 5.4,
+        "memories": 7.2,
+        "holding": 7.2,
+        "index": 3.78,
+        "allowed_ids": 1.51,
+    }
+
+
+def test_what_hangs_leaves_time_to_what_comes_after() -> None:
+    """With every stage taking all that it may, those after it are asked still, and the whole ends in time."""
+    now_s = 0.0
+
+    def use_up(stage: Deadline) -> float:
+        nonlocal now_s
+        seconds = stage.remaining_s
+        now_s += seconds
+        return seconds
+
+    context = Deadline.after(10, stage="context", clock=lambda: now_s)
+    assert use_up(context.share("outline", at_most_s=8)) == 5
+    retrieval = context.share("retrieval", at_most_s=8)
+    search = retrieval.share("search")
+    retrievers = search.share("retrievers")
+    index = retrievers.share("index")
+    assert use_up(index.share("allowed_ids")) == pytest.approx(0.8, abs=0.01)
+    assert use_up(index) == pytest.approx(1.2, abs=0.01)
+    assert use_up(retrievers) == pytest.approx(0.86, abs=0.01)
+    assert use_up(search.share("memories")) == pytest.approx(0.96, abs=0.01)
+    assert retrieval.remaining_s == pytest.approx(0.43, abs=0.01)
+    use_up(retrieval)
+    assert use_up(context.share("write", at_most_s=8)) == pytest.approx(0.75)
+    assert now_s == 10
+
+
+def test_stage_is_tried_even_where_nothing_is_left() -> None:
+    """A stage that is a last resort has its least seconds, but never more than its own limit."""
+    spent = Deadline.after(-1, stage="context", clock=lambda: 0.0)
+    assert spent.remaining_s == 0
+    assert spent.share("write", at_most_s=8).remaining_s == 0.1
+    assert spent.share("write", at_most_s=0.02).remaining_s == 0.02
+    assert spent.share("retrieval").share("search").remaining_s > 0
+
+
+def test_time_that_does_not_count_moves_the_deadline() -> None:
+    """A deadline that is moved keeps its stage and clock."""
+    context = Deadline.after(10, stage="context", clock=lambda: 3.0)
+    assert context.later(4).remaining_s == 14
+    assert context.later(4).share("outline").remaining_s == 7
+
+
+@pytest.mark.parametrize("stage", ["index", "unheard-of"])
+def test_share_of_another_stage_is_refused(stage: str) -> None:
+    """Nobody takes a share that the table gives to a part of another stage, or to nobody."""
+    with pytest.raises(ValueError, match=rf"'{stage}' has no share of 'search'; its parts are \['holding', "):
+        Deadline.after(1, stage="search").share(stage)

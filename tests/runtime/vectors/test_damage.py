@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock, Timeout
 
+from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, VectorIndexDamagedError, VectorIndexError
 from novelgen.models.position import StoryPosition
 from runtime.vectors.locations import EmbeddedIndex
@@ -87,7 +88,7 @@ def test_damage_is_told_and_a_rebuild_repairs_it(
     manager = open_manager(index)
     for _ in range(2):
         with pytest.raises(VectorIndexDamagedError, match="rebuil"):
-            manager.query("demo", random_vectors(1), top_k=3, timeout_s=20)
+            manager.query("demo", random_vectors(1), top_k=3, deadline=Deadline.after(20))
     manager.rebuild("demo", REBUILT, expected_ids=[row.chunk_id for row in REBUILT])
     assert manager.verify("demo", {row.chunk_id: row.vector for row in REBUILT}).is_sound
     names = {entry.name for entry in index.path.parent.iterdir()}
@@ -173,9 +174,9 @@ def test_a_locked_index_ends_each_call_in_its_time(
     manager = open_manager(index)
     manager.start()
     with pytest.raises((DeadlineExceededError, VectorIndexError), match=r"in time|locked|still starting"):
-        manager.query("demo", random_vectors(1), top_k=3, timeout_s=4)
+        manager.query("demo", random_vectors(1), top_k=3, deadline=Deadline.after(4))
     exclusive_lock.execute("ROLLBACK")
-    assert len(manager.query("demo", random_vectors(1), top_k=3, timeout_s=20)[0]) == 3
+    assert len(manager.query("demo", random_vectors(1), top_k=3, deadline=Deadline.after(20))[0]) == 3
 
 
 def test_a_process_frozen_in_native_code_does_not_outlive_its_killed_program(

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from novelgen.deadlines import Deadline
 from novelgen.errors import EmbeddingError, EmbeddingMismatchError, InvalidProjectIdError
 from novelgen.models.position import StoryPosition
 from runtime.vectors.exact import exact_search
@@ -201,7 +202,9 @@ def test_ids_may_be_unknown_repeated_or_very_many(shared: VectorStoreManager) ->
     """Unknown ids are left out, repeated ones count once, and 45,000 are no limit."""
     shared.upsert(make_rows(50, project_id="ids"))
     many = [f"unknown-{index}" for index in range(45_000)] + ["c0007", "c0007", "c0031"]
-    found = shared.query("ids", random_vectors(2, seed=3), top_k=5, chunk_ids=many, timeout_s=30)
+    found = shared.query(
+        "ids", random_vectors(2, seed=3), top_k=5, chunk_ids=many, deadline=Deadline.after(30)
+    )
     assert [{hit.chunk_id for hit in hits} for hits in found] == [{"c0007", "c0031"}] * 2
     assert shared.query("ids", random_vectors(1), top_k=5, chunk_ids=["unknown"]) == [[]]
     assert shared.query("ids", random_vectors(1), top_k=5, chunk_ids=[]) == [[]]
@@ -213,7 +216,9 @@ def test_threads_share_one_index(shared: VectorStoreManager) -> None:
     def work(number: int) -> str:
         rows = make_rows(20, project_id=f"thread-{number}", seed=number)
         shared.upsert(rows)
-        return shared.query(f"thread-{number}", [rows[3].vector], top_k=1, timeout_s=30)[0][0].chunk_id
+        return shared.query(f"thread-{number}", [rows[3].vector], top_k=1, deadline=Deadline.after(30))[0][
+            0
+        ].chunk_id
 
     with ThreadPoolExecutor(6) as threads:
         assert list(threads.map(work, range(6))) == ["c0003"] * 6

@@ -67,7 +67,7 @@ def test_a_kill_in_the_middle_of_a_query_is_an_error_and_the_next_call_works(
     killer = threading.Timer(0.3, os.kill, (pid, signal.SIGKILL))
     killer.start()
     with pytest.raises(VectorIndexError, match="was ended by SIGKILL"):
-        shared.query("killed", random_vectors(1), top_k=1, timeout_s=30)
+        shared.query("killed", random_vectors(1), top_k=1, deadline=Deadline.after(30))
     killer.join()
     assert shared.list_ids("killed") == {row.chunk_id for row in rows}
     assert worker_pid(shared) != pid
@@ -92,9 +92,9 @@ def test_a_frozen_process_is_killed_at_the_deadline(
     pid = worker_pid(shared)
     os.kill(pid, signal.SIGSTOP)
     with pytest.raises(DeadlineExceededError, match="query on the vector index did not return in time"):
-        shared.query("frozen", random_vectors(1), top_k=1, timeout_s=0.3)
+        shared.query("frozen", random_vectors(1), top_k=1, deadline=Deadline.after(0.3))
     assert not is_alive(pid)
-    assert shared.query("frozen", random_vectors(1), top_k=1, timeout_s=20) == [[]]
+    assert shared.query("frozen", random_vectors(1), top_k=1, deadline=Deadline.after(20)) == [[]]
 
 
 def test_a_process_that_takes_nothing_cannot_hold_a_writer(
@@ -146,7 +146,7 @@ def test_a_call_that_the_user_breaks_off_leaves_no_reply_behind(
     with pytest.raises(KeyboardInterrupt):
         shared.list_ids("broken-off", timeout_s=30)
     breaker.join()
-    assert len(shared.query("broken-off", random_vectors(1), top_k=5, timeout_s=20)[0]) == 3
+    assert len(shared.query("broken-off", random_vectors(1), top_k=5, deadline=Deadline.after(20))[0]) == 3
 
 
 def test_a_call_that_waits_for_another_ends_in_its_own_time(

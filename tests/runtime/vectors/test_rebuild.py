@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from novelgen.deadlines import Deadline
 from novelgen.errors import DatabaseError, DeadlineExceededError, VectorIndexError
 from runtime.vectors.locations import EmbeddedIndex
 from runtime.vectors.manager import VectorStoreManager
@@ -121,7 +122,7 @@ except Exception as error:
 """
     assert run_program(source, str(tmp_path / "vectors")).strip() == "VectorIndexError"
     manager = open_manager(EmbeddedIndex(tmp_path / "vectors"))
-    assert manager.query("demo", random_vectors(1), top_k=3, timeout_s=20) == [[]]
+    assert manager.query("demo", random_vectors(1), top_k=3, deadline=Deadline.after(20)) == [[]]
     manager.upsert([make_row("new", random_vectors(1)[0])])
     assert manager.list_ids("demo") == {"new"}
     rows = make_rows(3)

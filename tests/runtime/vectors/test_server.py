@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from novelgen.deadlines import Deadline
 from novelgen.errors import (
     DeadlineExceededError,
     EmbeddingMismatchError,
@@ -77,18 +78,18 @@ def test_a_frozen_server_ends_each_call_in_its_time(open_manager: OpenManager, s
     server.freeze()
     try:
         with pytest.raises(DeadlineExceededError, match="did not return in time"):
-            manager.query("frozen", random_vectors(1), top_k=1, timeout_s=0.5)
+            manager.query("frozen", random_vectors(1), top_k=1, deadline=Deadline.after(0.5))
     finally:
         server.thaw()
-    assert manager.query("frozen", random_vectors(1), top_k=1, timeout_s=30) == [[]]
+    assert manager.query("frozen", random_vectors(1), top_k=1, deadline=Deadline.after(30)) == [[]]
 
 
 def test_a_project_that_the_server_lost_is_told(open_manager: OpenManager, server: ServerProcess) -> None:
     """A server without files of ours, so without a marker: who knows that rows were written is told they are gone."""
     manager = open_manager(ChromaServer(server.url))
-    assert manager.query("elsewhere", random_vectors(1), top_k=1, timeout_s=30) == [[]]
+    assert manager.query("elsewhere", random_vectors(1), top_k=1, deadline=Deadline.after(30)) == [[]]
     with pytest.raises(VectorIndexDamagedError, match=r"'elsewhere'.*are gone, or this is another index"):
-        manager.query("elsewhere", random_vectors(1), top_k=1, must_exist=True, timeout_s=30)
+        manager.query("elsewhere", random_vectors(1), top_k=1, must_exist=True, deadline=Deadline.after(30))
     with pytest.raises(VectorIndexDamagedError, match="rebuild it"):
         manager.upsert(make_rows(1, project_id="elsewhere"), must_exist=True, timeout_s=30)
 
@@ -102,7 +103,7 @@ def test_another_model_is_refused_at_once(
     open_manager(ChromaServer(server.url)).upsert(rows, timeout_s=30)
     asking = open_manager(ChromaServer(server.url), **other)
     with pytest.raises(EmbeddingMismatchError, match="novelgen reindex"):
-        asking.query("stamped", [[1.0] * asking.dimension], top_k=1, timeout_s=30)
+        asking.query("stamped", [[1.0] * asking.dimension], top_k=1, deadline=Deadline.after(30))
 
 
 def test_an_address_where_nothing_listens_is_named(open_manager: OpenManager) -> None:
