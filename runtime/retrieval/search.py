@@ -310,12 +310,10 @@ def _entity_ids(
         for name in names:
             resolution = resolver.resolve(name)
             meant = [resolution.entity_id] if resolution.entity_id else resolution.candidate_ids
-            if not meant and unit.memories.count(MemoryFilter(as_of=as_of, entities=[name])):
-                # An id that memories are linked to, in a project whose entities nobody has stored.
-                meant = [name]
-            ids |= dict.fromkeys(meant)
-            if not meant:
-                message = f"nobody is known as {name!r} at this position; searched without that name"
+            # What nobody bears may be an id that memories are linked to, whose entity nobody has stored.
+            ids |= dict.fromkeys(meant or [name])
+            if not meant and not unit.memories.count(MemoryFilter(as_of=as_of, entities=[name])):
+                message = f"nobody is known as {name!r} at this position, so no memory can be of them"
                 issues.append(ReportIssue(stage="search", kind="unresolved", message=message))
     return list(ids), issues
 
