@@ -31,7 +31,7 @@ from runtime.storage.memory.rows import (
 )
 from runtime.storage.memory.writer import ChunkWriter, require_not_consolidated
 from runtime.storage.projects import CounterRepository
-from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryStatus, StoredMemory
+from runtime.storage.records import MemoryEdit, MemoryFilter, StoredMemory
 from runtime.storage.session import AnyRow, StorageSession, batches
 from runtime.storage.tables import CHUNKS
 
@@ -229,20 +229,17 @@ class MemoryRepository(AuthorMemories):
         memory_filter: MemoryFilter | None = None,
         *,
         limit: int | None = None,
-        offset: int = 0,
     ) -> list[StoredMemory]:
         """Return memories in story order with what the author decided about them.
 
         Args:
             memory_filter: Which; None means all active ones.
             limit: At most so many; None means all.
-            offset: Leave out so many at the start.
         """
         statement = (
             STORED_SELECT.where(*filter_conditions(self._session.project_id, memory_filter or MemoryFilter()))
             .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
             .limit(limit)
-            .offset(offset)
         )
         return [stored_memory_of(row) for row in self._session.own(self._session.rows(statement))]
 
@@ -380,11 +377,11 @@ class MemoryRepository(AuthorMemories):
             rows += self._session.rows(statement)
         return self._chunks(rows, as_of)
 
-    def index_ids(self, *, status: MemoryStatus = "active") -> set[str]:
-        """Return the ids of all memories of a status that the vector index must hold, no more, no less."""
+    def index_ids(self) -> set[str]:
+        """Return the ids of all active memories that the vector index must hold, no more, no less."""
         statement = select(CHUNKS.c.chunk_id).where(
             self._session.owns(CHUNKS),
-            CHUNKS.c.status == status,
+            CHUNKS.c.status == "active",
             CHUNKS.c.is_indexed,
         )
         return set(self._session.connection.scalars(statement))

@@ -60,18 +60,7 @@ class OutboxRepository:
         if rows:
             self._session.run(statement, rows)
 
-    def queue_all(self) -> int:
-        """Ask for every active chunk anew, for a rebuild of the index.
-
-        Returns:
-            How many chunks were queued.
-        """
-        active = select(CHUNKS.c.chunk_id).where(self._session.owns(CHUNKS), CHUNKS.c.status == "active")
-        chunk_ids = list(self._session.connection.scalars(active))
-        self.queue(chunk_ids, "upsert")
-        return len(chunk_ids)
-
-    def claim(self, *, limit: int = _BATCH, max_attempts: int | None = None) -> list[OutboxEntry]:
+    def claim(self, *, limit: int = _BATCH) -> list[OutboxEntry]:
         """Return what is to be done, oldest first, failed entries included.
 
         Claiming takes nothing away: an entry stays until it is marked, so that a worker that dies loses
@@ -79,14 +68,10 @@ class OutboxRepository:
 
         Args:
             limit: At most so many.
-            max_attempts: Leave out what failed so often; None leaves nothing out.
         """
-        retry = OUTBOX.c.state == "failed"
-        if max_attempts is not None:
-            retry = and_(retry, OUTBOX.c.attempts < max_attempts)
         statement = (
             select(OUTBOX)
-            .where(self._session.owns(OUTBOX), or_(OUTBOX.c.state == "pending", retry))
+            .where(self._session.owns(OUTBOX), OUTBOX.c.state.in_(("pending", "failed")))
             .order_by(OUTBOX.c.state.desc(), OUTBOX.c.row_id)
             .limit(limit)
         )

@@ -33,12 +33,11 @@ class StateRepository:
     def __init__(self, session: StorageSession) -> None:
         self._session = session
 
-    def append(self, changes: Sequence[StateChange], *, origin: EventOrigin = "author") -> None:
+    def append(self, changes: Sequence[StateChange]) -> None:
         """Append changes that no scene brings: they survive the re-ingest of the scene at their position.
 
         Args:
             changes: In order; at one position later ones win, and the author's win over a record's.
-            origin: Who says so.
 
         Raises:
             UnknownProjectError: When no project of that id is stored.
@@ -47,7 +46,7 @@ class StateRepository:
         places = {(change.chapter_index, change.scene_index) for change in changes}
         scene_ids = scene_ids_at(self._session, places)
         rows = [
-            state_values(self._session.project_id, change, origin, self._session.now())
+            state_values(self._session.project_id, change, "author", self._session.now())
             | {"scene_id": scene_ids.get((change.chapter_index, change.scene_index))}
             for change in changes
         ]
@@ -124,13 +123,6 @@ class StateRepository:
             is not None
         ]
         return sorted(snapshots, key=timeline_order)
-
-    def entities_with_state(self, *, as_of: StoryPosition = END_OF_STORY) -> list[str]:
-        """Return the ids of the entities that have a state before a position, in order of id."""
-        statement = (
-            select(STATES.c.entity_id).distinct().where(self._session.owns(STATES), before(as_of, STATES))
-        )
-        return sorted(self._session.connection.scalars(statement))
 
     def _dated(self, entity_ids: Sequence[str] | None, as_of: StoryPosition) -> list[_Dated]:
         statement = (

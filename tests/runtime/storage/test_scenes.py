@@ -280,16 +280,6 @@ def test_a_move_there_and_back_leaves_everything_as_it_was(database: DatabaseMan
     assert everything(database) == before
 
 
-def test_renumbering_closes_the_gaps_of_deleted_scenes(database: DatabaseManager) -> None:
-    """The scenes of each chapter count from 1 again."""
-    store(database, *(_full(1, number, f"s{number}") for number in (1, 2, 3)))
-    with database.project("demo").write() as unit:
-        unit.scenes.delete_scene(at(1, 1))
-        assert unit.scenes.renumber() == 2
-        assert [one.scene_index for one in unit.scenes.list_as_of()] == [1, 2]
-        assert unit.scenes.renumber() == 0
-
-
 def test_scenes_are_listed_as_of_a_position(database: DatabaseManager) -> None:
     """In story order, without texts unless asked, the last ones on request."""
     store(database, scene(2, 1), scene(1, 2, extraction_status="failed", failure_reason="cut"), scene(1, 1))
