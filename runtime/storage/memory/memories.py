@@ -32,19 +32,15 @@ from runtime.storage.memory.rows import (
 from runtime.storage.memory.writer import ChunkWriter, require_not_consolidated
 from runtime.storage.projects import CounterRepository
 from runtime.storage.records import MemoryEdit, MemoryFilter, StoredMemory
-from runtime.storage.session import AnyRow, StorageSession, batches
+from runtime.storage.session import AnyRow, Repository, batches
 from runtime.storage.tables import CHUNKS
 
+MAX_RECENT = 50
+"""So many important memories are read as the newest ones."""
 
-class AuthorMemories:
-    """Changes memories on the author's behalf.
 
-    Args:
-        session: The transaction to work in.
-    """
-
-    def __init__(self, session: StorageSession) -> None:
-        self._session = session
+class AuthorMemories(Repository):
+    """Changes memories on the author's behalf."""
 
     def get(self, chunk_id: str) -> StoredMemory | None:
         """Return a memory whatever its status, or None when there is none of that id."""
@@ -333,22 +329,20 @@ class MemoryRepository(AuthorMemories):
         *,
         as_of: StoryPosition = END_OF_STORY,
         min_importance: int = 7,
-        content_types: Sequence[ContentType] = ("memory", "note"),
-        limit: int = 50,
     ) -> list[StoryMemoryChunk]:
-        """Return important memories, the newest in the story first."""
+        """Return important memories and notes, the newest in the story first."""
         chapter, scene = CHUNKS.c.chapter_index, CHUNKS.c.scene_index
         statement = (
             self._visible(as_of)
             # + 0 keeps SQLite from reading all that is important by its index: the newest few are wanted.
-            .where(CHUNKS.c.importance + 0 >= min_importance, CHUNKS.c.content_type.in_(content_types))
+            .where(CHUNKS.c.importance + 0 >= min_importance, CHUNKS.c.content_type.in_(("memory", "note")))
             .order_by(
                 chapter.desc().nulls_last(),
                 scene.desc().nulls_last(),
                 CHUNKS.c.importance.desc(),
                 CHUNKS.c.row_id,
             )
-            .limit(limit)
+            .limit(MAX_RECENT)
         )
         return self._chunks(self._session.rows(statement), as_of)
 

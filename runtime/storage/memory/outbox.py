@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, and_, bindparam, func, not_, or_, select
 
 from runtime.storage.records import OutboxEntry, OutboxOperation, OutboxState
-from runtime.storage.session import StorageSession
+from runtime.storage.session import Repository
 from runtime.storage.tables import CHUNK_TAGS, CHUNKS, EMBEDDINGS, OUTBOX, SCENES
 
 _BATCH = 1_000
@@ -23,15 +23,8 @@ _CLAIMED = and_(
 """The entry as it was claimed: its revision grows when the chunk changes again."""
 
 
-class OutboxRepository:
-    """Queues changes and marks them done or failed; every method may be repeated without harm.
-
-    Args:
-        session: The transaction to work in.
-    """
-
-    def __init__(self, session: StorageSession) -> None:
-        self._session = session
+class OutboxRepository(Repository):
+    """Queues changes and marks them done or failed; every method may be repeated without harm."""
 
     def queue(self, chunk_ids: Sequence[str], operation: OutboxOperation) -> None:
         """Ask for a change of chunks in the index; it replaces whatever was asked for them before."""
@@ -106,14 +99,6 @@ class OutboxRepository:
             "failed": found.get("failed", 0),
         }
 
-    def entries(self, chunk_ids: Sequence[str]) -> list[OutboxEntry]:
-        """Return the entries of these chunks, in order of chunk id; a chunk without one is left out."""
-        wanted = self._session.among(OUTBOX.c.chunk_id, chunk_ids)
-        statement = select(OUTBOX).where(self._session.owns(OUTBOX), wanted)
-        rows = self._session.own(self._session.rows(statement))
-        found = [OutboxEntry.model_validate(row, from_attributes=True) for row in rows]
-        return sorted(found, key=lambda entry: entry.chunk_id)
-
 
 def _key(entry: OutboxEntry) -> dict[str, object]:
     return {
@@ -135,15 +120,8 @@ class EmbeddingChoice(NamedTuple):
     key_event_tag: str
 
 
-class EmbeddingChoiceRepository:
-    """Compares stored memories with a choice, and lets it hold for them.
-
-    Args:
-        session: The transaction to work in.
-    """
-
-    def __init__(self, session: StorageSession) -> None:
-        self._session = session
+class EmbeddingChoiceRepository(Repository):
+    """Compares stored memories with a choice, and lets it hold for them."""
 
     def otherwise(self, choice: EmbeddingChoice) -> list[str]:
         """Return the ids of memories that were stored under another choice, sorted; an author's are left alone."""

@@ -14,7 +14,7 @@ from novelgen.models.record import SceneRecord
 from runtime.storage.cuts import before
 from runtime.storage.memory.writer import ChunkWriter
 from runtime.storage.records import ExtractionStatus, ScenePlace, SceneWrite, SceneWriteResult, StoredScene
-from runtime.storage.session import AnyRow, StorageSession
+from runtime.storage.session import AnyRow, Repository, StorageSession
 from runtime.storage.story.scene_writer import SceneWriter
 from runtime.storage.story.summaries import move_summaries
 from runtime.storage.tables import (
@@ -240,15 +240,8 @@ def _renamed(source_id: str | None, places: Mapping[ScenePlace, ScenePlace]) -> 
     return f"{chapter}:{scene}:{match[3]}:{match[4]}"
 
 
-class SceneRepository:
-    """Writes, reads, moves and deletes scenes; each method is one step of the running transaction.
-
-    Args:
-        session: The transaction to work in.
-    """
-
-    def __init__(self, session: StorageSession) -> None:
-        self._session = session
+class SceneRepository(Repository):
+    """Writes, reads, moves and deletes scenes; each method is one step of the running transaction."""
 
     def replace_scene(self, write: SceneWrite) -> SceneWriteResult:
         """Store a scene and all that it brings, in place of what came from the scene at that position.

@@ -14,7 +14,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import EntityStateSnapshot, StateChange
 from runtime.storage.cuts import before, order_in_force, scene_ids_at, story_order
 from runtime.storage.records import EventOrigin
-from runtime.storage.session import AnyRow, StorageSession
+from runtime.storage.session import AnyRow, Repository
 from runtime.storage.tables import STATES
 
 
@@ -23,15 +23,8 @@ class _Dated(NamedTuple):
     created_at: datetime
 
 
-class StateRepository:
-    """Appends and folds state changes.
-
-    Args:
-        session: The transaction to work in.
-    """
-
-    def __init__(self, session: StorageSession) -> None:
-        self._session = session
+class StateRepository(Repository):
+    """Appends and folds state changes."""
 
     def append(self, changes: Sequence[StateChange]) -> None:
         """Append changes that no scene brings: they survive the re-ingest of the scene at their position.
@@ -52,14 +45,9 @@ class StateRepository:
         ]
         self._session.insert(STATES, rows)
 
-    def changes_of(
-        self,
-        entity_ids: Sequence[str] | None = None,
-        *,
-        as_of: StoryPosition = END_OF_STORY,
-    ) -> list[StateChange]:
-        """Return the changes before a position in the order in which they apply; None means all entities."""
-        return [dated.change for dated in self._dated(entity_ids, as_of)]
+    def changes_of(self, entity_ids: Sequence[str] | None = None) -> list[StateChange]:
+        """Return all changes in the order in which they apply; None means all entities."""
+        return [dated.change for dated in self._dated(entity_ids, END_OF_STORY)]
 
     def unverified(self, *, scene_id: str | None = None) -> list[StateChange]:
         """Return the changes that no quote of their scene proves, of one scene or of all, in story order."""
