@@ -53,6 +53,7 @@ from runtime.services.ingest import IngestReport, ingest_finished_scene, ingest_
 from runtime.services.memories import DEFAULT_LIMIT, AddedNote, MemoryListing, MemoryStatus
 from runtime.services.projects import ProjectOverview
 from runtime.services.transfer import ProjectExport, SourceImport
+from runtime.setting_names import grouped_settings
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores
 from runtime.story_tools.toolset import build_story_tools
@@ -87,6 +88,7 @@ def open(
     Raises:
         ConfigurationError: When a setting is misspelt or wrong; names the nearest right one.
     """
+    grouped_settings(settings, NovelgenSettings, other_keywords=("projects_dir", "embeddings", "chat_model"))
     if isinstance(chat_model, str):
         settings = {"model": chat_model, **settings}
     if isinstance(embeddings, str):

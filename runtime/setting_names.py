@@ -14,12 +14,15 @@ ALIKE = 0.6
 """A name that is refused anyway may be told one that is less like it."""
 
 
-def grouped_settings(given: Mapping[str, Any], settings: type[BaseModel]) -> dict[str, Any]:
+def grouped_settings(
+    given: Mapping[str, Any], settings: type[BaseModel], *, other_keywords: Sequence[str] = ()
+) -> dict[str, Any]:
     """Return settings that were given as keywords, those of the memory under `memory`, where they belong.
 
     Args:
         given: Keyword to value: names of settings, and of settings of the memory.
         settings: The model of the settings.
+        other_keywords: What the caller takes beside settings, for it may be meant, too.
 
     Raises:
         ConfigurationError: When a keyword is no setting; names the nearest one.
@@ -33,7 +36,7 @@ def grouped_settings(given: Mapping[str, Any], settings: type[BaseModel]) -> dic
         elif name in of_memory:
             memory = {**_as_mapping(memory), name: value}
         else:
-            known = [*settings.model_fields, *of_memory]
+            known = [*other_keywords, *settings.model_fields, *of_memory]
             raise ConfigurationError(f"there is no setting {name!r}{_meant(name, known) or _all_of(known)}")
     return {**grouped, "memory": memory} if memory else grouped
 

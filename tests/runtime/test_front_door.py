@@ -129,7 +129,8 @@ class TestOpen:
         ("given", "told"),
         [
             ({"memory_budgt": 1}, "no setting 'memory_budgt'; did you mean 'memory_budget'"),
-            ({"embedings": "local"}, "no setting 'embedings'; did you mean 'embedding_model'"),
+            ({"embedings": "local"}, "no setting 'embedings'; did you mean 'embeddings'"),
+            ({"chatmodel": "gpt-4o"}, "no setting 'chatmodel'; did you mean 'chat_model'"),
             ({"vector_store": {"ulr": "x"}}, r"did you mean 'memory\.vector_store\.url'"),
             ({"memory_budget": -1}, "memory_budget' cannot be -1"),
             ({"chat_model": 7}, "chat_model cannot be int; pass a LangChain chat model"),
