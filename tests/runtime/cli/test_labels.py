@@ -7,8 +7,8 @@ import pytest
 from novelgen.models.state import LOOP_WEIGHTS
 from runtime.cli.labels import CHINESE, ENGLISH
 
-PARTS = "relevance words novelty importance entities open_loops spreading surroundings summaries beside".split()
-    *"relevance words novelty importance entities open_loops spreading surroundings summaries beside".split(),
+PARTS = (
+    "relevance words novelty importance entities open_loops spreading surroundings summaries beside".split()
 )
 """Parts of the score of a memory."""
 
