@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -54,6 +54,26 @@ def misspelt_key(given: Mapping[str, Any], settings: type[BaseModel]) -> str | N
         nearest = nearest_name(name, settings.model_fields)
         if nearest is not None:
             return f"there is no setting {name!r}; did you mean {nearest!r}?"
+    return None
+
+
+def misspelt_variable(names: Iterable[str], settings: type[BaseModel], *, prefix: str) -> str | None:
+    """Return what is wrong with the first environment variable that was probably meant to be a setting, or None.
+
+    Args:
+        names: Of all variables.
+        settings: The model of the settings.
+        prefix: What those of the settings begin with, such as `NOVELGEN_`.
+    """
+    for variable in sorted(name.upper() for name in names):
+        name = variable.removeprefix(prefix).casefold()
+        if name == variable.casefold() or "__" in name or name in settings.model_fields:
+            continue
+        if name in _inner(settings, "memory"):
+            return f"there is no setting {variable}; write {prefix}MEMORY__{name.upper()}"
+        nearest = nearest_name(name, settings.model_fields)
+        if nearest is not None:
+            return f"there is no setting {variable}; did you mean {prefix}{nearest.upper()}?"
     return None
 
 

@@ -212,6 +212,7 @@ CHINESE = ViewLabels(
         "rules": "规则",
         "llm": "模型",
         "no model is configured": "未配置模型",
+        "the model's plan was not used": "未采用模型的规划",
         "whole": "整个计划",
         "purpose": "目的",
         "action": "动作",
