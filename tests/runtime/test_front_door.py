@@ -276,6 +276,19 @@ class TestContext:
         with pytest.raises(UserInputError, match=r"scene_plan\.characters cannot be 'Ines'"):
             demo.context(5, 4, {"characters": "Ines"})
 
+    @pytest.mark.parametrize(
+        ("misspelt", "meant"),
+        [("scene_plann", "scene_plan"), ("sceneplan", "scene_plan"), ("chapterplan", "chapter_plan")],
+    )
+    def test_a_step_names_the_key_that_was_meant(self, demo: Story, misspelt: str, meant: str) -> None:
+        """Other keys of a chain pass by, but one that is nearly the plan's would leave the plan out unseen."""
+        place = {"chapter_index": 7, "scene_index": 1}
+        with pytest.raises(UserInputError, match=f"no key '{misspelt}'; did you mean '{meant}'"):
+            demo.as_step().invoke({**place, misspelt: PLAN})
+        assert demo.as_step().invoke(
+            {**place, "scene_plan": PLAN, "chapter_plan": None, misspelt: "x", "style": "y"}
+        )
+
     def test_a_projects_own_plan_is_taken(self, demo: Story) -> None:
         """Without a plan, the scene of the chapter's plan in the project's folder."""
         context = demo.context(7, 1)
