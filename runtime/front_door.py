@@ -21,6 +21,7 @@ from runtime.services import projects as project_services
 from runtime.services import transfer as transfer_services
 from runtime.services.projects import ProjectOverview
 from runtime.services.transfer import SourceImport
+from runtime.setting_names import grouped_settings
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores
 from runtime.story import Progress, Story
@@ -49,6 +50,8 @@ def open(
     Raises:
         ConfigurationError: When a setting is misspelt or wrong; names the nearest right one.
     """
+    grouped_settings(settings, NovelgenSettings, other_keywords=("projects_dir", "embeddings", "chat_model"))
+    grouped_settings(settings, NovelgenSettings, other_keywords=("projects_dir", "embeddings", "chat_model"))
     if isinstance(chat_model, str):
         settings = {"model": chat_model, **settings}
     if isinstance(embeddings, str):

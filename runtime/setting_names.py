@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -11,12 +11,15 @@ from novelgen.errors import ConfigurationError
 from novelgen.nearest import ALIKE, did_you_mean, nearest_name
 
 
-def grouped_settings(given: Mapping[str, Any], settings: type[BaseModel]) -> dict[str, Any]:
+def grouped_settings(
+    given: Mapping[str, Any], settings: type[BaseModel], *, other_keywords: Sequence[str] = ()
+) -> dict[str, Any]:
     """Return settings that were given as keywords, those of the memory under `memory`, where they belong.
 
     Args:
         given: Keyword to value: names of settings, and of settings of the memory.
         settings: The model of the settings.
+        other_keywords: What the caller takes beside settings, for it may be meant, too.
 
     Raises:
         ConfigurationError: When a keyword is no setting; names the nearest one.
@@ -30,7 +33,7 @@ def grouped_settings(given: Mapping[str, Any], settings: type[BaseModel]) -> dic
         elif name in of_memory:
             memory = {**_as_mapping(memory), name: value}
         else:
-            known = [*settings.model_fields, *of_memory]
+            known = [*other_keywords, *settings.model_fields, *of_memory]
             raise ConfigurationError(
                 f"there is no setting {name!r}{did_you_mean(name, known, likeness=ALIKE) or _all_of(known)}"
             )
@@ -49,6 +52,26 @@ def misspelt_key(given: Mapping[str, Any], settings: type[BaseModel]) -> str | N
             return f"{name!r} stands under `memory:`; move it there"
         if meant := did_you_mean(name, settings.model_fields):
             return f"there is no setting {name!r}{meant}"
+    return None
+
+
+def misspelt_variable(names: Iterable[str], settings: type[BaseModel], *, prefix: str) -> str | None:
+    """Return what is wrong with the first environment variable that was probably meant to be a setting, or None.
+
+    Args:
+        names: Of all variables.
+        settings: The model of the settings.
+        prefix: What those of the settings begin with, such as `NOVELGEN_`.
+    """
+    for variable in sorted(name.upper() for name in names):
+        name = variable.removeprefix(prefix).casefold()
+        if name == variable.casefold() or "__" in name or name in settings.model_fields:
+            continue
+        if name in _inner(settings, "memory"):
+            return f"there is no setting {variable}; write {prefix}MEMORY__{name.upper()}"
+        nearest = nearest_name(name, settings.model_fields)
+        if nearest is not None:
+            return f"there is no setting {variable}; did you mean {prefix}{nearest.upper()}?"
     return None
 
 

@@ -6,6 +6,7 @@ Precedence: arguments, then environment (`NOVELGEN_…`, nested by `__`), then t
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,7 +22,9 @@ from yaml import YAMLError, safe_load
 
 from novelgen.errors import ConfigurationError
 from novelgen.settings import ContextSettings
-from runtime.setting_names import grouped_settings, misspelt_key, unknown_setting
+from runtime.setting_names import grouped_settings, misspelt_key, misspelt_variable, unknown_setting
+
+ENVIRONMENT_PREFIX = "NOVELGEN_"
 
 
 class VectorStoreSettings(BaseModel):
@@ -105,7 +108,7 @@ class NovelgenSettings(BaseSettings):
     """Everything that can be set; frozen, built once and passed down."""
 
     model_config = SettingsConfigDict(
-        env_prefix="NOVELGEN_",
+        env_prefix=ENVIRONMENT_PREFIX,
         env_nested_delimiter="__",
         extra="ignore",
         frozen=True,
@@ -176,6 +179,9 @@ def load_settings(config_file: Path | None = None, **overrides: Any) -> Novelgen
 
     try:
         _require_settings(config_file)
+        problem = misspelt_variable(os.environ, NovelgenSettings, prefix=ENVIRONMENT_PREFIX)
+        if problem is not None:
+            raise ConfigurationError(problem)
         return NovelgenSettings.model_construct(**dict(FileSettings(**given)))
     except ValidationError as error:
         raise _refusal(error) from None

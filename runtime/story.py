@@ -22,6 +22,7 @@ from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import EntityStateSnapshot, LoopStatus, OpenLoop, Relationship
+from novelgen.nearest import did_you_mean
 from runtime.async_twins import async_twin
 from runtime.chunk_context import DEFAULT_LIMIT as DEFAULT_CHUNK_LIMIT
 from runtime.chunk_context import build_chunk_context
@@ -49,6 +50,8 @@ from runtime.story_tools.toolset import build_story_tools
 
 Place = StoryPosition | tuple[int, int] | int | None
 """A point of the story: `(5, 4)` on entering scene 4 of chapter 5, `5` on entering chapter 5, None after the end."""
+
+_PLAN_KEYS = ("chapter_index", "scene_index", "scene_plan", "chapter_plan")
 
 Progress = Callable[[int, int], Any]
 Model = TypeVar("Model", bound=BaseModel)
@@ -533,6 +536,7 @@ class Story:
     def _request(self, asked: Any) -> MemoryContextRequest:
         """Read what a caller asks a context for, with the project's own plans where it has none."""
         given = {name: value for name, value in dict(asked).items() if name in _fields_said(asked)}
+        _require_plan_keys(given)
         if given.setdefault("project_id", self.project_id) != self.project_id:
             raise UserInputError(
                 f"a context of project {given['project_id']!r} was asked of {self!r}; ask memory.story for it"
@@ -573,6 +577,16 @@ def _required_position(place: StoryPosition | tuple[int, int] | int) -> StoryPos
     if isinstance(place, StoryPosition):
         return place
     return StoryPosition(*place) if isinstance(place, tuple) else StoryPosition(place)
+
+
+def _require_plan_keys(given: Mapping[str, Any]) -> None:
+    """Refuse a key that is nearly one of place or plan where that is missing; other keys are a chain's own."""
+    missing = [key for key in _PLAN_KEYS if key not in given]
+    for key in map(str, given):
+        if key not in MemoryContextRequest.model_fields and (
+            meant := did_you_mean(key, missing, likeness=0.85)
+        ):
+            raise UserInputError(f"a context takes no key {key!r}{meant}")
 
 
 def _fields_said(asked: Any) -> Iterable[str]:

@@ -130,7 +130,8 @@ class JsonModel(Generic[Answer]):
                 answer = call_with_deadline(
                     partial(model.invoke, messages), timeout_s=deadline.remaining_s, stage=stage
                 )
-            except DeadlineExceededError:
+            except (DeadlineExceededError, ModelUnavailableError):
+                # What stands in the place of a model that cannot be had says whole what is to be done.
                 raise
             except Exception as error:  # noqa: BLE001 - a provider's package may fail in any way
                 cut_text = cut_text_in(error)

@@ -96,7 +96,9 @@ def _ended(code: ExitCode, error: BaseException, message: str) -> int:
 
 def _usage_message(error: click.UsageError) -> str:
     command = error.ctx.command_path if error.ctx else "novelgen"
-    return f"{error.format_message().rstrip('.')}; see '{command} --help'"
+    message = error.format_message().rstrip(".")
+    see = " See" if message.endswith("?") else "; see"
+    return f"{message}{see} '{command} --help'"
 
 
 def _os_message(error: OSError) -> str:

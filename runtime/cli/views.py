@@ -48,7 +48,7 @@ def print_context(context: SceneMemoryContext, *, language: str, written_to: Pat
     else:
         print_text(labels.nothing)
     print_issues(report.issues, labels)
-    _print_summary(report, labels, written_to)
+    print_summary(report, labels, written_to)
 
 
 def print_items(items: list[ContextItem], labels: ViewLabels) -> None:
@@ -87,13 +87,13 @@ def print_issues(issues: list[ReportIssue], labels: ViewLabels) -> None:
             print_text(f"  - {issue.stage} ({issue.kind}): {issue.message}")
 
 
-def _print_summary(report: ContextReport, labels: ViewLabels, written_to: Path | None) -> None:
+def print_summary(report: ContextReport, labels: ViewLabels, written_to: Path | None) -> None:
+    """Print how a context came about in a few lines; what stands among its issues is not told again."""
     spent = labels.reason(", ".join(f"{need} {tokens}" for need, tokens in report.tokens_per_need.items()))
-    reason = (
-        f" ({labels.reasons.get(report.planner.reason, report.planner.reason)})"
-        if report.planner.reason
-        else ""
-    )
+    why = report.planner.reason
+    for issue in report.issues:
+        why = why.removesuffix(f": {issue.message}")
+    reason = f" ({labels.reasons.get(why, why)})" if why else ""
     print_text()
     print_pairs(
         {
@@ -332,5 +332,6 @@ def value_text(attribute: str, value: object, names: Mapping[str, str], *, langu
         return ""
     if attribute != PRESENCE_ATTRIBUTE or not isinstance(value, Mapping):
         return render_value(value, names, words)
-    where = place_text(value.get("chapter_index"), value.get("scene_index"), view_labels_for(language))
-    return f"{render_value(value.get('location_id') or '?', names, words)} ({where})"
+    scene = place_text(value.get("chapter_index"), value.get("scene_index"), view_labels_for(language))
+    location = value.get("location_id")
+    return f"{render_value(location, names, words)} ({scene})" if location else scene

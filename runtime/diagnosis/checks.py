@@ -44,6 +44,9 @@ _PACKAGES = (
 ASKING_TIMEOUT_S = 5.0
 """How long the doctor waits for a model that it asks for one word or one vector."""
 
+EMBEDDINGS_FIRST = "put the embedding model right first; the index waits for it, and nothing is lost"
+"""Advice where the index cannot be opened for want of its model: a rebuild would fail, too."""
+
 Level = Literal["ok", "hint", "degraded", "broken"]
 
 
@@ -267,6 +270,7 @@ def check_index(stores: MemoryStores, project_id: str, *, waiting: int) -> Findi
         verification = verify_index(stores, project_id)
     except NovelgenError as error:
         message = f"cannot be used, search goes on without it: {error}"
+        fix = EMBEDDINGS_FIRST if isinstance(error, EmbeddingError | ConfigurationError) else fix
         return Finding(level="degraded", what="vector index", message=message, fix=fix)
     if verification.is_sound:
         return Finding(level="ok", what="vector index", message=f"agrees with the database: {verification}")
@@ -298,7 +302,8 @@ def check_breaker(stores: MemoryStores, project_id: str) -> Finding:
     try:
         is_refusing = stores.vectors(project_id).is_refusing
     except NovelgenError as error:
-        return Finding(level="degraded", what=what, message=f"the index cannot be opened: {error}")
+        fix = EMBEDDINGS_FIRST if isinstance(error, EmbeddingError | ConfigurationError) else ""
+        return Finding(level="degraded", what=what, message=f"the index cannot be opened: {error}", fix=fix)
     if not is_refusing:
         return Finding(level="ok", what=what, message="closed: the index is asked")
     return Finding(

@@ -37,6 +37,9 @@ _KEY_VARIABLES = {
 }
 """Where it is not the provider's name with `_API_KEY`."""
 
+_KEYLESS_PROVIDERS = frozenset({"ollama"})
+"""On one's own machine, where nobody asks for a key."""
+
 _PROVIDER_OF_PREFIX = {
     "gemini": "google_genai",
     "text-embedding-": "openai",
@@ -104,9 +107,10 @@ def configuration_error(
             f"{kind} {name!r} cannot be used; write {_right_form(kind, full_name, packages)} ({told})"
         )
     if isinstance(error, ImportError):
+        key = f"; its key goes into {_key_variable(provider)} or {_KEY_SETTINGS[kind]}"
         return ConfigurationError(
-            f"{kind} {shown} needs a package: pip install {packages[provider]!r}; its key goes into "
-            f"{_key_variable(provider)} or {_KEY_SETTINGS[kind]} ({told})"
+            f"{kind} {shown} needs a package: pip install {packages[provider]!r}"
+            f"{'' if provider in _KEYLESS_PROVIDERS else key} ({told})"
         )
     if any(word in str(error).casefold() for word in ("api_key", "api key", "api token", "credential")):
         return ConfigurationError(

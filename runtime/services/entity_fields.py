@@ -19,6 +19,9 @@ _OWN_FIELDS = ("name", "role", "description")
 _NAME_FIELDS = ("aliases", "alias", TRANSLATION, ALIAS_TRANSLATIONS)
 _PLACE_FIELDS = ("first_chapter", "first_scene", "name_first_chapter", "name_first_scene")
 
+CURRENT_STATE = "current_state"
+"""Field of a character's profile: how the author's card says that it stands."""
+
 MIN_LIKENESS = 0.75
 """A name as like to a field as this is taken for a slip of the pen."""
 
@@ -90,6 +93,12 @@ def changed_card(entity: Entity, changes: Mapping[str, Any]) -> Entity:
         ]
     own |= _first_shown(entity, {name: card.pop(name) for name in _PLACE_FIELDS if name in card})
     _require_translations(card)
+    if not isinstance(card.get(CURRENT_STATE, {}), Mapping):
+        fields = ", ".join(each for each in STATE_MODELS[entity.entity_type].model_fields if each != "extra")
+        raise UserInputError(
+            f"{CURRENT_STATE} cannot be {card[CURRENT_STATE]!r}: write an object with some of {fields}; "
+            "what holds from a scene on is said by --state NAME=VALUE"
+        )
     profile = _merged(entity.profile, card)
     read = {
         name: value

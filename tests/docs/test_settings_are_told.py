@@ -87,3 +87,10 @@ def test_ladder_is_told_with_its_reasons() -> None:
         for name, share in SHARES.items()
     ]
     assert told == expected
+
+
+def test_the_time_after_which_a_hanging_index_is_given_up_is_told() -> None:
+    """The page of faults names the seconds that follow from the table and the default settings."""
+    settings = ContextSettings()
+    seconds = ladder(chain_timeout_s=settings.chain_timeout_s, tool_timeout_s=settings.tool_timeout_s)
+    assert f"hangs after {seconds['index']:.1f} s," in text_of("docs/when-something-fails.md")

@@ -129,7 +129,8 @@ class TestOpen:
         ("given", "told"),
         [
             ({"memory_budgt": 1}, "no setting 'memory_budgt'; did you mean 'memory_budget'"),
-            ({"embedings": "local"}, "no setting 'embedings'; did you mean 'embedding_model'"),
+            ({"embedings": "local"}, "no setting 'embedings'; did you mean 'embeddings'"),
+            ({"chatmodel": "gpt-4o"}, "no setting 'chatmodel'; did you mean 'chat_model'"),
             ({"vector_store": {"ulr": "x"}}, r"did you mean 'memory\.vector_store\.url'"),
             ({"memory_budget": -1}, "memory_budget' cannot be -1"),
             ({"chat_model": 7}, "chat_model cannot be int; pass a LangChain chat model"),
@@ -274,6 +275,19 @@ class TestContext:
             demo.context(5, 4, PLAN, chapter_plan={"chapter_titel": "x"})
         with pytest.raises(UserInputError, match=r"scene_plan\.characters cannot be 'Ines'"):
             demo.context(5, 4, {"characters": "Ines"})
+
+    @pytest.mark.parametrize(
+        ("misspelt", "meant"),
+        [("scene_plann", "scene_plan"), ("sceneplan", "scene_plan"), ("chapterplan", "chapter_plan")],
+    )
+    def test_a_step_names_the_key_that_was_meant(self, demo: Story, misspelt: str, meant: str) -> None:
+        """Other keys of a chain pass by, but one that is nearly the plan's would leave the plan out unseen."""
+        place = {"chapter_index": 7, "scene_index": 1}
+        with pytest.raises(UserInputError, match=f"no key '{misspelt}'; did you mean '{meant}'"):
+            demo.as_step().invoke({**place, misspelt: PLAN})
+        assert demo.as_step().invoke(
+            {**place, "scene_plan": PLAN, "chapter_plan": None, misspelt: "x", "style": "y"}
+        )
 
     def test_a_projects_own_plan_is_taken(self, demo: Story) -> None:
         """Without a plan, the scene of the chapter's plan in the project's folder."""

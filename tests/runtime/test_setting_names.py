@@ -66,6 +66,30 @@ def test_keys_of_other_programs_are_left_alone(tmp_path: Path) -> None:
     assert load_settings(file) == load_settings()
 
 
+@pytest.mark.parametrize(
+    ("variable", "told"),
+    [
+        ("NOVELGEN_MODLE", "no setting NOVELGEN_MODLE; did you mean NOVELGEN_MODEL"),
+        ("NOVELGEN_MEMORY_BUDGET", "write NOVELGEN_MEMORY__MEMORY_BUDGET"),
+        ("novelgen_database_ulr", "did you mean NOVELGEN_DATABASE_URL"),
+    ],
+)
+def test_a_misspelt_variable_is_told_the_right_one(
+    variable: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A variable that nobody reads would seem to be set; its value, which may be a key, is not told."""
+    monkeypatch.setenv(variable, "sk-secret")
+    with pytest.raises(ConfigurationError, match=told) as raised:
+        load_settings()
+    assert "secret" not in str(raised.value)
+
+
+def test_variables_of_other_programs_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is like no setting may be read by another program."""
+    monkeypatch.setenv("NOVELGEN_WEB_PORT", "80")
+    assert load_settings().model is None
+
+
 def test_a_misspelt_variable_under_memory_is_told_the_right_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """The environment is read with the same eyes."""
     monkeypatch.setenv("NOVELGEN_MEMORY__MEMORY_BUDGT", "7")

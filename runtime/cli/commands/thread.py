@@ -69,14 +69,21 @@ def list_command(
         (
             each.loop_id,
             labels.value(each.status),
-            each.importance,
+            labels.value(each.importance),
             "" if each.chapter_index is None else place_text(each.chapter_index, each.scene_index, labels),
             each.age_scenes,
             each.description,
         )
         for each in found
     ]
-    headings = (labels.entity_id, labels.status, labels.importance, labels.place, "age", labels.text)
+    headings = (
+        labels.entity_id,
+        labels.status,
+        labels.importance,
+        labels.place,
+        labels.value("age"),
+        labels.text,
+    )
     print_table(headings, rows, wide=5)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage
 
+from novelgen.errors import ModelUnavailableError
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.plan import ScenePlan
 from novelgen.names.resolver import NameResolver
@@ -213,6 +214,17 @@ def test_failing_model_leaves_it_to_the_rules(error: Exception, reason: str) -> 
     assert reason in plan.planner.reason
     assert [(issue.stage, issue.kind) for issue in plan.issues] == [("plan", "unavailable")]
     assert len(model.prompts) == 1
+
+
+def test_a_model_that_cannot_be_had_says_whole_how_to_get_it() -> None:
+    """What stands in the place of a model that cannot be built tells its reason in its own words, uncut."""
+    reason = "chat model 'x' cannot be used; " + "write another name of it, and set its key; " * 9
+    model = ScriptedChatModel(answer=lambda _: _raise(ModelUnavailableError(reason)))
+    assert [issue.message for issue in planned(model).issues] == [reason]
+
+
+def _raise(error: Exception) -> str:
+    raise error
 
 
 def test_hanging_model_costs_its_deadline() -> None:

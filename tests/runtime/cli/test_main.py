@@ -101,7 +101,7 @@ def test_version_is_one_line(run: Run) -> None:
     ("arguments", "told"),
     [
         (["bogus"], "No such command 'bogus'"),
-        (["contxt"], "Did you mean 'context'"),
+        (["contxt"], "Did you mean 'context' or 'chunk-context'? See 'novelgen --help'"),
         (["memory", "lst", "x"], "Did you mean 'list'"),
         (["context", "x", "--chaptr", "1"], "--chapter"),
         (["search"], "Missing argument 'PROJECT'"),

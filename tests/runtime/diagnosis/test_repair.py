@@ -83,6 +83,19 @@ def test_an_open_breaker_is_shown_and_closed_by_the_repair(
     assert check_breaker(stores, PROJECT).level == "ok"
 
 
+def test_a_dead_embedding_model_is_what_is_to_be_mended(stores: MemoryStores, tmp_path: Path) -> None:
+    """Where the index cannot be opened for want of its embedding model, no rebuild is advised: it would fail, too."""
+    stores.close()
+    nobody = "http://127.0.0.1:9/v1"
+    with MemoryStores(
+        settings_for(tmp_path, embedding_model="openai:x", embedding_base_url=nobody)
+    ) as without_model:
+        findings = [check_index(without_model, PROJECT, waiting=0), check_breaker(without_model, PROJECT)]
+    assert [(each.level, each.fix) for each in findings] == [
+        ("degraded", "put the embedding model right first; the index waits for it, and nothing is lost")
+    ] * 2
+
+
 def test_an_index_that_another_process_owns_is_not_touched(tmp_path: Path) -> None:
     """The refusal names the owner; the repair does not build over its head."""
     with MemoryStores(settings_for(tmp_path)) as stores:

@@ -25,6 +25,17 @@ def _facts(stores: MemoryStores, project: str) -> set[str]:
         return {each.attribute for each in unit.states.changes_of()}
 
 
+@pytest.mark.parametrize("given", ["wounded", ["wounded"]])
+def test_a_state_that_is_no_object_says_how_to_write_it(
+    stores: MemoryStores, project: str, given: Any
+) -> None:
+    """The state of a card has fields; whoever gives a plain text is told them, and what sets a fact."""
+    with pytest.raises(
+        UserInputError, match=r"current_state cannot be .*write an object.*physical_state.*--state"
+    ):
+        edit_entity(stores, project, name="C0", changes={"current_state": given})
+
+
 def test_an_edit_changes_card_profile_and_state(stores: MemoryStores, project: str) -> None:
     """Card fields change the card, profile fields are merged, attributes hold from the last scene on."""
     changes = {
