@@ -26,20 +26,3 @@ class ContextSettings(BaseModel):
     weights: SelectionWeights = Field(
         default=DEFAULT_WEIGHTS, description="What each part of the choice counts."
     )
-
-
-# How the seconds of a context are dealt out, in one place: what hangs leaves time to what comes after it. Of the
-# outermost, `chain_timeout_s`, a stage gets its share of what is left, and no tool more than `tool_timeout_s`. With the
-# defaults a vector index that hangs is given up after 8 x .9 x .75 x .7 = 3.8 s, and exact search takes its turn.
-OUTLINE_SHARE = 0.5
-"""Of what is left of the context: to read who and what is known."""
-RETRIEVAL_SHARE = 0.85
-"""Of what is left of the context: to search and to read states and timeline, side by side."""
-SEARCH_SHARE = 0.9
-"""Of the retrieval: for the search, so that those of its retrievers that answer are heard."""
-RETRIEVERS_SHARE = 0.75
-"""Of the search: for the retrievers; what they found is read from the database in the rest."""
-INDEX_SHARE = 0.7
-"""Of the retrievers: for the vector index; exact search has the rest when the index fails."""
-INDEX_FILTER_SHARE = 0.4
-"""Of the vector index: for the database to say which memories it may give; without an answer the position must do."""

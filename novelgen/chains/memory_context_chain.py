@@ -32,7 +32,7 @@ from novelgen.models.state import EntityStateSnapshot
 from novelgen.planning.model_planner import ModelPlanner
 from novelgen.planning.retrieval_plan import RetrievalPlan
 from novelgen.planning.scene_planning import entities_for_states, known_story, plan_scene, state_candidates
-from novelgen.settings import OUTLINE_SHARE, RETRIEVAL_SHARE, SEARCH_SHARE, ContextSettings
+from novelgen.settings import ContextSettings
 from novelgen.text.language import TokenCounter, estimate_tokens
 from novelgen.text.scrub import scrub_tree
 
@@ -116,6 +116,12 @@ class ContextWriter(Protocol):
 TRACE_TAG = "novelgen"
 
 ContextInput = MemoryContextRequest | Mapping[str, Any]
+
+# A stage that hangs leaves time to those after it: a database that hangs must not cost the index its turn, nor
+# the two together the file.
+OUTLINE_SHARE = 0.5
+
+RETRIEVAL_SHARE = 0.85
 
 MIN_TIMEOUT_S = 0.1
 
@@ -279,7 +285,8 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
             entity_ids=run.plan.entity_ids,
             as_of=run.request.position,
             candidates_per_query=self._settings.candidates_per_query,
-            timeout_s=timeout_s * SEARCH_SHARE,
+            # The retrievers are given less than the tool, so that those that answer are heard.
+            timeout_s=timeout_s * 0.9,
         )
 
     def _timeout_s(self, spent_s: float, *, share: float) -> float:

@@ -32,7 +32,6 @@ from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
 from novelgen.names.resolver import NameResolver
 from novelgen.selection.search_order import search_order
-from novelgen.settings import INDEX_SHARE, RETRIEVERS_SHARE
 from novelgen.text.scrub import scrub_text
 from runtime.retrieval.retrievers import (
     RetrieverAnswer,
@@ -50,6 +49,11 @@ DEFAULT_TOP_K = 10
 MAX_TOP_K = 200
 MIN_CANDIDATES = 50
 """So many are looked at per retriever, however few are asked for: the first of them must be the same."""
+
+# Shares of the time: what hangs leaves some to what comes after it. The memories that the retrievers found are read
+# after the retrievers; the exact search is asked after the index.
+RETRIEVERS_SHARE = 0.75
+INDEX_SHARE = 0.7
 
 Retriever = Callable[[MemoryStores, SearchRequest], Any]
 

@@ -15,7 +15,6 @@ from novelgen.errors import DatabaseError, DeadlineExceededError
 from novelgen.memory.search import SearchQuery, SearchRequest, Vector
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.selection.candidates import SEMANTIC_RETRIEVER
-from novelgen.settings import INDEX_FILTER_SHARE
 from runtime.retrieval.retrievers import RetrieverAnswer, merged, ranked_answer, same_filters
 from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores
@@ -25,6 +24,7 @@ from runtime.vectors.rows import IndexHit
 # Up to so many ids go to Chroma; beyond, it searches everything and is cut by position afterwards (measured:
 # an id list costs less than a range filter up to some thousands, more beyond).
 MAX_ID_LIST = 5_000
+SQL_SHARE = 0.4
 
 
 QueryVectors = Mapping[int, Vector]
@@ -68,7 +68,7 @@ def search_index(
     index = stores.vectors(request.project_id)
     ends_s = time.monotonic() + timeout_s
     groups = same_filters(request, vectors.keys())
-    known = _known_in_time(stores, request.project_id, groups, timeout_s=timeout_s * INDEX_FILTER_SHARE)
+    known = _known_in_time(stores, request.project_id, groups, timeout_s=timeout_s * SQL_SHARE)
     answers: list[RetrieverAnswer] = []
     for (_, numbers), allowed in zip(groups, known.allowed_ids, strict=True):
         found = index.query(

@@ -8,13 +8,6 @@ from typing import Any
 from pydantic import BaseModel
 
 from novelgen.selection.weights import SelectionWeights
-from novelgen.settings import (
-    INDEX_SHARE,
-    RETRIEVAL_SHARE,
-    RETRIEVERS_SHARE,
-    SEARCH_SHARE,
-    ContextSettings,
-)
 from runtime.settings import NovelgenSettings
 from tests.docs.pages import text_of
 
@@ -75,10 +68,3 @@ def test_both_commands_of_a_fresh_machine_are_there() -> None:
 def test_the_readme_is_short() -> None:
     """What a newcomer reads first stays under 250 lines; the rest is in docs."""
     assert len(text_of("README.md").splitlines()) < 250
-
-
-def test_the_time_after_which_a_hanging_index_is_given_up_is_told() -> None:
-    """The seconds on the page are the product of the shares, from the defaults."""
-    tool_s = min(ContextSettings().tool_timeout_s, ContextSettings().chain_timeout_s * RETRIEVAL_SHARE)
-    given_up_s = tool_s * SEARCH_SHARE * RETRIEVERS_SHARE * INDEX_SHARE
-    assert f"hangs after {given_up_s:.1f} s," in text_of("docs/when-something-fails.md")
