@@ -29,7 +29,6 @@ from runtime.vectors.verification import (
 logger = logging.getLogger(__name__)
 
 QUERY_TIMEOUT_S = 5.0
-"""Where a caller says nothing; a context gives its own, dealt out in novelgen/settings.py."""
 WRITE_TIMEOUT_S = 30.0
 BATCH_ROWS = 250
 """Rows per request: queries of other threads wait for one batch at most, about 0.5 s."""
