@@ -50,11 +50,6 @@ MAX_TOP_K = 200
 MIN_CANDIDATES = 50
 """So many are looked at per retriever, however few are asked for: the first of them must be the same."""
 
-# Shares of the time: what hangs leaves some to what comes after it. The memories that the retrievers found are read
-# after the retrievers; the exact search is asked after the index.
-RETRIEVERS_SHARE = 0.75
-INDEX_SHARE = 0.7
-
 Retriever = Callable[[MemoryStores, SearchRequest], Any]
 
 
