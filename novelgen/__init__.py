@@ -20,13 +20,14 @@ from novelgen.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from novelgen.models.position import StoryPosition
-    from runtime.front_door import Memory, Story, open
+    from runtime.front_door import Memory, open
+    from runtime.story import Story
 else:
     __getattr__, __dir__ = lazy_exports(
         __name__,
         {
             "Memory": "runtime.front_door",
-            "Story": "runtime.front_door",
+            "Story": "runtime.story",
             "StoryPosition": "novelgen.models.position",
             "open": "runtime.front_door",
         },

@@ -28,34 +28,6 @@ NovelgenError
 
 from __future__ import annotations
 
-__all__ = [
-    "ConfigurationError",
-    "ContextWriteError",
-    "DatabaseBusyError",
-    "DatabaseError",
-    "DatabaseFullError",
-    "DeadlineExceededError",
-    "EmbeddingError",
-    "EmbeddingMismatchError",
-    "InvalidFileError",
-    "InvalidPositionError",
-    "InvalidProjectIdError",
-    "ModelError",
-    "ModelOutputError",
-    "ModelUnavailableError",
-    "NovelgenError",
-    "SchemaVersionError",
-    "StoreError",
-    "UnknownEntityError",
-    "UnknownMemoryError",
-    "UnknownProjectError",
-    "UnknownSceneError",
-    "UserInputError",
-    "VectorIndexDamagedError",
-    "VectorIndexError",
-    "VectorIndexOwnedError",
-]
-
 
 class NovelgenError(Exception):
     """Base of every error that novelgen raises on purpose."""

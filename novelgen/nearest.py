@@ -1,4 +1,4 @@
-"""The name that somebody probably meant."""
+"""The names that somebody probably meant."""
 
 from __future__ import annotations
 
@@ -8,18 +8,27 @@ from difflib import get_close_matches
 SAME_LETTERS = 0.75
 """Share of letters in common from which one name counts as another one misspelt."""
 
+ALIKE = 0.6
+"""A name that is refused anyway may be told one that is less like it."""
 
-def nearest_name(given: str, known: Iterable[str], *, likeness: float = SAME_LETTERS) -> str | None:
-    """Return the known name that is most like a given one, or None when none is like it.
+
+def nearest_names(given: str, known: Iterable[str], *, at_most: int, likeness: float = ALIKE) -> list[str]:
+    """Return the known names that are most like a given one, the likeliest first.
 
     Args:
-        given: What somebody wrote.
+        given: What somebody wrote; upper and lower case are one.
         known: The names that there are.
+        at_most: So many at most.
         likeness: From 0 to 1; what is less alike does not count.
     """
     by_letters = {name.casefold(): name for name in reversed(list(known))}
-    found = get_close_matches(given.casefold(), by_letters, n=1, cutoff=likeness)
-    return by_letters[found[0]] if found else None
+    found = get_close_matches(given.casefold(), by_letters, n=at_most, cutoff=likeness)
+    return [by_letters[each] for each in found]
+
+
+def nearest_name(given: str, known: Iterable[str], *, likeness: float = SAME_LETTERS) -> str | None:
+    """Return the known name that is most like a given one, or None when none is like it."""
+    return next(iter(nearest_names(given, known, at_most=1, likeness=likeness)), None)
 
 
 def did_you_mean(given: str, known: Iterable[str], *, likeness: float = SAME_LETTERS) -> str:

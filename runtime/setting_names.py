@@ -8,10 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from novelgen.errors import ConfigurationError
-from novelgen.nearest import nearest_name
-
-ALIKE = 0.6
-"""A name that is refused anyway may be told one that is less like it."""
+from novelgen.nearest import ALIKE, did_you_mean, nearest_name
 
 
 def grouped_settings(
@@ -37,7 +34,9 @@ def grouped_settings(
             memory = {**_as_mapping(memory), name: value}
         else:
             known = [*other_keywords, *settings.model_fields, *of_memory]
-            raise ConfigurationError(f"there is no setting {name!r}{_meant(name, known) or _all_of(known)}")
+            raise ConfigurationError(
+                f"there is no setting {name!r}{did_you_mean(name, known, likeness=ALIKE) or _all_of(known)}"
+            )
     return {**grouped, "memory": memory} if memory else grouped
 
 
@@ -51,9 +50,8 @@ def misspelt_key(given: Mapping[str, Any], settings: type[BaseModel]) -> str | N
             continue
         if name in _inner(settings, "memory"):
             return f"{name!r} stands under `memory:`; move it there"
-        nearest = nearest_name(name, settings.model_fields)
-        if nearest is not None:
-            return f"there is no setting {name!r}; did you mean {nearest!r}?"
+        if meant := did_you_mean(name, settings.model_fields):
+            return f"there is no setting {name!r}{meant}"
     return None
 
 
@@ -109,11 +107,6 @@ def _inner(settings: type[BaseModel], name: str) -> list[str]:
 
 def _as_mapping(group: Any) -> dict[str, Any]:
     return group.model_dump(exclude_unset=True) if isinstance(group, BaseModel) else dict(group)
-
-
-def _meant(name: str, known: Sequence[str]) -> str:
-    nearest = nearest_name(name, known, likeness=ALIKE)
-    return f"; did you mean {nearest!r}?" if nearest is not None else ""
 
 
 def _all_of(known: Sequence[str]) -> str:

@@ -177,18 +177,3 @@ def profile_of(entity_type: EntityType, data: dict[str, Any]) -> Profile:
     """
     profile: Profile = PROFILE_MODELS[entity_type].model_validate(data)  # type: ignore[assignment]
     return profile
-
-
-def profile_data(profile: UserFileModel) -> dict[str, Any]:
-    """Return a profile as it is stored: what somebody filled in, with unknown fields in their places."""
-    filled = profile.model_dump(exclude_unset=True)
-    return _with_extra_in_place(filled)
-
-
-def _with_extra_in_place(data: Any) -> Any:
-    if isinstance(data, list):
-        return [_with_extra_in_place(each) for each in data]
-    if not isinstance(data, dict):
-        return data
-    known = {name: _with_extra_in_place(value) for name, value in data.items() if name != "extra"}
-    return {**known, **(data.get("extra") or {})}

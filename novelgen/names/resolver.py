@@ -258,9 +258,9 @@ class NameResolver:
         """
         return self._read(text, also_present)[0]
 
-    def find_ambiguous(self, text: str, *, also_present: Sequence[str] = ()) -> list[AmbiguousMention]:
+    def find_ambiguous(self, text: str) -> list[AmbiguousMention]:
         """Find the names in a text that `find_mentions` leaves out, in the order of the text."""
-        return self._read(text, also_present)[1]
+        return self._read(text, ())[1]
 
     def entity_ids_in(self, text: str, *, also_present: Sequence[str] = ()) -> list[str]:
         """Return the ids of the entities that a text names, each once, in the order of first mention."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from functools import partial
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, Field, field_validator
 
 from novelgen.memory.search import SearchQuery
 from novelgen.models.context import PlannerReport, ReportIssue
@@ -17,11 +18,32 @@ MAX_TAGS = 4
 MAX_QUERY_CHARACTERS = 200
 
 
+def _without_repeats(value: Any, *, limit: int) -> Any:
+    """Drop blank and repeated items and those beyond the limit; anything but a list is left to pydantic."""
+    if not isinstance(value, list):
+        return value
+    kept: dict[str, Any] = {}
+    for item in value:
+        if item != "" and item is not None:
+            kept.setdefault(_item_key(item), item)
+    return list(kept.values())[:limit]
+
+
+def _item_key(item: Any) -> str:
+    """Queries are repeats when their text is, whatever their filters; case and space do not count."""
+    text = item.get("query") if isinstance(item, dict) else item
+    return " ".join(str(text).casefold().split())
+
+
+def _at_most(limit: int) -> BeforeValidator:
+    return BeforeValidator(partial(_without_repeats, limit=limit))
+
+
 class ModelQuery(BaseModel):
     """One search that the model asks for."""
 
     query: str = Field(description="search text in the story's language")
-    entities: list[str] = Field(
+    entities: Annotated[list[str], _at_most(MAX_ENTITIES)] = Field(
         default_factory=list,
         description="ids of known entities; only their passages are searched",
         max_length=MAX_ENTITIES,
@@ -29,7 +51,7 @@ class ModelQuery(BaseModel):
     content_type: ContentType | None = Field(
         default=None, description="only passages of this kind; null when in doubt"
     )
-    tags: list[str] = Field(
+    tags: Annotated[list[str], _at_most(MAX_TAGS)] = Field(
         default_factory=list, description="only passages with one of these tags", max_length=MAX_TAGS
     )
 
@@ -37,16 +59,6 @@ class ModelQuery(BaseModel):
     @classmethod
     def _clip_query(cls, value: str) -> str:
         return value.strip()[:MAX_QUERY_CHARACTERS]
-
-    @field_validator("entities", mode="before")
-    @classmethod
-    def _bound_entities(cls, value: Any) -> Any:
-        return _without_repeats(value, MAX_ENTITIES)
-
-    @field_validator("tags", mode="before")
-    @classmethod
-    def _bound_tags(cls, value: Any) -> Any:
-        return _without_repeats(value, MAX_TAGS)
 
     @field_validator("content_type", mode="before")
     @classmethod
@@ -60,30 +72,17 @@ class ModelRetrievalPlan(BaseModel):
     More items than the bounds are cut off and repeats dropped; items of a wrong type are errors.
     """
 
-    entities: list[str] = Field(
+    entities: Annotated[list[str], _at_most(MAX_ENTITIES)] = Field(
         description="step 1: ids of the known entities that the scene touches", max_length=MAX_ENTITIES
     )
-    events: list[str] = Field(
+    events: Annotated[list[str], _at_most(MAX_EVENTS)] = Field(
         default_factory=list,
         description="step 1: earlier events that the scene touches, a few words each",
         max_length=MAX_EVENTS,
     )
-    queries: list[ModelQuery] = Field(description="step 2: the searches", max_length=MAX_QUERIES)
-
-    @field_validator("entities", mode="before")
-    @classmethod
-    def _bound_entities(cls, value: Any) -> Any:
-        return _without_repeats(value, MAX_ENTITIES)
-
-    @field_validator("events", mode="before")
-    @classmethod
-    def _bound_events(cls, value: Any) -> Any:
-        return _without_repeats(value, MAX_EVENTS)
-
-    @field_validator("queries", mode="before")
-    @classmethod
-    def _bound_queries(cls, value: Any) -> Any:
-        return _without_repeats(value, MAX_QUERIES)
+    queries: Annotated[list[ModelQuery], _at_most(MAX_QUERIES)] = Field(
+        description="step 2: the searches", max_length=MAX_QUERIES
+    )
 
 
 class PlannedQuery(SearchQuery):
@@ -133,20 +132,3 @@ def merge_plans(rules: RetrievalPlan, model: RetrievalPlan) -> RetrievalPlan:
 def _query_key(query: SearchQuery) -> tuple[str, frozenset[str], str | None, frozenset[str]]:
     text = " ".join(query.text.casefold().split())
     return (text, frozenset(query.entities), query.content_type, frozenset(query.tags))
-
-
-def _without_repeats(value: Any, limit: int) -> Any:
-    """Drop blank and repeated items and those beyond the limit; anything but a list is left to pydantic."""
-    if not isinstance(value, list):
-        return value
-    kept: dict[str, Any] = {}
-    for item in value:
-        if item != "" and item is not None:
-            kept.setdefault(_item_key(item), item)
-    return list(kept.values())[:limit]
-
-
-def _item_key(item: Any) -> str:
-    """Queries are repeats when their text is, whatever their filters; case and space do not count."""
-    text = item.get("query") if isinstance(item, dict) else item
-    return " ".join(str(text).casefold().split())

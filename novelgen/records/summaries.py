@@ -143,7 +143,6 @@ def part_summaries(
     written: Mapping[int, WrittenSummary] | None = None,
     weights: Mapping[tuple[int, int], float] | None = None,
     max_bullets: int = PART_BULLETS,
-    max_tokens: int = PART_TOKENS,
 ) -> list[PartSummary]:
     """Sum up the parts that are over at a position.
 
@@ -157,7 +156,6 @@ def part_summaries(
         written: Summaries that a person or a model wrote, by number of the part; they stand as they are.
         weights: Weight of scenes by (chapter, scene); one that is not named weighs 0.
         max_bullets: Most bullets of a made summary.
-        max_tokens: Longest made summary, in estimated tokens.
 
     Returns:
         Summaries in story order; a part of which nothing is known but its text has none.
@@ -168,9 +166,7 @@ def part_summaries(
         told = sorted((scene for scene in scenes if part.holds(scene.chapter_index)), key=story_place)
         if not told:
             continue
-        stands = (written or {}).get(part.number) or _made(
-            _rolled_up(told, weights or {}, max_bullets, max_tokens)
-        )
+        stands = (written or {}).get(part.number) or _made(_rolled_up(told, weights or {}, max_bullets))
         if stands.text:
             found.append(
                 PartSummary(
@@ -195,18 +191,17 @@ def _rolled_up(
     scenes: Sequence[OutlineScene],
     weights: Mapping[tuple[int, int], float],
     max_bullets: int,
-    max_tokens: int,
 ) -> str:
     """Cut the part into stretches of as many bullets, and let the weightiest of each speak; the first of equals."""
     weight_of: dict[str, float] = {}
     for scene in scenes:
         for sentence in _sentences(scene):
             weight_of.setdefault(sentence, weights.get(story_place(scene), 0.0))
-    told = [sentence for sentence in weight_of if estimate_tokens(sentence) <= max_tokens]
+    told = [sentence for sentence in weight_of if estimate_tokens(sentence) <= PART_TOKENS]
     for count in range(min(max_bullets, len(told)), 0, -1):
         stretches = _stretches(told, count)
         text = join_sentences(max(stretch, key=weight_of.__getitem__) for stretch in stretches)
-        if estimate_tokens(text) <= max_tokens:
+        if estimate_tokens(text) <= PART_TOKENS:
             return text
     return ""
 

@@ -5,19 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from novelgen.memory.search import Candidate, RetrieverHit, Vector
+from novelgen.memory.search import Vector
 from novelgen.models.state import OpenLoop
-
-__all__ = [
-    "LEXICAL_RETRIEVER",
-    "SEMANTIC_RETRIEVER",
-    "Candidate",
-    "QueryKind",
-    "RetrieverHit",
-    "SceneCast",
-    "SceneKey",
-]
-__all__ += ["SceneQuery", "SelectionScene", "Vector"]
 
 SceneKey = tuple[int, int]
 QueryKind = Literal["plan", "purpose", "action", "place", "character", "pair", "model", "other"]

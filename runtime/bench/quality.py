@@ -27,9 +27,9 @@ from runtime.bench.scoring import (
     measure_states,
 )
 from runtime.context_chain import build_context_chain
-from runtime.memory_tools import StoryMemoryTools
 from runtime.providers.embeddings import CheckedEmbeddings
 from runtime.stores import MemoryStores
+from runtime.story_memory import StoryMemoryTools
 
 StageProgress = Callable[[str, int, int], None]
 """Called with what is being done, how much is done and how much there is in all."""

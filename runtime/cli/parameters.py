@@ -6,13 +6,13 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from novelgen.errors import UserInputError
+from novelgen.nearest import nearest_names
 from runtime.cli.error_handling import ExitCode
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class CommandGroup(click.Group):
         """
         name = args[0]
         if not name.startswith("-") and self.get_command(ctx, name) is None:
-            near = get_close_matches(name, self.list_commands(ctx), n=2)
+            near = nearest_names(name, self.list_commands(ctx), at_most=2)
             advice = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
             raise click.UsageError(f"No such command {name!r}.{advice}", ctx)
         return super().resolve_command(ctx, args)

@@ -16,7 +16,7 @@ from pydantic import Field, field_validator
 
 from novelgen.errors import InvalidFileError
 from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION, Entity, EntityAlias, EntityType
-from novelgen.models.plan import ChapterPlan, GeneratedChapter, ScenePlan
+from novelgen.models.plan import ChapterPlan, GeneratedChapter
 from novelgen.models.record import SceneRecord
 from novelgen.models.user_file import CharactersConfig, Settings, UserFileModel
 from runtime.files.chapter_text import chapter_from_text
@@ -95,11 +95,6 @@ def load_settings_file(file: Path) -> Settings | None:
 def load_characters(file: Path) -> CharactersConfig | None:
     """Read the author's characters, or None where there is no file."""
     return validated(CharactersConfig, read_json_file(file), where=repr(str(file))) if file.exists() else None
-
-
-def load_scene_plan(file: Path) -> ScenePlan | None:
-    """Read the plan of a single scene, or None where there is no file."""
-    return validated(ScenePlan, read_json_file(file), where=repr(str(file))) if file.exists() else None
 
 
 def load_chapter_plan(file: Path) -> ChapterPlan | None:

@@ -70,7 +70,6 @@ def consolidate_project(
     limit: int = DEFAULT_LIMIT,
     model: BaseChatModel | None = None,
     dry_run: bool = False,
-    index: bool = True,
     progress: Callable[[int, int], Any] | None = None,
 ) -> ConsolidationReport:
     """Consolidate until no entity has more live memories than the limit, as far as the rules allow.
@@ -84,7 +83,6 @@ def consolidate_project(
         limit: Most live memories per entity, at least 1.
         model: Writes the texts; None joins the sources' own sentences. What fails is joined, too.
         dry_run: Only tell which memories would be consolidated; the model is not asked.
-        index: False leaves the vector index to a later `drain_outbox`.
         progress: Called after each group with the groups done and the groups in all.
 
     Raises:
@@ -114,7 +112,7 @@ def consolidate_project(
         groups=[told_group for _, told_group in done],
         overtaken=len(groups) - len(done),
         issues=writer.issues,
-        indexing=drain_outbox(stores, project_id) if index and done else IndexingResult(),
+        indexing=drain_outbox(stores, project_id) if done else IndexingResult(),
     )
 
 

@@ -40,7 +40,6 @@ def build_chat_model(
     timeout_s: float = 20.0,
     max_tokens: int = 1500,
     temperature: float = 0.0,
-    max_retries: int = 0,
 ) -> BaseChatModel | None:
     """Build the chat model that a setting names; nothing is sent yet.
 
@@ -54,7 +53,6 @@ def build_chat_model(
         timeout_s: Seconds for one request. A server that drips can exceed it: put a deadline around calls.
         max_tokens: Longest answer.
         temperature: 0 for the most likely answer.
-        max_retries: By the client, on top of the first request.
 
     Returns:
         The model, or None when no name is given.
@@ -72,7 +70,8 @@ def build_chat_model(
         "timeout": timeout_s,
         "max_tokens": max_tokens,
         "temperature": temperature,
-        "max_retries": max_retries,
+        # Whoever asks puts a deadline around the call, in which a retry of the client's own would not be seen.
+        "max_retries": 0,
         **connection_options(full_name, base_url, api_key),
     }
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import os
 import warnings
@@ -13,6 +12,7 @@ from pydantic import SecretStr
 
 from novelgen.errors import ConfigurationError
 from novelgen.model_calls.model_answer import described
+from novelgen.nearest import ALIKE, nearest_name
 
 ModelKind = Literal["chat model", "embedding model"]
 
@@ -160,9 +160,9 @@ def _right_form(kind: ModelKind, name: str, packages: dict[str, str]) -> str:
                 f"'openai:{name}' with {setting} of its service, such as {address}, its key in "
                 f"{_KEY_SETTINGS[kind]} and the package novelgen[openai], or 'ollama:{name}' for one on this machine"
             )
-    nearest = difflib.get_close_matches(provider, packages, n=1) if model else []
+    nearest = nearest_name(provider, packages, likeness=ALIKE) if model else None
     if nearest:
-        return f"'{nearest[0]}:{model}'; there is no provider {provider!r}"
+        return f"'{nearest}:{model}'; there is no provider {provider!r}"
     return "provider:model, such as 'openai:<model>', with a provider of " + ", ".join(sorted(packages))
 
 

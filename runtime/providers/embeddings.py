@@ -124,13 +124,15 @@ class CheckedEmbeddings(Embeddings):
         return EmbeddingError(f"embedding model {self.model_name!r} returned {what}")
 
 
+REQUEST_TIMEOUT_S = 20.0
+"""Seconds for one request of an OpenAI-compatible client."""
+
+
 def build_embeddings(
     name: str = LOCAL,
     *,
     base_url: str | None = None,
     api_key: SecretStr | None = None,
-    timeout_s: float = 20.0,
-    max_retries: int = 1,
 ) -> CheckedEmbeddings:
     """Build the embeddings that a setting names; no model is loaded and nothing is sent yet.
 
@@ -139,8 +141,6 @@ def build_embeddings(
             out; anything else is `provider:model` as `langchain.embeddings.init_embeddings` knows it.
         base_url: Of an OpenAI-compatible server; None is the provider's own.
         api_key: None reads the provider's environment variable.
-        timeout_s: Seconds for one request of an OpenAI-compatible client.
-        max_retries: By an OpenAI-compatible client, on top of the first request.
 
     Raises:
         ConfigurationError: When the provider is unknown, its package is not installed, or a value or the key
@@ -162,7 +162,7 @@ def build_embeddings(
     options = connection_options(full_name, base_url, api_key)
     if full_name.startswith("openai:"):
         # Its length check would download a tokenizer.
-        options |= {"check_embedding_ctx_length": False, "timeout": timeout_s, "max_retries": max_retries}
+        options |= {"check_embedding_ctx_length": False, "timeout": REQUEST_TIMEOUT_S, "max_retries": 1}
     try:
         inner = init_embeddings(full_name, **options)
     except Exception as error:  # noqa: BLE001 - a provider's package may fail in any way

@@ -15,14 +15,6 @@ from runtime.services.extraction import build_extraction_model
 from runtime.storage.memory.consolidations import StoredConsolidation
 from runtime.stores import MemoryStores
 
-__all__ = [
-    "ConsolidationReport",
-    "StoredConsolidation",
-    "consolidate_memories",
-    "list_consolidations",
-    "undo_consolidations",
-]
-
 
 def consolidate_memories(
     stores: MemoryStores,

@@ -32,11 +32,11 @@ from runtime.diagnosis.context_files import judge_context_files
 from runtime.files.paths import ProjectPaths
 from runtime.files.project_files import load_characters, load_settings_file
 from runtime.files.scene_plans import load_context, own_scene_plan
-from runtime.memory_tools import StoryMemoryTools
 from runtime.services.indexing import await_index
 from runtime.services.projects import language_of_project, require_project_files
 from runtime.services.scene_plans import NumberedPlan, PlannedScene, find_own_plan, read_plan_lines
 from runtime.stores import MemoryStores
+from runtime.story_memory import StoryMemoryTools
 from runtime.writer import JsonContextWriter, context_json
 
 logger = logging.getLogger(__name__)

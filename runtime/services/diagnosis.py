@@ -25,8 +25,6 @@ from runtime.services.projects import require_project_files
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
 
-__all__ = ["Diagnosis", "Finding", "diagnose"]
-
 
 def diagnose(
     stores: MemoryStores,

@@ -15,8 +15,6 @@ from runtime.providers.chat_models import build_chat_model
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
 
-__all__ = ["ExtractionReport", "build_extraction_model", "count_failed_scenes", "extract_project"]
-
 
 def extract_project(
     stores: MemoryStores,

@@ -9,10 +9,8 @@ from pydantic import BaseModel
 
 from novelgen.deadlines import run_concurrently
 from runtime.ingest.embeddings import apply_embedding_settings
-from runtime.ingest.indexing import IndexingResult, drain_outbox, reindex, verify_index
+from runtime.ingest.indexing import IndexingResult, reindex, verify_index
 from runtime.stores import MemoryStores
-
-__all__ = ["IndexingResult", "ReindexResult", "await_index", "follow_database", "reindex_project"]
 
 
 class ReindexResult(BaseModel):
@@ -23,11 +21,6 @@ class ReindexResult(BaseModel):
     indexing: IndexingResult
     verification: str
     is_sound: bool
-
-
-def follow_database(stores: MemoryStores, project_id: str) -> IndexingResult:
-    """Bring the vector index up to what was written; what could not be done waits, and the result says why."""
-    return drain_outbox(stores, project_id)
 
 
 def reindex_project(

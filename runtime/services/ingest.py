@@ -39,14 +39,6 @@ from runtime.ingest.ingest import (
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
 from runtime.stores import MemoryStores
 
-__all__ = [
-    "IngestReport",
-    "IngestResult",
-    "import_book_folder",
-    "ingest_project",
-    "store_scene",
-]
-
 Progress = Callable[[int, int], Any]
 """Called with how much is done and how much there is in all."""
 

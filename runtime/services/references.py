@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 
 from novelgen.errors import UnknownEntityError, UnknownSceneError
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.names.resolver import NameResolver
+from novelgen.nearest import nearest_names
 from runtime.storage.unit import UnitOfWork
 
 MAX_LISTED = 10
@@ -65,7 +65,6 @@ def place_of_statement(
 
     Args:
         unit: A unit of work.
-        project_id: The project.
         as_of: The position.
         scene_id: A scene before it, as S001 or 3:2; None means the last one.
 
@@ -87,13 +86,10 @@ def place_name(place: StoryPosition) -> str | None:
 
 
 def _advice(name: str, known: Sequence[Entity]) -> str:
-    bearers = {each: entity for entity in reversed(known) for each in entity.names()}
-    folded = {each.casefold(): each for each in bearers}
-    close = get_close_matches(name.casefold(), folded, n=MAX_NEAR, cutoff=_MIN_LIKENESS)
-    if close:
-        return (
-            f"near it: {', '.join(f'{bearers[folded[each]].entity_id} ({folded[each]})' for each in close)}"
-        )
+    bearers = {each: entity.entity_id for entity in reversed(known) for each in entity.names()}
+    near = nearest_names(name, reversed(bearers), at_most=MAX_NEAR, likeness=_MIN_LIKENESS)
+    if near:
+        return f"near it: {', '.join(f'{bearers[each]} ({each})' for each in near)}"
     return f"known are {_listed(known)}"
 
 

@@ -15,7 +15,6 @@ from novelgen.models.state import Relationship, RelationshipView
 from runtime.services.references import known_entities, place_of_statement, resolved_entity
 from runtime.stores import MemoryStores
 
-MAX_INTENSITY = 10
 DEFAULT_INTENSITY = 5
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
-from runtime.memory_tools import DEFAULT_TOP_K, StoryMemoryTools
 from runtime.services.indexing import await_index
 from runtime.stores import MemoryStores
+from runtime.story_memory import DEFAULT_TOP_K, StoryMemoryTools
 
 
 def search_memories(

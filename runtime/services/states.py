@@ -7,9 +7,7 @@ from pydantic import BaseModel, Field
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import EntityStateSnapshot
 from runtime.stores import MemoryStores
-
-DEFAULT_CONTEXT_WINDOW = 2
-"""Chapters before and after the one that is asked for."""
+from runtime.story_memory import DEFAULT_CONTEXT_WINDOW
 
 
 class TimelineView(BaseModel):

@@ -13,19 +13,12 @@ from novelgen.errors import ProjectExistsError, UnknownProjectError
 from novelgen.models.entity import ID_PREFIXES, EntityType
 from novelgen.models.position import require_project_id
 from runtime.storage.records import StoredProject
-from runtime.storage.session import AnyRow, StorageSession
+from runtime.storage.session import AnyRow, Repository
 from runtime.storage.tables import COUNTERS, PROJECTS
 
 
-class ProjectRepository:
-    """Creates and reads projects.
-
-    Args:
-        session: The transaction to work in.
-    """
-
-    def __init__(self, session: StorageSession) -> None:
-        self._session = session
+class ProjectRepository(Repository):
+    """Creates and reads projects."""
 
     def create(
         self,
@@ -134,15 +127,8 @@ _FIRST_NUMBER: dict[str, int] = {"S": 1}
 _NUMBERED = re.compile(rf"({'|'.join(sorted(get_args(CounterKind), key=len, reverse=True))})(\d{{1,9}})")
 
 
-class CounterRepository:
-    """Gives out ids; the counter row is locked until the transaction ends.
-
-    Args:
-        session: The transaction to work in.
-    """
-
-    def __init__(self, session: StorageSession) -> None:
-        self._session = session
+class CounterRepository(Repository):
+    """Gives out ids; the counter row is locked until the transaction ends."""
 
     def take(self, kind: CounterKind) -> str:
         """Return the next id of a kind, such as C0 or S001, that nobody was given before."""

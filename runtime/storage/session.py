@@ -131,6 +131,17 @@ class StorageSession:
             raise UnknownProjectError(f"no project {self.project_id!r} is stored; create it first")
 
 
+class Repository:
+    """What reads and writes one kind of thing within a transaction.
+
+    Args:
+        session: The transaction to work in.
+    """
+
+    def __init__(self, session: StorageSession) -> None:
+        self._session = session
+
+
 def parsed_integers(joined: str | None) -> Integers:
     """Return the numbers of a text with commas between them; none for no text."""
     return np.fromstring(joined or "", dtype=np.int64, sep=",")

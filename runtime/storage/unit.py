@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from functools import cached_property
 
 from sqlalchemy import Connection
 
@@ -40,92 +39,25 @@ class UnitOfWork:
     """
 
     def __init__(self, connection: Connection, *, project_id: str, clock: Callable[[], datetime]) -> None:
-        self._session = StorageSession(connection, clock, project_id=project_id)
-
-    @cached_property
-    def projects(self) -> ProjectRepository:
-        """The project itself."""
-        return ProjectRepository(self._session)
-
-    @cached_property
-    def counters(self) -> CounterRepository:
-        """Id counters."""
-        return CounterRepository(self._session)
-
-    @cached_property
-    def entities(self) -> EntityRepository:
-        """Entities and their names."""
-        return EntityRepository(self._session)
-
-    @cached_property
-    def character_file(self) -> CharacterFileRepository:
-        """Aliases that characters.json has brought."""
-        return CharacterFileRepository(self._session)
-
-    @cached_property
-    def merges(self) -> EntityMergeRepository:
-        """Merging and splitting entities, with undo."""
-        return EntityMergeRepository(self._session)
-
-    @cached_property
-    def exchange(self) -> ExchangeRepository:
-        """Contents of a project as a whole, out and in."""
-        return ExchangeRepository(self._session)
-
-    @cached_property
-    def scenes(self) -> SceneRepository:
-        """Scenes and everything that comes with them."""
-        return SceneRepository(self._session)
-
-    @cached_property
-    def memories(self) -> MemoryRepository:
-        """Memories."""
-        return MemoryRepository(self._session)
-
-    @cached_property
-    def consolidations(self) -> ConsolidationRepository:
-        """Memories that stand for others."""
-        return ConsolidationRepository(self._session)
-
-    @cached_property
-    def attachments(self) -> AttachmentRepository:
-        """What memories are attached to."""
-        return AttachmentRepository(self._session)
-
-    @cached_property
-    def states(self) -> StateRepository:
-        """Entity states over story time."""
-        return StateRepository(self._session)
-
-    @cached_property
-    def loops(self) -> LoopRepository:
-        """Open loops."""
-        return LoopRepository(self._session)
-
-    @cached_property
-    def relationships(self) -> RelationshipRepository:
-        """Relationships."""
-        return RelationshipRepository(self._session)
-
-    @cached_property
-    def outbox(self) -> OutboxRepository:
-        """What the vector index has to follow."""
-        return OutboxRepository(self._session)
-
-    @cached_property
-    def lexical(self) -> LexicalRepository:
-        """Search by words."""
-        return LexicalRepository(self._session)
-
-    @cached_property
-    def embeddings(self) -> EmbeddingRepository:
-        """Stored vectors."""
-        return EmbeddingRepository(self._session)
-
-    @cached_property
-    def summaries(self) -> SummaryRepository:
-        """Summaries that a person or a model wrote."""
-        return SummaryRepository(self._session)
+        self._session = session = StorageSession(connection, clock, project_id=project_id)
+        self.projects = ProjectRepository(session)
+        self.counters = CounterRepository(session)
+        self.entities = EntityRepository(session)
+        self.character_file = CharacterFileRepository(session)
+        self.merges = EntityMergeRepository(session)
+        self.exchange = ExchangeRepository(session)
+        self.scenes = SceneRepository(session)
+        self.memories = MemoryRepository(session)
+        self.consolidations = ConsolidationRepository(session)
+        self.attachments = AttachmentRepository(session)
+        self.states = StateRepository(session)
+        self.loops = LoopRepository(session)
+        self.relationships = RelationshipRepository(session)
+        self.outbox = OutboxRepository(session)
+        self.lexical = LexicalRepository(session)
+        self.embeddings = EmbeddingRepository(session)
+        self.summaries = SummaryRepository(session)
+        self.embedding_choices = EmbeddingChoiceRepository(session)
 
     def outline(self, *, as_of: StoryPosition, chapters_per_part: int = CHAPTERS_PER_PART) -> StoryOutline:
         """Return what the story has shown before the position, apart from its memories."""
@@ -148,8 +80,3 @@ class UnitOfWork:
         """Return a mark that changes exactly when what is stored before the position changes."""
         entities = self.entities.list_as_of(as_of=as_of)
         return story_version(self._session, as_of, entities=entities)
-
-    @cached_property
-    def embedding_choices(self) -> EmbeddingChoiceRepository:
-        """Which memories the vector index is to hold."""
-        return EmbeddingChoiceRepository(self._session)

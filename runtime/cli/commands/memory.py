@@ -175,60 +175,30 @@ def edit(
     print_result(change, f"edited {memory_id}; no ingest touches it from now on", as_json=as_json)
 
 
-@memory.command(epilog="\b\nExample:\n  novelgen memory pin my-novel M012")
-@project_argument
-@click.argument("memory_id", metavar="MEMORY")
-@json_option
-@click.pass_obj
-def pin(session: CliSession, project: str, memory_id: str, as_json: bool) -> None:
-    """Pin a memory: it outranks the others."""
-    from runtime.services.memories import pin_memory
+def _add_decision(name: str, what_it_does: str) -> None:
+    @memory.command(name, help=what_it_does, epilog=f"\b\nExample:\n  novelgen memory {name} my-novel M012")
+    @project_argument
+    @click.argument("memory_id", metavar="MEMORY")
+    @json_option
+    @click.pass_obj
+    def decide(session: CliSession, project: str, memory_id: str, as_json: bool) -> None:
+        from runtime.services import memories
 
-    with opened_project(session, project) as stores:
-        change = pin_memory(stores, project, memory_id=memory_id)
-    _print_decision(project, memory_id, change, as_json=as_json)
-
-
-@memory.command(epilog="\b\nExample:\n  novelgen memory unpin my-novel M012")
-@project_argument
-@click.argument("memory_id", metavar="MEMORY")
-@json_option
-@click.pass_obj
-def unpin(session: CliSession, project: str, memory_id: str, as_json: bool) -> None:
-    """Take a pin off."""
-    from runtime.services.memories import unpin_memory
-
-    with opened_project(session, project) as stores:
-        change = unpin_memory(stores, project, memory_id=memory_id)
-    _print_decision(project, memory_id, change, as_json=as_json)
+        decision = {
+            "pin": memories.pin_memory,
+            "unpin": memories.unpin_memory,
+            "ban": memories.ban_memory,
+            "unban": memories.unban_memory,
+        }[name]
+        with opened_project(session, project) as stores:
+            change = decision(stores, project, memory_id=memory_id)
+        _print_decision(project, memory_id, change, as_json=as_json)
 
 
-@memory.command(epilog="\b\nExample:\n  novelgen memory ban my-novel M012")
-@project_argument
-@click.argument("memory_id", metavar="MEMORY")
-@json_option
-@click.pass_obj
-def ban(session: CliSession, project: str, memory_id: str, as_json: bool) -> None:
-    """Ban a memory: it is kept, but no search and no context brings it."""
-    from runtime.services.memories import ban_memory
-
-    with opened_project(session, project) as stores:
-        change = ban_memory(stores, project, memory_id=memory_id)
-    _print_decision(project, memory_id, change, as_json=as_json)
-
-
-@memory.command(epilog="\b\nExample:\n  novelgen memory unban my-novel M012")
-@project_argument
-@click.argument("memory_id", metavar="MEMORY")
-@json_option
-@click.pass_obj
-def unban(session: CliSession, project: str, memory_id: str, as_json: bool) -> None:
-    """Lift a ban, or bring a deleted memory back."""
-    from runtime.services.memories import unban_memory
-
-    with opened_project(session, project) as stores:
-        change = unban_memory(stores, project, memory_id=memory_id)
-    _print_decision(project, memory_id, change, as_json=as_json)
+_add_decision("pin", "Pin a memory: it outranks the others.")
+_add_decision("unpin", "Take a pin off.")
+_add_decision("ban", "Ban a memory: it is kept, but no search and no context brings it.")
+_add_decision("unban", "Lift a ban, or bring a deleted memory back.")
 
 
 @memory.command(epilog="\b\nExample:\n  novelgen memory delete my-novel M012")

@@ -13,7 +13,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition, packed_place, 
 from novelgen.names.normalise import name_key
 from runtime.storage.projects import CounterRepository
 from runtime.storage.records import EntityOrigin, StoredEntity
-from runtime.storage.session import AnyRow, StorageSession
+from runtime.storage.session import AnyRow, Repository
 from runtime.storage.tables import ALIASES, CHARACTER_FILE_ALIASES, ENTITIES, MENTIONS
 
 FirstMentions = Mapping[tuple[str, str], tuple[int, int]]
@@ -119,15 +119,8 @@ AliasPair = tuple[str, str]
 """(entity_id, alias)."""
 
 
-class CharacterFileRepository:
-    """Remembers which aliases nobody but characters.json has brought.
-
-    Args:
-        session: The transaction to work in.
-    """
-
-    def __init__(self, session: StorageSession) -> None:
-        self._session = session
+class CharacterFileRepository(Repository):
+    """Remembers which aliases nobody but characters.json has brought."""
 
     def aliases(self) -> set[AliasPair]:
         """Return the aliases that nobody but characters.json has brought."""
@@ -174,15 +167,8 @@ class CharacterFileRepository:
             self._session.run(statement, [{"of_entity": each[0], "of_alias": each[1]} for each in pairs])
 
 
-class EntityRepository:
-    """Writes entities, and reads them whole or as of a position.
-
-    Args:
-        session: The transaction to work in.
-    """
-
-    def __init__(self, session: StorageSession) -> None:
-        self._session = session
+class EntityRepository(Repository):
+    """Writes entities, and reads them whole or as of a position."""
 
     def next_id(self, entity_type: EntityType) -> str:
         """Return an id that no entity has yet: C0, L0, I0, F0, T0 and on."""

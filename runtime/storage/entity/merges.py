@@ -25,7 +25,7 @@ from runtime.storage.memory.consolidations import ConsolidationRepository
 from runtime.storage.memory.lexical import searchable_text
 from runtime.storage.memory.outbox import OutboxRepository
 from runtime.storage.records import StoredEntity
-from runtime.storage.session import AnyRow, StorageSession, batches
+from runtime.storage.session import AnyRow, Repository, StorageSession, batches
 from runtime.storage.tables import ALIASES, CHUNK_ENTITIES, CHUNKS, ENTITIES, ENTITY_CHANGES, MENTIONS, SCENES
 
 
@@ -41,15 +41,8 @@ class EntityChange(BaseModel):
     changed_rows: int = Field(description="How many rows it changed.")
 
 
-class EntityChangeJournal:
-    """Keeps changes with the rows that they changed, and undoes them.
-
-    Args:
-        session: The transaction to work in.
-    """
-
-    def __init__(self, session: StorageSession) -> None:
-        self._session = session
+class EntityChangeJournal(Repository):
+    """Keeps changes with the rows that they changed, and undoes them."""
 
     def keep(
         self,

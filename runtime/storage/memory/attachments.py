@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
-from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy import func, or_, select
 
 from novelgen.errors import UnknownEntityError, UnknownMemoryError, UnknownSceneError
 from novelgen.models.entity import Entity
 from novelgen.models.memory import BOOK, Attachment, StoryMemoryChunk, chapter_of_target, chapter_target
-from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.position import END_OF_STORY
 from novelgen.names.matching import NameFinder
 from novelgen.names.resolver import NameIndex, NameResolver
-from runtime.storage.cuts import brought, linked_rows, seen, story_order
+from novelgen.nearest import nearest_names
+from runtime.storage.cuts import brought, linked_rows, story_order
 from runtime.storage.entity.entities import EntityRepository
 from runtime.storage.memory.lexical import searchable_text
 from runtime.storage.memory.memories import MemoryRepository
 from runtime.storage.memory.writer import ChunkWriter, link_rows, require_not_consolidated
-from runtime.storage.session import AnyRow, StorageSession
+from runtime.storage.session import AnyRow, Repository, StorageSession
 from runtime.storage.tables import CHUNK_ENTITIES, CHUNKS, SCENES
 
 SHOWN_NAMES = 3
@@ -47,23 +47,6 @@ def resolved_targets(session: StorageSession, targets: Sequence[str]) -> list[st
     return list(dict.fromkeys(_resolved(session, each.strip(), entities, index) for each in targets))
 
 
-def nearest_names(name: str, entities: Sequence[Entity]) -> list[str]:
-    """Return the known names that are most like one, as `name (id)`, the likeliest first.
-
-    Args:
-        name: What somebody wrote.
-        entities: Who is known.
-
-    Returns:
-        At most `SHOWN_NAMES`; where none is alike, the first ones known.
-    """
-    bearers = {known: entity.entity_id for entity in reversed(entities) for known in entity.names()}
-    folded = {known.casefold(): known for known in bearers}
-    close = get_close_matches(name.casefold(), folded, n=SHOWN_NAMES, cutoff=_MIN_LIKENESS)
-    names = [folded[each] for each in close] or [entity.name for entity in entities[:SHOWN_NAMES]]
-    return [f"{known} ({bearers[known]})" for known in names]
-
-
 def _resolved(session: StorageSession, target: str, entities: Sequence[Entity], index: NameIndex) -> str:
     chapter = chapter_of_target(target)
     if target == BOOK:
@@ -78,10 +61,18 @@ def _resolved(session: StorageSession, target: str, entities: Sequence[Entity], 
     if found:
         several = ", ".join(f"{names[each]} ({each})" for each in found)
         raise UnknownEntityError(f"{target!r} may be {several}; say which by its id")
-    near = ", ".join(nearest_names(target, entities)) or "nobody is known"
+    near = _nearest(target, entities) or "nobody is known"
     raise UnknownEntityError(
         f"no entity {target!r} is stored; nearest: {near}; chapters are written chapter:3, the whole book"
     )
+
+
+def _nearest(name: str, entities: Sequence[Entity]) -> str:
+    """The known names that are most like one, as `name (id)`; where none is alike, the first ones known."""
+    bearers = {known: entity.entity_id for entity in reversed(entities) for known in entity.names()}
+    near = nearest_names(name, reversed(bearers), at_most=SHOWN_NAMES, likeness=_MIN_LIKENESS)
+    names = near or [entity.name for entity in entities[:SHOWN_NAMES]]
+    return ", ".join(f"{known} ({bearers[known]})" for known in names)
 
 
 def _stored_chapter(session: StorageSession, chapter_index: int) -> str:
@@ -130,19 +121,13 @@ class _ByHand:
 _Change = Callable[[_ByHand, str, bool], _ByHand]
 
 
-class AttachmentRepository:
+class AttachmentRepository(Repository):
     """Reads and changes what memories are attached to.
 
     A memory is named by its chunk_id or source_id; a target is `book`, `chapter:3`, or an entity's id or
     name. What is set or taken off here outlives a new ingest of the scene, which replaces only what was
     derived from it.
-
-    Args:
-        session: The transaction to work in.
     """
-
-    def __init__(self, session: StorageSession) -> None:
-        self._session = session
 
     def attach(self, memory_ids: Sequence[str], targets: Sequence[str]) -> list[str]:
         """Attach memories to targets by hand.
@@ -199,39 +184,6 @@ class AttachmentRepository:
                     )
                 )
         return sorted(found, key=lambda each: (each.kind == BOOK, each.kind == "chapter"))
-
-    def memories_attached_to(
-        self,
-        targets: Sequence[str],
-        *,
-        as_of: StoryPosition = END_OF_STORY,
-        limit: int | None = None,
-    ) -> list[StoryMemoryChunk]:
-        """Return the active memories attached to any of the targets, in story order.
-
-        Args:
-            targets: Targets; `book` also finds what is attached to nothing else.
-            as_of: Only what lies strictly before this position.
-            limit: At most so many; None means all.
-
-        Raises:
-            UnknownEntityError: When an entity is not stored.
-            UnknownSceneError: When no scene of a chapter is stored.
-        """
-        wanted = resolved_targets(self._session, targets)
-        statement = (
-            select(CHUNKS.c.chunk_id)
-            .where(
-                self._session.owns(CHUNKS),
-                CHUNKS.c.status == "active",
-                seen(self._session.project_id, as_of),
-                _is_attached_to(self._session.project_id, wanted),
-            )
-            .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
-            .limit(limit)
-        )
-        chunk_ids = list(self._session.connection.scalars(statement))
-        return MemoryRepository(self._session).by_ids(chunk_ids, as_of=as_of)
 
     def mentioning(self, entity: str) -> list[StoryMemoryChunk]:
         """Return the active memories whose text names an entity and that are not attached to it yet.
@@ -315,14 +267,3 @@ def _kind_of(target: str) -> str | None:
     if target == BOOK:
         return BOOK
     return None if chapter_of_target(target) is None else "chapter"
-
-
-def _is_attached_to(project_id: str, targets: list[str]) -> ColumnElement[bool]:
-    conditions: list[ColumnElement[bool]] = [CHUNKS.c.row_id.in_(linked_rows(project_id, targets))]
-    chapters = [chapter for each in targets if (chapter := chapter_of_target(each)) is not None]
-    if chapters:
-        conditions.append(CHUNKS.c.chapter_index.in_(chapters))
-    if BOOK in targets:
-        linked = select(CHUNK_ENTITIES.c.chunk_row_id).where(CHUNK_ENTITIES.c.project_id == project_id)
-        conditions.append(CHUNKS.c.row_id.not_in(linked))
-    return or_(*conditions)

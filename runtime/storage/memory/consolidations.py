@@ -16,7 +16,7 @@ from novelgen.models.position import END_OF_STORY
 from runtime.storage.cuts import linked_rows, story_order
 from runtime.storage.memory.rows import CHUNK_SELECT, chunk_of, chunk_values, superseded_by, text_hash
 from runtime.storage.memory.writer import ChunkWriter
-from runtime.storage.session import StorageSession
+from runtime.storage.session import Repository
 from runtime.storage.tables import CHUNKS, CONSOLIDATION_SOURCES
 
 
@@ -27,18 +27,12 @@ class StoredConsolidation(BaseModel):
     source_ids: list[str] = Field(description="Chunk ids in story order.")
 
 
-class ConsolidationRepository:
+class ConsolidationRepository(Repository):
     """Writes, reads and takes back consolidated memories.
 
     The sources stay as they are, in SQL and in the index; `memory_cuts` decides which a read sees. `ChunkWriter`
     withdraws a consolidated memory by itself when a source changes, goes or moves.
-
-    Args:
-        session: The transaction to work in.
     """
-
-    def __init__(self, session: StorageSession) -> None:
-        self._session = session
 
     def live(self) -> list[LiveMemory]:
         """Return the distilled memories that a read at the end of the story sees, in story order."""

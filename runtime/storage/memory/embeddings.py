@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import and_, func, select
+from sqlalchemy import select
 
 from novelgen.errors import EmbeddingError
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.cuts import before, seen
-from runtime.storage.session import StorageSession
+from runtime.storage.session import Repository
 from runtime.storage.tables import CHUNKS, EMBEDDINGS
 
 FloatMatrix = npt.NDArray[np.float32]
@@ -19,15 +19,8 @@ FloatMatrix = npt.NDArray[np.float32]
 _STORED_TYPE = np.dtype("<f4")
 
 
-class EmbeddingRepository:
-    """Stores and reads vectors.
-
-    Args:
-        session: The transaction to work in.
-    """
-
-    def __init__(self, session: StorageSession) -> None:
-        self._session = session
+class EmbeddingRepository(Repository):
+    """Stores and reads vectors."""
 
     def put(self, model: str, vectors: Mapping[str, Sequence[float] | FloatMatrix]) -> int:
         """Store vectors by chunk id, over what was stored for the model before.
@@ -103,36 +96,6 @@ class EmbeddingRepository:
         joined_bytes = b"".join(row[1] for row in rows)
         matrix = np.frombuffer(joined_bytes, dtype=_STORED_TYPE).reshape(len(rows), -1)
         return [row[0] for row in rows], matrix.astype(np.float32, copy=False)
-
-    def missing(self, model: str, *, limit: int = 1_000) -> list[tuple[str, str]]:
-        """Return (chunk_id, content) of active memories that lack a vector of the model, oldest first."""
-        has_vector = and_(EMBEDDINGS.c.chunk_row_id == CHUNKS.c.row_id, EMBEDDINGS.c.model == model)
-        statement = (
-            select(CHUNKS.c.chunk_id, CHUNKS.c.content)
-            .select_from(CHUNKS.outerjoin(EMBEDDINGS, has_vector))
-            .where(
-                self._session.owns(CHUNKS),
-                CHUNKS.c.status == "active",
-                EMBEDDINGS.c.chunk_row_id.is_(None),
-                CHUNKS.c.is_indexed,
-            )
-            .order_by(CHUNKS.c.row_id)
-            .limit(limit)
-        )
-        return [(row[0], row[1]) for row in self._session.rows(statement)]
-
-    def count(self, model: str) -> int:
-        """Return how many active memories have a vector of the model."""
-        statement = (
-            select(func.count())
-            .select_from(CHUNKS.join(EMBEDDINGS, EMBEDDINGS.c.chunk_row_id == CHUNKS.c.row_id))
-            .where(
-                self._session.owns(CHUNKS),
-                CHUNKS.c.status == "active",
-                EMBEDDINGS.c.model == model,
-            )
-        )
-        return self._session.connection.execute(statement).scalar_one()
 
     def _chunks(self, chunk_ids: Sequence[str]) -> list[tuple[str, int, str]]:
         statement = select(CHUNKS.c.chunk_id, CHUNKS.c.row_id, CHUNKS.c.content_hash).where(

@@ -17,7 +17,7 @@ from novelgen.models.memory import CONTENT_TYPES
 from novelgen.text.language import CJK_RANGES, is_cjk
 from runtime.storage.cuts import filter_conditions
 from runtime.storage.records import LexicalHit, MemoryFilter
-from runtime.storage.session import StorageSession, parsed_integers
+from runtime.storage.session import Repository, StorageSession, parsed_integers
 from runtime.storage.tables import CHUNKS, PROJECTS
 
 LONGEST_CHINESE_TERM = 4
@@ -269,18 +269,12 @@ _KIND: ColumnElement[int] = case(
 )
 
 
-class LexicalRepository:
+class LexicalRepository(Repository):
     """Searches the lexical index.
 
     Rarity and average length are those of the memories before the position, so what the story tells later,
     or another project, changes no score. A term counts once per memory: memories are short.
-
-    Args:
-        session: The transaction to work in.
     """
-
-    def __init__(self, session: StorageSession) -> None:
-        self._session = session
 
     def search(
         self,

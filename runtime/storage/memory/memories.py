@@ -31,20 +31,16 @@ from runtime.storage.memory.rows import (
 )
 from runtime.storage.memory.writer import ChunkWriter, require_not_consolidated
 from runtime.storage.projects import CounterRepository
-from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryStatus, StoredMemory
-from runtime.storage.session import AnyRow, StorageSession, batches
+from runtime.storage.records import MemoryEdit, MemoryFilter, StoredMemory
+from runtime.storage.session import AnyRow, Repository, batches
 from runtime.storage.tables import CHUNKS
 
+MAX_RECENT = 50
+"""So many important memories are read as the newest ones."""
 
-class AuthorMemories:
-    """Changes memories on the author's behalf.
 
-    Args:
-        session: The transaction to work in.
-    """
-
-    def __init__(self, session: StorageSession) -> None:
-        self._session = session
+class AuthorMemories(Repository):
+    """Changes memories on the author's behalf."""
 
     def get(self, chunk_id: str) -> StoredMemory | None:
         """Return a memory whatever its status, or None when there is none of that id."""
@@ -229,20 +225,17 @@ class MemoryRepository(AuthorMemories):
         memory_filter: MemoryFilter | None = None,
         *,
         limit: int | None = None,
-        offset: int = 0,
     ) -> list[StoredMemory]:
         """Return memories in story order with what the author decided about them.
 
         Args:
             memory_filter: Which; None means all active ones.
             limit: At most so many; None means all.
-            offset: Leave out so many at the start.
         """
         statement = (
             STORED_SELECT.where(*filter_conditions(self._session.project_id, memory_filter or MemoryFilter()))
             .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
             .limit(limit)
-            .offset(offset)
         )
         return [stored_memory_of(row) for row in self._session.own(self._session.rows(statement))]
 
@@ -336,22 +329,20 @@ class MemoryRepository(AuthorMemories):
         *,
         as_of: StoryPosition = END_OF_STORY,
         min_importance: int = 7,
-        content_types: Sequence[ContentType] = ("memory", "note"),
-        limit: int = 50,
     ) -> list[StoryMemoryChunk]:
-        """Return important memories, the newest in the story first."""
+        """Return important memories and notes, the newest in the story first."""
         chapter, scene = CHUNKS.c.chapter_index, CHUNKS.c.scene_index
         statement = (
             self._visible(as_of)
             # + 0 keeps SQLite from reading all that is important by its index: the newest few are wanted.
-            .where(CHUNKS.c.importance + 0 >= min_importance, CHUNKS.c.content_type.in_(content_types))
+            .where(CHUNKS.c.importance + 0 >= min_importance, CHUNKS.c.content_type.in_(("memory", "note")))
             .order_by(
                 chapter.desc().nulls_last(),
                 scene.desc().nulls_last(),
                 CHUNKS.c.importance.desc(),
                 CHUNKS.c.row_id,
             )
-            .limit(limit)
+            .limit(MAX_RECENT)
         )
         return self._chunks(self._session.rows(statement), as_of)
 
@@ -380,11 +371,11 @@ class MemoryRepository(AuthorMemories):
             rows += self._session.rows(statement)
         return self._chunks(rows, as_of)
 
-    def index_ids(self, *, status: MemoryStatus = "active") -> set[str]:
-        """Return the ids of all memories of a status that the vector index must hold, no more, no less."""
+    def index_ids(self) -> set[str]:
+        """Return the ids of all active memories that the vector index must hold, no more, no less."""
         statement = select(CHUNKS.c.chunk_id).where(
             self._session.owns(CHUNKS),
-            CHUNKS.c.status == status,
+            CHUNKS.c.status == "active",
             CHUNKS.c.is_indexed,
         )
         return set(self._session.connection.scalars(statement))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, and_, bindparam, func, not_, or_, select
 
 from runtime.storage.records import OutboxEntry, OutboxOperation, OutboxState
-from runtime.storage.session import StorageSession
+from runtime.storage.session import Repository
 from runtime.storage.tables import CHUNK_TAGS, CHUNKS, EMBEDDINGS, OUTBOX, SCENES
 
 _BATCH = 1_000
@@ -23,15 +23,8 @@ _CLAIMED = and_(
 """The entry as it was claimed: its revision grows when the chunk changes again."""
 
 
-class OutboxRepository:
-    """Queues changes and marks them done or failed; every method may be repeated without harm.
-
-    Args:
-        session: The transaction to work in.
-    """
-
-    def __init__(self, session: StorageSession) -> None:
-        self._session = session
+class OutboxRepository(Repository):
+    """Queues changes and marks them done or failed; every method may be repeated without harm."""
 
     def queue(self, chunk_ids: Sequence[str], operation: OutboxOperation) -> None:
         """Ask for a change of chunks in the index; it replaces whatever was asked for them before."""
@@ -60,18 +53,7 @@ class OutboxRepository:
         if rows:
             self._session.run(statement, rows)
 
-    def queue_all(self) -> int:
-        """Ask for every active chunk anew, for a rebuild of the index.
-
-        Returns:
-            How many chunks were queued.
-        """
-        active = select(CHUNKS.c.chunk_id).where(self._session.owns(CHUNKS), CHUNKS.c.status == "active")
-        chunk_ids = list(self._session.connection.scalars(active))
-        self.queue(chunk_ids, "upsert")
-        return len(chunk_ids)
-
-    def claim(self, *, limit: int = _BATCH, max_attempts: int | None = None) -> list[OutboxEntry]:
+    def claim(self, *, limit: int = _BATCH) -> list[OutboxEntry]:
         """Return what is to be done, oldest first, failed entries included.
 
         Claiming takes nothing away: an entry stays until it is marked, so that a worker that dies loses
@@ -79,14 +61,10 @@ class OutboxRepository:
 
         Args:
             limit: At most so many.
-            max_attempts: Leave out what failed so often; None leaves nothing out.
         """
-        retry = OUTBOX.c.state == "failed"
-        if max_attempts is not None:
-            retry = and_(retry, OUTBOX.c.attempts < max_attempts)
         statement = (
             select(OUTBOX)
-            .where(self._session.owns(OUTBOX), or_(OUTBOX.c.state == "pending", retry))
+            .where(self._session.owns(OUTBOX), OUTBOX.c.state.in_(("pending", "failed")))
             .order_by(OUTBOX.c.state.desc(), OUTBOX.c.row_id)
             .limit(limit)
         )
@@ -121,14 +99,6 @@ class OutboxRepository:
             "failed": found.get("failed", 0),
         }
 
-    def entries(self, chunk_ids: Sequence[str]) -> list[OutboxEntry]:
-        """Return the entries of these chunks, in order of chunk id; a chunk without one is left out."""
-        wanted = self._session.among(OUTBOX.c.chunk_id, chunk_ids)
-        statement = select(OUTBOX).where(self._session.owns(OUTBOX), wanted)
-        rows = self._session.own(self._session.rows(statement))
-        found = [OutboxEntry.model_validate(row, from_attributes=True) for row in rows]
-        return sorted(found, key=lambda entry: entry.chunk_id)
-
 
 def _key(entry: OutboxEntry) -> dict[str, object]:
     return {
@@ -150,15 +120,8 @@ class EmbeddingChoice(NamedTuple):
     key_event_tag: str
 
 
-class EmbeddingChoiceRepository:
-    """Compares stored memories with a choice, and lets it hold for them.
-
-    Args:
-        session: The transaction to work in.
-    """
-
-    def __init__(self, session: StorageSession) -> None:
-        self._session = session
+class EmbeddingChoiceRepository(Repository):
+    """Compares stored memories with a choice, and lets it hold for them."""
 
     def otherwise(self, choice: EmbeddingChoice) -> list[str]:
         """Return the ids of memories that were stored under another choice, sorted; an author's are left alone."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from runtime.storage.migrations.scope import is_ours
+from runtime.storage.migrations.runner import is_ours
 from runtime.storage.tables import METADATA
 
 context.configure(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from alembic import command
 from alembic.config import Config
@@ -18,6 +19,9 @@ HEAD = "head"
 MIGRATIONS = Path(__file__).parent
 _POSTGRES_LOCK = 7_203_554_101
 """Key of the advisory lock under which one process at a time migrates a server's database."""
+
+_LEXICAL_TABLE = "memory_terms"
+"""The lexical index: on SQLite a virtual table with shadow tables that nobody may touch."""
 
 
 def migrate_to_head(
@@ -48,6 +52,11 @@ def migrate_to_head(
                 command.upgrade(_config(connection, scripts), target)
     finally:
         engine.dispose()
+
+
+def is_ours(name: str | None, kind: str, _parents: Any) -> bool:
+    """Tell whether Alembic compares something with the models: all but the lexical index and its shadow tables."""
+    return kind != "table" or not (name or "").startswith(_LEXICAL_TABLE)
 
 
 def _engine(url: URL, busy_timeout_s: float) -> Engine:

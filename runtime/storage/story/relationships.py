@@ -15,19 +15,12 @@ from novelgen.models.record import RecordedRelationshipChange
 from novelgen.models.state import Relationship
 from runtime.storage.cuts import before, order_in_force, scene_ids_at
 from runtime.storage.projects import CounterRepository
-from runtime.storage.session import AnyRow, StorageSession
+from runtime.storage.session import AnyRow, Repository
 from runtime.storage.tables import RELATIONSHIP_CHANGES, RELATIONSHIPS
 
 
-class RelationshipRepository:
-    """Appends and folds the changes of relationships.
-
-    Args:
-        session: The transaction to work in.
-    """
-
-    def __init__(self, session: StorageSession) -> None:
-        self._session = session
+class RelationshipRepository(Repository):
+    """Appends and folds the changes of relationships."""
 
     def append(self, change: RecordedRelationshipChange, *, at: StoryPosition) -> str:
         """Append what the author says of a pair at a position; it survives re-ingest of the scene there.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -15,7 +14,7 @@ from novelgen.models.record import SceneRecord
 from runtime.storage.cuts import before
 from runtime.storage.memory.writer import ChunkWriter
 from runtime.storage.records import ExtractionStatus, ScenePlace, SceneWrite, SceneWriteResult, StoredScene
-from runtime.storage.session import AnyRow, StorageSession
+from runtime.storage.session import AnyRow, Repository, StorageSession
 from runtime.storage.story.scene_writer import SceneWriter
 from runtime.storage.story.summaries import move_summaries
 from runtime.storage.tables import (
@@ -96,21 +95,6 @@ def chapter_move(places: Iterable[ScenePlace], source: int, target: int) -> Relo
         return chapter + 1 if target <= chapter < source else chapter
 
     return _chapters(listed, chapter_of)
-
-
-def renumbering(places: Iterable[ScenePlace]) -> Relocation:
-    """Number the scenes of each chapter without gaps, from 1, or from 0 in a story that has a scene 0."""
-    by_chapter: dict[int, list[int]] = defaultdict(list)
-    for chapter, scene in places:
-        by_chapter[chapter].append(scene)
-    first = 0 if any(0 in scenes for scenes in by_chapter.values()) else 1
-    return _relocation(
-        {
-            (chapter, scene): (chapter, first + rank)
-            for chapter, scenes in by_chapter.items()
-            for rank, scene in enumerate(sorted(scenes))
-        }
-    )
 
 
 def require_place(place: ScenePlace) -> ScenePlace:
@@ -256,15 +240,8 @@ def _renamed(source_id: str | None, places: Mapping[ScenePlace, ScenePlace]) -> 
     return f"{chapter}:{scene}:{match[3]}:{match[4]}"
 
 
-class SceneRepository:
-    """Writes, reads, moves and deletes scenes; each method is one step of the running transaction.
-
-    Args:
-        session: The transaction to work in.
-    """
-
-    def __init__(self, session: StorageSession) -> None:
-        self._session = session
+class SceneRepository(Repository):
+    """Writes, reads, moves and deletes scenes; each method is one step of the running transaction."""
 
     def replace_scene(self, write: SceneWrite) -> SceneWriteResult:
         """Store a scene and all that it brings, in place of what came from the scene at that position.
@@ -383,10 +360,6 @@ class SceneRepository:
         """
         require_place((target, 0))
         return self._relocate(chapter_move(self._places(), source, target))
-
-    def renumber(self) -> int:
-        """Number the scenes of each chapter without gaps and return how many moved."""
-        return self._relocate(renumbering(self._places()))
 
     def _places(self) -> list[ScenePlace]:
         return list(scene_places(self._session))

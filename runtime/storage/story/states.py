@@ -14,7 +14,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import EntityStateSnapshot, StateChange
 from runtime.storage.cuts import before, order_in_force, scene_ids_at, story_order
 from runtime.storage.records import EventOrigin
-from runtime.storage.session import AnyRow, StorageSession
+from runtime.storage.session import AnyRow, Repository
 from runtime.storage.tables import STATES
 
 
@@ -23,22 +23,14 @@ class _Dated(NamedTuple):
     created_at: datetime
 
 
-class StateRepository:
-    """Appends and folds state changes.
+class StateRepository(Repository):
+    """Appends and folds state changes."""
 
-    Args:
-        session: The transaction to work in.
-    """
-
-    def __init__(self, session: StorageSession) -> None:
-        self._session = session
-
-    def append(self, changes: Sequence[StateChange], *, origin: EventOrigin = "author") -> None:
+    def append(self, changes: Sequence[StateChange]) -> None:
         """Append changes that no scene brings: they survive the re-ingest of the scene at their position.
 
         Args:
             changes: In order; at one position later ones win, and the author's win over a record's.
-            origin: Who says so.
 
         Raises:
             UnknownProjectError: When no project of that id is stored.
@@ -47,20 +39,15 @@ class StateRepository:
         places = {(change.chapter_index, change.scene_index) for change in changes}
         scene_ids = scene_ids_at(self._session, places)
         rows = [
-            state_values(self._session.project_id, change, origin, self._session.now())
+            state_values(self._session.project_id, change, "author", self._session.now())
             | {"scene_id": scene_ids.get((change.chapter_index, change.scene_index))}
             for change in changes
         ]
         self._session.insert(STATES, rows)
 
-    def changes_of(
-        self,
-        entity_ids: Sequence[str] | None = None,
-        *,
-        as_of: StoryPosition = END_OF_STORY,
-    ) -> list[StateChange]:
-        """Return the changes before a position in the order in which they apply; None means all entities."""
-        return [dated.change for dated in self._dated(entity_ids, as_of)]
+    def changes_of(self, entity_ids: Sequence[str] | None = None) -> list[StateChange]:
+        """Return all changes in the order in which they apply; None means all entities."""
+        return [dated.change for dated in self._dated(entity_ids, END_OF_STORY)]
 
     def unverified(self, *, scene_id: str | None = None) -> list[StateChange]:
         """Return the changes that no quote of their scene proves, of one scene or of all, in story order."""
@@ -124,13 +111,6 @@ class StateRepository:
             is not None
         ]
         return sorted(snapshots, key=timeline_order)
-
-    def entities_with_state(self, *, as_of: StoryPosition = END_OF_STORY) -> list[str]:
-        """Return the ids of the entities that have a state before a position, in order of id."""
-        statement = (
-            select(STATES.c.entity_id).distinct().where(self._session.owns(STATES), before(as_of, STATES))
-        )
-        return sorted(self._session.connection.scalars(statement))
 
     def _dated(self, entity_ids: Sequence[str] | None, as_of: StoryPosition) -> list[_Dated]:
         statement = (

@@ -24,7 +24,7 @@ from novelgen.records.summaries import (
 )
 from runtime.storage.cuts import before, brought, story_order
 from runtime.storage.records import ScenePlace
-from runtime.storage.session import StorageSession
+from runtime.storage.session import Repository, StorageSession
 from runtime.storage.tables import CHUNKS, PROJECTS, SCENES, SUMMARIES
 
 SummaryLevel = Literal["chapter", "part"]
@@ -62,15 +62,8 @@ class StandingSummary(BaseModel):
         return self.standing == "current" or (self.standing == "outdated" and self.summary.origin == "author")
 
 
-class SummaryRepository:
-    """Writes and reads summaries.
-
-    Args:
-        session: The transaction to work in.
-    """
-
-    def __init__(self, session: StorageSession) -> None:
-        self._session = session
+class SummaryRepository(Repository):
+    """Writes and reads summaries."""
 
     def write(
         self,

@@ -18,19 +18,12 @@ from novelgen.models.record import RecordedLoop
 from novelgen.models.state import UNRESOLVED_STATUSES, LoopStatus, OpenLoop, most_due
 from runtime.storage.cuts import before, order_in_force, scene_ids_at
 from runtime.storage.projects import CounterRepository
-from runtime.storage.session import AnyRow, Integers, StorageSession
+from runtime.storage.session import AnyRow, Integers, Repository
 from runtime.storage.tables import LOOP_EVENTS, SCENES
 
 
-class LoopRepository:
-    """Appends and folds the events of open loops.
-
-    Args:
-        session: The transaction to work in.
-    """
-
-    def __init__(self, session: StorageSession) -> None:
-        self._session = session
+class LoopRepository(Repository):
+    """Appends and folds the events of open loops."""
 
     def next_id(self) -> str:
         """Return an id that no loop has yet."""

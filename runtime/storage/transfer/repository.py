@@ -17,7 +17,7 @@ from runtime.storage.memory.consolidations import ConsolidationRepository, Store
 from runtime.storage.memory.rows import chunk_values, text_hash
 from runtime.storage.memory.writer import ChunkWriter
 from runtime.storage.projects import CounterRepository, ProjectRepository
-from runtime.storage.session import StorageSession
+from runtime.storage.session import Repository
 from runtime.storage.story.scene_writer import free_label
 from runtime.storage.story.states import state_columns
 from runtime.storage.story.summaries import StoredSummary, SummaryRepository
@@ -58,15 +58,8 @@ _SCENE_COLUMNS = (
 )
 
 
-class ExchangeRepository:
-    """Reads contents whole, and adds contents without changing anything that is stored.
-
-    Args:
-        session: The transaction to work in.
-    """
-
-    def __init__(self, session: StorageSession) -> None:
-        self._session = session
+class ExchangeRepository(Repository):
+    """Reads contents whole, and adds contents without changing anything that is stored."""
 
     def contents(self) -> ProjectContents:
         """Return everything that a project holds; see `exchange_reading.read_contents`."""

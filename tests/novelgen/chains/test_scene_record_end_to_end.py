@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from langchain_openai import ChatOpenAI
 
@@ -11,30 +9,13 @@ from novelgen.chains.scene_record_chain import SceneRecordChain, SceneRecordSett
 from novelgen.extraction.conclusion import has_facts
 from tests.novelgen.extraction.keeper_scene import ENTITIES, TEXT, TEXT_ZH, request
 from tests.support.scripted_chat_model import ScriptedChatModel
-from tests.support.small_model_server import MISSING, is_installed, small_model_server
+from tests.support.small_model_server import DEADLINE_S, MISSING, is_installed
 
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.timeout(900),
     pytest.mark.skipif(not is_installed(), reason=f"needs a small model: {MISSING}"),
 ]
-
-DEADLINE_S = 240.0
-
-
-@pytest.fixture(scope="module")
-def chat_model() -> Iterator[ChatOpenAI]:
-    """Run SmolLM2-135M for the tests of this module."""
-    with small_model_server() as base_url:
-        yield ChatOpenAI(
-            model="smollm2",
-            base_url=base_url,
-            api_key="unused",
-            temperature=0,
-            max_tokens=600,
-            timeout=DEADLINE_S,
-            max_retries=0,
-        )
 
 
 @pytest.mark.parametrize(("text", "way"), [(TEXT, "json_schema"), (TEXT_ZH, "json_schema"), (TEXT, "prompt")])

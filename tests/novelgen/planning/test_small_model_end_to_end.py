@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from langchain_openai import ChatOpenAI
 
@@ -12,30 +10,13 @@ from novelgen.planning.retrieval_plan import MAX_QUERIES, merge_plans
 from novelgen.planning.scene_planning import plan_by_rules
 from tests.novelgen.planning.sample_scenes import FERRY, SALT_GATE, SampleScene
 from tests.support.scripted_chat_model import ScriptedChatModel
-from tests.support.small_model_server import MISSING, is_installed, small_model_server
+from tests.support.small_model_server import DEADLINE_S, MISSING, is_installed
 
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.timeout(600),
     pytest.mark.skipif(not is_installed(), reason=f"needs a small model: {MISSING}"),
 ]
-
-DEADLINE_S = 240.0
-
-
-@pytest.fixture(scope="module")
-def chat_model() -> Iterator[ChatOpenAI]:
-    """Run SmolLM2-135M for the tests of this module."""
-    with small_model_server() as base_url:
-        yield ChatOpenAI(
-            model="smollm2",
-            base_url=base_url,
-            api_key="unused",
-            temperature=0,
-            max_tokens=600,
-            timeout=DEADLINE_S,
-            max_retries=0,
-        )
 
 
 @pytest.mark.parametrize(

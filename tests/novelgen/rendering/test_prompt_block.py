@@ -91,17 +91,6 @@ def test_without_a_report_memories_are_shown_in_full() -> None:
     assert "I0: held by: C0" in text
 
 
-def test_what_is_over_is_marked() -> None:
-    """A memory that something replaced is called outdated, with a report and without, in the story's language."""
-    over = [MEMORIES[0].model_copy(update={"superseded_by": "M9"}), MEMORIES[1]]
-    for report in (context().report, None):
-        block = render_context(context(relevant_memories=over, report=report))
-        (marked,) = [line for line in block.splitlines() if line.endswith(" (outdated)")]
-        assert marked.startswith("- [1:1] Ada hid the")
-    chinese = render_context(context(relevant_memories=over), language="zh")
-    assert chinese.count("（已过时）") == 1
-
-
 def test_an_empty_context_renders_to_nothing() -> None:
     """Nothing known means no block at all."""
     empty = context(entity_states=[], relevant_memories=[], timeline_context=None, report=None)

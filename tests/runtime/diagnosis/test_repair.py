@@ -46,7 +46,7 @@ def test_a_sound_index_is_left_alone(stores: MemoryStores) -> None:
 def test_waiting_changes_are_brought_to_the_index(stores: MemoryStores) -> None:
     """The outbox alone is enough where nothing is lost."""
     with stores.database(PROJECT).write() as unit:
-        unit.outbox.queue_all()
+        unit.outbox.queue(sorted(unit.memories.index_ids()), "upsert")
     first, last = _repaired(stores)
     assert first[:2] == ("ok", "outbox")
     assert first[2].startswith("9 waiting memories brought to the index")

@@ -20,7 +20,6 @@ from runtime.files.project_files import (
     load_characters,
     load_entities,
     load_records,
-    load_scene_plan,
     load_settings_file,
     record_files,
 )
@@ -37,7 +36,6 @@ def test_missing_files_are_none_or_empty(tmp_path: Path) -> None:
     assert load_settings_file(file) is None
     assert load_characters(file) is None
     assert load_chapter_plan(file) is None
-    assert load_scene_plan(file) is None
     assert load_records(file) == []
     assert load_entities(file) == []
     assert chapter_files(tmp_path / "none") == {}

@@ -67,7 +67,7 @@ def test_a_changed_setting_is_applied_and_taken_back(
     assert verify_index(stores, story).is_sound
     with stores.database(story).read() as unit:
         model = stores.embedding_identity.model_name
-        assert unit.embeddings.count(model) == len(unit.memories.index_ids())
+        assert len(unit.embeddings.matrix(model, with_sources=True)[0]) == len(unit.memories.index_ids())
 
 
 def test_a_reindex_holds_what_was_chosen(changed: MemoryStores, story: str) -> None:

@@ -119,7 +119,7 @@ def test_a_kill_between_index_and_mark_is_harmless(
     ingest_scenes(stores, project, recorded_scenes())
     counting.texts.clear()
     with stores.database(project).write() as unit:
-        unit.outbox.queue_all()
+        unit.outbox.queue(sorted(unit.memories.index_ids()), "upsert")
     result = drain_outbox(stores, project)
     assert (result.indexed, result.embedded, counting.texts) == (9, 0, [])
     assert verify_index(stores, project).is_sound

@@ -95,9 +95,6 @@ RETRIEVERS: dict[str, Callable[[UnitOfWork, StoryPosition], list[str]]] = {
     "scenes": lambda unit, as_of: [
         each.chunk_id for each in unit.memories.of_scenes([(1, 1), (2, 1), (3, 1), (4, 1)], as_of=as_of)
     ],
-    "attachments": lambda unit, as_of: [
-        each.chunk_id for each in unit.attachments.memories_attached_to(["Ada"], as_of=as_of)
-    ],
     "list": lambda unit, as_of: [
         each.chunk.chunk_id for each in unit.memories.list_matching(MemoryFilter(as_of=as_of))
     ],

@@ -50,14 +50,7 @@ def test_models_have_their_own_vectors(told: DatabaseManager) -> None:
         unit.embeddings.put("m", {"M1": [7.0, 7.0]})
         assert unit.embeddings.matrix("n")[1].shape == (1, 3)
         assert unit.embeddings.matrix("m", ids=["M1"])[1].tolist() == [[7.0, 7.0]]
-        assert (unit.embeddings.count("m"), unit.embeddings.count("n")) == (2, 1)
-
-
-def test_missing_vectors_are_listed_oldest_first(told: DatabaseManager) -> None:
-    """With the text to embed, at most as many as asked."""
-    with told.project("demo").read() as unit:
-        assert unit.embeddings.missing("m") == [("M2", "Memory M2.")]
-        assert [one[0] for one in unit.embeddings.missing("n", limit=2)] == ["M1", "M2"]
+        assert [len(unit.embeddings.matrix(model)[0]) for model in ("m", "n")] == [2, 1]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from novelgen.models.position import END_OF_STORY
 from runtime.storage.database import DatabaseManager
 from runtime.storage.records import MemoryEdit, MemoryFilter
 from runtime.storage.tables import CHUNKS
+from runtime.storage.unit import UnitOfWork
 from tests.runtime.storage.stories import at, memory, scene, store
 
 
@@ -187,7 +188,12 @@ def test_an_edit_makes_a_memory_the_authors(told: DatabaseManager) -> None:
         assert (retagged.chunk.short, retagged.chunk.importance) == ("blood magic", 10)
         assert unit.memories.filtered_ids(MemoryFilter(entities=["I7"])) == ["A1"]
         assert unit.memories.filtered_ids(MemoryFilter(tags=["magic"])) == ["note-N0"]
-        assert unit.embeddings.count("m") == 1
+        assert len(unit.embeddings.matrix("m")[0]) == 1
+
+
+def queued(unit: UnitOfWork) -> dict[str, str]:
+    """Return what the index is to do with each memory."""
+    return {entry.chunk_id: entry.operation for entry in unit.outbox.claim()}
 
 
 def test_pins_and_bans_are_seen_and_lifted(told: DatabaseManager) -> None:
@@ -202,9 +208,9 @@ def test_pins_and_bans_are_seen_and_lifted(told: DatabaseManager) -> None:
         assert unit.memories.by_ids(["A1", "A2"]) == []
         hidden = unit.memories.list_matching(MemoryFilter(statuses=["banned", "deleted"]))
         assert [(one.chunk.chunk_id, one.status) for one in hidden] == [("A1", "banned"), ("A2", "deleted")]
-        assert [one.operation for one in unit.outbox.entries(["A1", "A2"])] == ["delete", "delete"]
+        assert {"A1": "delete", "A2": "delete"}.items() <= queued(unit).items()
         unit.memories.unban("A2")
-        assert unit.outbox.entries(["A2"])[0].operation == "upsert"
+        assert queued(unit)["A2"] == "upsert"
         assert len(unit.memories.by_ids(["A2"])) == 1
 
 

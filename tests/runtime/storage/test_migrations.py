@@ -13,8 +13,7 @@ from sqlalchemy import create_engine, inspect, text
 from novelgen.errors import DatabaseError, SchemaVersionError
 from runtime.storage.connection import database_url as url_of
 from runtime.storage.database import DatabaseManager
-from runtime.storage.migrations.runner import migrate_to_head
-from runtime.storage.migrations.scope import is_ours
+from runtime.storage.migrations.runner import is_ours, migrate_to_head
 from runtime.storage.tables import METADATA, TOUCHED_BY_HAND
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runtime.storage.database import DatabaseManager
-from tests.runtime.storage.stories import at, memory, scene, store
+from tests.runtime.storage.stories import memory, scene, store
 
 
 def test_changes_of_one_chunk_are_one_entry(database: DatabaseManager) -> None:
@@ -40,7 +40,7 @@ def test_a_change_after_the_claim_stays_pending(database: DatabaseManager) -> No
 
 
 def test_failed_entries_come_again_after_the_pending_ones(database: DatabaseManager) -> None:
-    """With the reason and the number of attempts, up to a limit where one is given."""
+    """With the reason and the number of attempts."""
     store(database, scene(1, 1, memory("M1")))
     with database.project("demo").write() as unit:
         for _ in range(2):
@@ -51,19 +51,4 @@ def test_failed_entries_come_again_after_the_pending_ones(database: DatabaseMana
         assert [(one.chunk_id, one.attempts) for one in entries] == [("M2", 0), ("M1", 2)]
         assert (entries[1].last_error or "")[:9] == "disk full"
         assert len(entries[1].last_error or "") == 500
-        assert [one.chunk_id for one in unit.outbox.claim(max_attempts=2)] == ["M2"]
         assert [one.chunk_id for one in unit.outbox.claim(limit=1)] == ["M2"]
-
-
-def test_a_rebuild_queues_every_active_memory(database: DatabaseManager) -> None:
-    """Banned ones are not for the index; other projects have their own outbox."""
-    store(database, scene(1, 1, memory("M1"), memory("M2"), memory("M3")))
-    with database.project("demo").write() as unit:
-        unit.outbox.mark_done(unit.outbox.claim())
-        unit.memories.ban("M3")
-        unit.memories.add_note("canon", at=at(1))
-        assert unit.outbox.queue_all() == 3
-        queued = {one.chunk_id: one.operation for one in unit.outbox.claim()}
-        assert queued == {"M1": "upsert", "M2": "upsert", "M3": "delete", "note-N0": "upsert"}
-    with database.project("demo2").read() as unit:
-        assert unit.outbox.counts() == {"pending": 0, "done": 0, "failed": 0}

@@ -12,7 +12,6 @@ from runtime.storage.story.scenes import (
     ScenePlace,
     chapter_gap,
     chapter_move,
-    renumbering,
     scene_gap,
     scene_move,
 )
@@ -36,7 +35,6 @@ def test_no_operation_puts_two_scenes_on_one_place(
         chapter_gap(places, target[0]),
         scene_move(places, source, target),
         chapter_move(places, source[0], target[0]),
-        renumbering(places),
     ):
         new = _after(places, relocation)
         assert len(set(new.values())) == len(places)
@@ -63,16 +61,6 @@ def test_a_moved_scene_stands_at_its_target(
 
     assert new[source] == target
     assert others == sorted(others)
-
-
-@given(places=PLACES)
-def test_renumbering_leaves_no_gaps(places: set[ScenePlace]) -> None:
-    """Each chapter counts from the story's first number without holes."""
-    new = sorted(_after(places, renumbering(places)).values())
-    first = 0 if any(scene == 0 for _, scene in places) else 1
-    for chapter in {chapter for chapter, _ in new}:
-        numbers = [scene for one, scene in new if one == chapter]
-        assert numbers == list(range(first, first + len(numbers)))
 
 
 def test_a_chapter_moves_with_what_has_no_scene() -> None:

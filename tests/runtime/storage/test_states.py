@@ -75,7 +75,6 @@ def test_the_authors_word_outranks_the_record_at_the_same_position(told: Databas
         assert unit.states.snapshots(["C0"], as_of=at(3))[0].state_data["mood"] == "numb"
         (start,) = unit.states.snapshots(["C0"], as_of=at(1, 1))
         assert (start.state_data, start.chapter_index) == ({"height": "tall"}, None)
-        assert unit.states.entities_with_state(as_of=at(2, 1)) == ["C0"]
 
 
 def test_states_of_an_unknown_project_are_refused(database: DatabaseManager) -> None:

@@ -1,0 +1,624 @@
+"""One story for Python programs: the services as methods of an object, each that blocks with an async twin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import Runnable, RunnableLambda
+from langchain_core.tools import BaseTool
+from pydantic import BaseModel, ValidationError
+
+from novelgen.chains.story_memory_retriever import StoryMemoryRetriever
+from novelgen.errors import UserInputError
+from novelgen.models.chunk_context import ChunkContext
+from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
+from novelgen.models.entity import Entity, EntityType
+from novelgen.models.given import given_record
+from novelgen.models.memory import ContentType, StoryMemoryChunk
+from novelgen.models.position import StoryPosition
+from novelgen.models.record import SceneRecord
+from novelgen.models.state import EntityStateSnapshot, LoopStatus, OpenLoop, Relationship
+from novelgen.nearest import did_you_mean
+from runtime.async_twins import async_twin
+from runtime.chunk_context import DEFAULT_LIMIT as DEFAULT_CHUNK_LIMIT
+from runtime.chunk_context import build_chunk_context
+from runtime.files.file_reading import described
+from runtime.files.project_files import chapter_files, in_first_shape
+from runtime.files.scene_plans import own_scene_plan
+from runtime.langchain_tools import build_memory_tools
+from runtime.services import conflicts as conflict_services
+from runtime.services import entities as entity_services
+from runtime.services import memories as memory_services
+from runtime.services import relationships as relationship_services
+from runtime.services import threads as thread_services
+from runtime.services import transfer as transfer_services
+from runtime.services.conflicts import ListedConflict
+from runtime.services.contexts import ContextBuilder, ContextOptions
+from runtime.services.diagnosis import Diagnosis, diagnose
+from runtime.services.extraction import ExtractionReport, extract_project
+from runtime.services.indexing import ReindexResult, await_index, reindex_project
+from runtime.services.ingest import IngestReport, ingest_finished_scene, ingest_project
+from runtime.services.memories import DEFAULT_LIMIT, AddedNote, MemoryListing, MemoryStatus
+from runtime.services.transfer import ProjectExport
+from runtime.stores import MemoryStores
+from runtime.story_memory import DEFAULT_CONTEXT_WINDOW, DEFAULT_TOP_K, StoryMemoryTools
+from runtime.story_tools.toolset import build_story_tools
+
+Place = StoryPosition | tuple[int, int] | int | None
+"""A point of the story: `(5, 4)` on entering scene 4 of chapter 5, `5` on entering chapter 5, None after the end."""
+
+_PLAN_KEYS = ("chapter_index", "scene_index", "scene_plan", "chapter_plan")
+
+Progress = Callable[[int, int], Any]
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class Story:
+    """The memory of one story; safe to share between threads. `Memory.story` gives it.
+
+    Positions are `StoryPosition`s, `(chapter, scene)` pairs or chapter numbers; what is read at a position lies
+    strictly before it. Entities are named by id, name or alias.
+
+    Args:
+        stores: Open stores; they are not closed here.
+        project_id: The project.
+        chat_model: Chat model in place of the setting's.
+    """
+
+    def __init__(
+        self, stores: MemoryStores, project_id: str, *, chat_model: BaseChatModel | None = None
+    ) -> None:
+        self._stores = stores
+        self._chat_model = chat_model
+        self._tools = StoryMemoryTools(stores)
+        self._is_awake = False
+        self.project_id = project_id
+
+    def __repr__(self) -> str:
+        return f"Story({self.project_id!r})"
+
+    # --- Filling the memory ---
+
+    def ingest(
+        self,
+        files: str | Path | Sequence[str | Path] = (),
+        *,
+        text: str | None = None,
+        record: SceneRecord | Mapping[str, Any] | None = None,
+        chapter_index: int | None = None,
+        scene_index: int | None = None,
+        title: str = "",
+        records: bool | None = None,
+        progress: Progress | None = None,
+    ) -> IngestReport:
+        """Take finished scenes in: a text, files, or what the project's folder holds.
+
+        What is stored already and has not changed is left alone; a changed scene takes the place of what came from
+        it before, and of nothing else.
+
+        Args:
+            files: Chapter files or folders of them, in place of those in the project's `chapters` folder.
+            text: One scene's text, at `chapter_index` and `scene_index`.
+            record: What that scene established; without `text`, of the scene that is stored there.
+            chapter_index: Chapter of the text; with files, only this chapter.
+            scene_index: Scene of the text within its chapter.
+            title: Title of that scene.
+            records: Of files: True wants their records, False leaves them, None takes those that are there.
+            progress: Called after each scene with the scenes done and the scenes in all.
+
+        Returns:
+            What became of each scene. Parts that are wrong stand in `failures` and do not stop the others.
+
+        Raises:
+            UserInputError: When a text comes without its place, or the record is none.
+            DatabaseError: When the database fails.
+        """
+        if text is None and record is None:
+            return ingest_project(
+                self._stores,
+                self.project_id,
+                files=_chapter_files(files),
+                records=records,
+                chapter_index=chapter_index,
+                progress=progress,
+            )
+        if files:
+            raise UserInputError(
+                "ingest takes either files, or one scene's text and record; leave one of them out"
+            )
+        if chapter_index is None or scene_index is None:
+            raise UserInputError(
+                "a scene's text or record needs its place; pass chapter_index and scene_index"
+            )
+        return ingest_finished_scene(
+            self._stores,
+            self.project_id,
+            position=StoryPosition(chapter_index, scene_index),
+            text=text,
+            record=None if record is None else _record(record, chapter_index, scene_index),
+            title=title,
+        )
+
+    def extract(
+        self,
+        *,
+        scenes: Sequence[StoryPosition | tuple[int, int]] = (),
+        chapter_index: int | None = None,
+        retry_failed: bool = False,
+        again: bool = False,
+        model: BaseChatModel | str | None = None,
+        progress: Progress | None = None,
+    ) -> ExtractionReport:
+        """Let a chat model read the scenes that have no record and store what they establish.
+
+        Args:
+            scenes: Only these.
+            chapter_index: Only this chapter; None means all.
+            retry_failed: Also scenes whose extraction failed before.
+            again: Also scenes that a model read before.
+            model: Chat model or its name; None takes that of `novelgen.open`, else that of the settings.
+            progress: Called after each scene with the scenes done and the scenes in all.
+
+        Returns:
+            What became of each scene; a failed one keeps its text.
+
+        Raises:
+            ConfigurationError: When there is no model, or it cannot be built.
+            UnknownSceneError: When a scene that is named is not stored.
+            DatabaseError: When the database fails.
+        """
+        return extract_project(
+            self._stores,
+            self.project_id,
+            scenes=[_required_position(each) for each in scenes],
+            chapter_index=chapter_index,
+            retry_failed=retry_failed,
+            again=again,
+            model=model or self._chat_model,
+            progress=progress,
+        )
+
+    def note(self, text: str, *, entities: Sequence[str] = (), start: Place = None) -> AddedNote:
+        """Store a fact of the author.
+
+        Args:
+            text: What holds in the story.
+            entities: Whom it is about.
+            start: It is read from this position on; None means everywhere.
+
+        Raises:
+            UserInputError: When the text is empty.
+            UnknownEntityError: When it is about somebody unknown.
+        """
+        return memory_services.add_note(
+            self._stores, self.project_id, text=text, entities=list(entities), start=_position(start)
+        )
+
+    # --- Writing the next scene ---
+
+    def context(
+        self,
+        chapter_index: int,
+        scene_index: int,
+        scene_plan: Any = None,
+        *,
+        chapter_plan: Any = None,
+        characters: Any = None,
+        settings: Any = None,
+        hints: Sequence[str] = (),
+        write_file: bool = False,
+    ) -> SceneMemoryContext:
+        """Build the memory context of a planned scene: what it must not contradict and should pick up.
+
+        Args:
+            chapter_index: Chapter of the planned scene.
+            scene_index: The scene within its chapter.
+            scene_plan: A mapping, a ScenePlan, or a Pydantic model or dataclass of your own with its fields: location,
+                characters, purpose, key_actions, … None takes the scene of the chapter plan, else the project's own.
+            chapter_plan: The plan of the whole chapter, in the same forms, also as novel-gen writes it.
+            characters: The characters, as a CharactersConfig or alike; None takes those of the project.
+            settings: What the story says of itself; None takes the project's settings.json.
+            hints: Free remarks that the search should heed.
+            write_file: Keep the context as `scene_<chapter>_<scene>_memory.json` in the project's folder, too.
+
+        Returns:
+            The context; `as_prompt()` renders it. What fails inside stands in its `report.issues`.
+
+        Raises:
+            UserInputError: When the plan is none, or a field is misspelt; names the right one.
+        """
+        asked = {
+            "chapter_index": chapter_index,
+            "scene_index": scene_index,
+            "scene_plan": scene_plan,
+            "chapter_plan": chapter_plan,
+            "characters": characters,
+            "settings": settings,
+            "hints": list(hints),
+        }
+        return self._built([asked], write_files=write_file)[0]
+
+    def contexts(
+        self, plans: Iterable[Mapping[str, Any]], *, write_file: bool = False
+    ) -> list[SceneMemoryContext]:
+        """Build the contexts of several planned scenes, in their order.
+
+        Args:
+            plans: Mappings of the arguments of `context`: chapter_index, scene_index, scene_plan, ….
+            write_file: As for `context`.
+
+        Raises:
+            UserInputError: As `context`.
+        """
+        return self._built(plans, write_files=write_file)
+
+    def chunk_context(
+        self,
+        text: str,
+        *,
+        chapter_index: int | None = None,
+        limit: int = DEFAULT_CHUNK_LIMIT,
+        language: str | None = None,
+    ) -> ChunkContext:
+        """Build the glossary and memories that a translator or editor of a piece of text must know.
+
+        Args:
+            text: The piece of text, a paragraph to a few pages.
+            chapter_index: The chapter in which it stands; None means the whole book.
+            limit: At most so many memories.
+            language: Language of the headings; None takes the story's.
+        """
+        self._awaken()
+        return build_chunk_context(
+            self.project_id, text, chapter_index, limit, stores=self._stores, language=language
+        )
+
+    # --- Looking things up ---
+
+    def search(
+        self,
+        query: str,
+        *,
+        entities: Sequence[str] | None = None,
+        content_type: ContentType | None = None,
+        tags: Sequence[str] | None = None,
+        top_k: int = DEFAULT_TOP_K,
+        as_of: Place = None,
+    ) -> list[StoryMemoryChunk]:
+        """Search what the story has established, by meaning and by words; best first.
+
+        Args:
+            query: What to look for, in the story's language.
+            entities: Only memories of one of these.
+            content_type: Only this kind: scene, dialogue, description, summary, memory or note.
+            tags: Only memories with one of these tags.
+            top_k: At most so many.
+            as_of: Only what lies strictly before this position.
+
+        Raises:
+            UserInputError: When the query is empty.
+            StoreError: When nothing of the search could answer.
+        """
+        self._awaken()
+        return self._tools.search_story_memory(
+            self.project_id,
+            query,
+            entities=entities,
+            content_type=content_type,
+            tags=tags,
+            top_k=top_k,
+            as_of=_position(as_of),
+        )
+
+    def state(
+        self, entity: str, *, chapter_index: int | None = None, scene_index: int | None = None
+    ) -> EntityStateSnapshot | None:
+        """Return how an entity stands at a point of the story: where it is, what it holds, wants and knows.
+
+        Args:
+            entity: Id, name or alias.
+            chapter_index: Chapter at whose beginning to look; None means after the last stored scene.
+            scene_index: Scene on entering which to look.
+
+        Returns:
+            The state, or None when nothing is known of the entity by then.
+        """
+        return self._tools.get_entity_state(
+            self.project_id, entity, chapter_index=chapter_index, scene_index=scene_index
+        )
+
+    def timeline(
+        self, chapter_index: int, *, context_window: int = DEFAULT_CONTEXT_WINDOW, as_of: Place = None
+    ) -> list[EntityStateSnapshot]:
+        """Return how entities stood at the end of the chapters around one chapter, in story order.
+
+        Args:
+            chapter_index: The chapter in the middle.
+            context_window: Chapters before and after it.
+            as_of: Only what lies strictly before this position.
+        """
+        return self._tools.get_recent_timeline(
+            self.project_id, chapter_index, context_window=context_window, as_of=_position(as_of)
+        )
+
+    def entities(self, entity_type: EntityType | None = None, *, as_of: Place = None) -> list[Entity]:
+        """Return the characters, places, things, factions and terms of the story, in order of id.
+
+        Args:
+            entity_type: Only these: character, location, item, faction or term.
+            as_of: As far as the story has shown them before this position.
+        """
+        return entity_services.list_entities(
+            self._stores, self.project_id, entity_type=entity_type, as_of=_position(as_of)
+        )
+
+    def threads(self, statuses: Sequence[LoopStatus] = (), *, as_of: Place = None) -> list[OpenLoop]:
+        """Return the questions, promises and threats that the story leaves open, in the order of their planting.
+
+        Args:
+            statuses: Only those of these statuses (open, advanced, resolved, abandoned); empty means those that wait.
+            as_of: As they stand at this position.
+        """
+        return thread_services.list_threads(
+            self._stores, self.project_id, statuses=list(statuses), as_of=_position(as_of)
+        )
+
+    def relationships(
+        self, character: str | None = None, *, status: str | None = None, as_of: Place = None
+    ) -> list[Relationship]:
+        """Return how pairs of characters stand.
+
+        Args:
+            character: Only pairs of this character.
+            status: Only pairs of this status, such as strained.
+            as_of: As they stand at this position.
+        """
+        return relationship_services.list_relationships(
+            self._stores, self.project_id, character=character, status=status, as_of=_position(as_of)
+        )
+
+    def memories(
+        self,
+        *,
+        entities: Sequence[str] = (),
+        content_types: Sequence[ContentType] = (),
+        status: MemoryStatus = "active",
+        limit: int | None = DEFAULT_LIMIT,
+        as_of: Place = None,
+    ) -> MemoryListing:
+        """Return stored memories in story order, and how many there are in all.
+
+        Args:
+            entities: Only memories of one of these.
+            content_types: Only memories of these kinds.
+            status: What was decided about them: active, pinned, banned, ….
+            limit: At most so many; None means all.
+            as_of: Only what lies strictly before this position.
+        """
+        return memory_services.list_memories(
+            self._stores,
+            self.project_id,
+            entities=list(entities),
+            content_types=list(content_types),
+            status=status,
+            limit=limit,
+            as_of=_position(as_of),
+        )
+
+    def conflicts(self, *, with_waived: bool = False) -> list[ListedConflict]:
+        """Return where the story contradicts itself.
+
+        Args:
+            with_waived: Whether to list what the author means to be so, too.
+        """
+        return conflict_services.list_conflicts(self._stores, self.project_id, with_waived=with_waived)
+
+    # --- Care ---
+
+    def export(self, folder: str | Path) -> ProjectExport:
+        """Write everything that the story's memory holds to `memory/` in a folder; an import reads it back.
+
+        Raises:
+            UserInputError: When there is something already.
+        """
+        return transfer_services.export_project(self._stores, self.project_id, folder=Path(folder))
+
+    def check_health(self, *, repair: bool = False) -> Diagnosis:
+        """Look at everything that can keep the memory from working, as `novelgen doctor` does.
+
+        Args:
+            repair: Whether to bring the vector index to what the database says first.
+        """
+        return diagnose(self._stores, self.project_id, repair=repair)
+
+    def reindex(self, *, progress: Progress | None = None) -> ReindexResult:
+        """Build the vector index anew, as is needed when the embedding model changes; the database stays as it is.
+
+        Args:
+            progress: Called with the memories done and the memories in all.
+
+        Raises:
+            StoreError: When the database, the embedding model or the index fails; the old index stays.
+        """
+        return reindex_project(self._stores, self.project_id, progress=progress)
+
+    # --- LangChain ---
+
+    def retriever(
+        self,
+        *,
+        k: int = DEFAULT_TOP_K,
+        as_of: Place = None,
+        entities: Sequence[str] = (),
+        content_type: ContentType | None = None,
+        tags: Sequence[str] = (),
+    ) -> BaseRetriever:
+        """Return the story's memory as a LangChain retriever.
+
+        Args:
+            k: At most so many documents.
+            as_of: Only what lies strictly before this position.
+            entities: Only memories of one of these.
+            content_type: Only this kind of memory.
+            tags: Only memories with one of these tags.
+        """
+        self._awaken()
+        return StoryMemoryRetriever(
+            memory=self._tools,
+            project_id=self.project_id,
+            as_of=_position(as_of),
+            k=k,
+            entities=list(entities),
+            content_type=content_type,
+            memory_tags=list(tags),
+        )
+
+    def tools(self, *, as_of: Place = None) -> list[BaseTool]:
+        """Return LangChain tools for an agent, which reach this story alone.
+
+        They search, look up states and the timeline, find characters and places, make new ones, and tell of
+        relationships and threads. What goes wrong in a call is answered as data.
+
+        Args:
+            as_of: Position that is being planned: only what lies strictly before it is read, and what a tool states
+                holds after the last scene before it.
+        """
+        position = _position(as_of)
+        looking_up = build_memory_tools(self._stores, project_id=self.project_id, as_of=position)
+        return [*looking_up, *build_story_tools(self._stores, self.project_id, position)]
+
+    def as_step(self, *, as_prompt: bool = False, write_file: bool = False) -> Runnable[Any, Any]:
+        """Return a step for LangChain chains that builds contexts.
+
+        It takes a mapping of the arguments of `context` (chapter_index, scene_index, scene_plan, …; other keys are
+        ignored), or a MemoryContextRequest.
+
+        Args:
+            as_prompt: Give the text for a prompt in place of the SceneMemoryContext.
+            write_file: As for `context`.
+        """
+
+        def build(asked: Any) -> Any:
+            [context] = self._built([asked], write_files=write_file)
+            return context.as_prompt() if as_prompt else context
+
+        return RunnableLambda(build).with_config(run_name="story_memory")
+
+    aingest = async_twin(ingest)
+    aextract = async_twin(extract)
+    anote = async_twin(note)
+    acontext = async_twin(context)
+    acontexts = async_twin(contexts)
+    achunk_context = async_twin(chunk_context)
+    asearch = async_twin(search)
+    astate = async_twin(state)
+    atimeline = async_twin(timeline)
+    aentities = async_twin(entities)
+    athreads = async_twin(threads)
+    arelationships = async_twin(relationships)
+    amemories = async_twin(memories)
+    aconflicts = async_twin(conflicts)
+    aexport = async_twin(export)
+    acheck_health = async_twin(check_health)
+    areindex = async_twin(reindex)
+
+    def _built(self, asked: Iterable[Any], *, write_files: bool) -> list[SceneMemoryContext]:
+        requests = [self._request(each) for each in asked]
+        options = ContextOptions(model=self._chat_model)
+        builder = ContextBuilder(self._stores, self.project_id, options, write_files=write_files)
+        self._awaken()
+        return [builder.build_request(each) for each in requests]
+
+    def _request(self, asked: Any) -> MemoryContextRequest:
+        """Read what a caller asks a context for, with the project's own plans where it has none."""
+        given = {name: value for name, value in dict(asked).items() if name in _fields_said(asked)}
+        _require_plan_keys(given)
+        if given.setdefault("project_id", self.project_id) != self.project_id:
+            raise UserInputError(
+                f"a context of project {given['project_id']!r} was asked of {self!r}; ask memory.story for it"
+            )
+        place = StoryPosition(given.get("chapter_index"), given.get("scene_index"))
+        if place.chapter_index is None or place.scene_index is None:
+            raise UserInputError("a context needs its place; pass chapter_index and scene_index")
+        given["chapter_plan"] = in_first_shape(given.get("chapter_plan"))
+        own_plan, own_chapter_plan = own_scene_plan(
+            self._stores.paths(self.project_id),
+            chapter_index=place.chapter_index,
+            scene_index=place.scene_index,
+        )
+        if given["chapter_plan"] is None:
+            given["chapter_plan"] = own_chapter_plan
+        if given.get("scene_plan") is None:
+            in_chapter = _read(MemoryContextRequest, {**given, "scene_plan": {}}).chapter_plan
+            given["scene_plan"] = (in_chapter and in_chapter.scene(place.scene_index)) or own_plan
+        if given["scene_plan"] is None:
+            raise UserInputError(
+                f"there is no plan of scene {str(place)!r}; pass scene_plan, such as "
+                '{"location": "…", "characters": ["…"], "purpose": "…"}'
+            )
+        return _read(MemoryContextRequest, given)
+
+    def _awaken(self) -> None:
+        """Let the vector index start before the first search, whose deadline its start would use up."""
+        if not self._is_awake:
+            await_index(self._stores, self.project_id)
+            self._is_awake = True
+
+
+def _position(place: Place) -> StoryPosition | None:
+    return None if place is None else _required_position(place)
+
+
+def _required_position(place: StoryPosition | tuple[int, int] | int) -> StoryPosition:
+    if isinstance(place, StoryPosition):
+        return place
+    return StoryPosition(*place) if isinstance(place, tuple) else StoryPosition(place)
+
+
+def _require_plan_keys(given: Mapping[str, Any]) -> None:
+    """Refuse a key that is nearly one of place or plan where that is missing; other keys are a chain's own."""
+    missing = [key for key in _PLAN_KEYS if key not in given]
+    for key in map(str, given):
+        if key not in MemoryContextRequest.model_fields and (
+            meant := did_you_mean(key, missing, likeness=0.85)
+        ):
+            raise UserInputError(f"a context takes no key {key!r}{meant}")
+
+
+def _fields_said(asked: Any) -> Iterable[str]:
+    return asked.model_fields_set if isinstance(asked, BaseModel) else dict(asked)
+
+
+def _chapter_files(files: str | Path | Sequence[str | Path]) -> list[Path]:
+    """Return chapter files, those of a folder in its place."""
+    paths = [Path(files)] if isinstance(files, str | Path) else [Path(each) for each in files]
+    found: list[Path] = []
+    for path in paths:
+        in_folder = list(chapter_files(path).values()) if path.is_dir() else [path]
+        if not in_folder:
+            raise UserInputError(
+                f"there are no chapters in {str(path)!r}; name them chapter_001.json, .txt or .md"
+            )
+        found += in_folder
+    return found
+
+
+def _record(record: Any, chapter_index: int, scene_index: int) -> SceneRecord:
+    try:
+        fields = given_record(record, chapter_index=chapter_index, scene_index=scene_index)
+    except ValueError as error:
+        raise UserInputError(str(error)) from error
+    return _read(SceneRecord, fields)
+
+
+def _read(model: type[Model], given: Any) -> Model:
+    """Read what a caller holds; what is wrong in it is told as any other wrong argument."""
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        reason = error.errors()[0].get("ctx", {}).get("error")
+        raise UserInputError(str(reason) if reason is not None else described(error)) from error

@@ -1,0 +1,25 @@
+"""A small language model for the rooms that ask one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from langchain_openai import ChatOpenAI
+
+from tests.support.small_model_server import DEADLINE_S, small_model_server
+
+
+@pytest.fixture(scope="module")
+def chat_model() -> Iterator[ChatOpenAI]:
+    """Run SmolLM2-135M for the tests of this module."""
+    with small_model_server() as base_url:
+        yield ChatOpenAI(
+            model="smollm2",
+            base_url=base_url,
+            api_key="unused",
+            temperature=0,
+            max_tokens=600,
+            timeout=DEADLINE_S,
+            max_retries=0,
+        )
