@@ -48,6 +48,9 @@ def refuse_slips(entity: Entity, said: Iterable[str], *, told: Set[str]) -> None
     known = {*STATE_MODELS[entity.entity_type].model_fields, *labels_for("zh").attributes, *told}
     known -= {"extra", PRESENCE_ATTRIBUTE}
     for name in said:
+        field, _, part = name.partition(".")
+        if part and field in fields:
+            raise UserInputError(f'{name!r} is a part of a field; write {field}={{"{part}": …}}')
         near = [] if name in known else get_close_matches(name, [*fields, *known], n=1, cutoff=MIN_LIKENESS)
         if near:
             raise UserInputError(

@@ -36,6 +36,16 @@ def test_a_state_that_is_no_object_says_how_to_write_it(
         edit_entity(stores, project, name="C0", changes={"current_state": given})
 
 
+def test_a_part_of_a_field_is_no_fact_of_its_own(stores: MemoryStores, project: str) -> None:
+    """What a dot leads to is written as an object; nothing is stored under the name with the dot."""
+    before = _facts(stores, project)
+    with pytest.raises(
+        UserInputError, match=r"'current_state\.mood' is .*; write current_state=\{\"mood\": …\}"
+    ):
+        edit_entity(stores, project, name="C0", changes={"current_state.mood": "calm"})
+    assert _facts(stores, project) == before
+
+
 def test_an_edit_changes_card_profile_and_state(stores: MemoryStores, project: str) -> None:
     """Card fields change the card, profile fields are merged, attributes hold from the last scene on."""
     changes = {
