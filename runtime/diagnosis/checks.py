@@ -240,7 +240,7 @@ def project_counts(stores: MemoryStores, project_id: str) -> dict[str, int]:
             "memories unverified": unit.memories.count(MemoryFilter(unverified_only=True)),
             "state changes unverified": len(unit.states.unverified()),
             "memories banned": unit.memories.count(MemoryFilter(statuses=["banned"])),
-            "open loops": len(unit.loops.list_as_of()),
+            "open loops": len(unit.threads.list_as_of()),
             "waiting for the index": outbox["pending"] + outbox["failed"],
         }
 

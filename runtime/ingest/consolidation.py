@@ -183,7 +183,7 @@ def _chosen(stores: MemoryStores, project_id: str, limit: int) -> _Chosen:
         if not any(count > limit for count in entity_counts(live).values()):
             return _Chosen(live)
         vectors = _vectors(unit, model_name) if model_name is not None else {}
-        loops = unit.loops.list_as_of()
+        loops = unit.threads.list_as_of()
         scenes = [(each.chapter_index, each.scene_index) for each in unit.scenes.list_as_of()]
         names = _names(unit)
     groups = choose_groups(live, limit=limit, scenes=scenes, open_loops=loops, vectors=vectors)

@@ -264,7 +264,7 @@ def _known_loops(before: SceneRecord | None, now: SceneRecord | None) -> dict[st
 
 def _allocator(unit: UnitOfWork) -> Callable[[AllocatedKind], str]:
     def allocate(kind: AllocatedKind) -> str:
-        return unit.loops.next_id() if kind == "open_loop" else unit.entities.next_id(kind)
+        return unit.threads.next_id() if kind == "open_loop" else unit.entities.next_id(kind)
 
     return allocate
 

@@ -137,7 +137,7 @@ def thread_memories(stores: MemoryStores, request: SearchRequest) -> RetrieverAn
     """List the memories of the scenes that planted or moved an open thread of the scene's entities, or a due one."""
     touched = set(request.entity_ids)
     with stores.database(request.project_id).read() as unit:
-        waiting = unit.loops.list_as_of(as_of=request.as_of)
+        waiting = unit.threads.list_as_of(as_of=request.as_of)
         due = {thread.loop_id for thread in most_due(waiting, DUE_THREADS)}
         threads = [
             thread

@@ -37,7 +37,7 @@ def list_threads(
         UnknownProjectError: When no such project is stored.
     """
     with stores.database(project_id).read() as unit:
-        return unit.loops.list_as_of(as_of=as_of or END_OF_STORY, statuses=statuses or WAITING)
+        return unit.threads.list_as_of(as_of=as_of or END_OF_STORY, statuses=statuses or WAITING)
 
 
 def due_threads(
@@ -55,7 +55,7 @@ def due_threads(
         UnknownProjectError: When no such project is stored.
     """
     with stores.database(project_id).read() as unit:
-        return unit.loops.due(as_of=as_of or END_OF_STORY, limit=limit)
+        return unit.threads.due(as_of=as_of or END_OF_STORY, limit=limit)
 
 
 def get_thread(
@@ -114,7 +114,7 @@ def add_thread(
     with stores.database(project_id).write() as unit:
         known = known_entities(unit, as_of)
         thread = RecordedLoop(
-            id=unit.loops.next_id(),
+            id=unit.threads.next_id(),
             category=category,
             description=description,
             importance=importance,
@@ -123,7 +123,7 @@ def add_thread(
             related_items=resolved_ids(items, known, "item"),
         )
         at = place_of_statement(unit, as_of, scene_id=scene_id)
-        unit.loops.append(thread, at=at)
+        unit.threads.append(thread, at=at)
         return _required(unit, project_id, thread.id, as_of)
 
 
@@ -146,7 +146,7 @@ def advance_thread(
     with stores.database(project_id).write() as unit:
         _required(unit, project_id, thread_id, as_of)
         at = place_of_statement(unit, as_of)
-        unit.loops.append(RecordedLoopAdvance(id=thread_id, note=note), at=at)
+        unit.threads.append(RecordedLoopAdvance(id=thread_id, note=note), at=at)
         return _required(unit, project_id, thread_id, as_of)
 
 
@@ -199,18 +199,18 @@ def _end(
     as_of: StoryPosition,
 ) -> OpenLoop:
     with stores.database(project_id).write() as unit:
-        thread = unit.loops.get(ending.id, as_of=as_of)
+        thread = unit.threads.get(ending.id, as_of=as_of)
         if thread is None or thread.status not in WAITING:
-            waiting = unit.loops.list_as_of(as_of=as_of)
+            waiting = unit.threads.list_as_of(as_of=as_of)
             listed = ", ".join(f"{each.loop_id} ({each.description})" for each in waiting[:MAX_LISTED])
             raise UserInputError(f"no thread {ending.id!r} is open; open are {listed or 'none'}")
         at = place_of_statement(unit, as_of, scene_id=scene_id)
-        unit.loops.append(ending, at=at)
+        unit.threads.append(ending, at=at)
         return _required(unit, project_id, ending.id, as_of)
 
 
 def _required(unit: UnitOfWork, project_id: str, thread_id: str, as_of: StoryPosition) -> OpenLoop:
-    thread = unit.loops.get(thread_id, as_of=as_of)
+    thread = unit.threads.get(thread_id, as_of=as_of)
     if thread is None:
         raise UserInputError(
             f"no thread {thread_id!r} is planted by then; list them with `novelgen thread list {project_id}`"

@@ -63,7 +63,7 @@ def story_order(table: FromClause) -> tuple[ColumnElement[Any], ColumnElement[An
 _CONSOLIDATED = CHUNKS.alias("consolidated")
 
 
-def seen(project_id: str, as_of: StoryPosition) -> ColumnElement[bool]:
+def visible(project_id: str, as_of: StoryPosition) -> ColumnElement[bool]:
     """Return the condition on `memory_chunks` that a read at a position sees a memory of a project.
 
     Args:
@@ -73,7 +73,7 @@ def seen(project_id: str, as_of: StoryPosition) -> ColumnElement[bool]:
     return and_(before(as_of, CHUNKS), CHUNKS.c.row_id.not_in(_stood_for(project_id, as_of)))
 
 
-def brought(project_id: str, as_of: StoryPosition) -> ColumnElement[bool]:
+def unconsolidated(project_id: str, as_of: StoryPosition) -> ColumnElement[bool]:
     """Return the same condition as if nothing were consolidated: what scenes and authors brought."""
     consolidated = select(CONSOLIDATION_SOURCES.c.consolidated_row_id).where(
         CONSOLIDATION_SOURCES.c.project_id == project_id
@@ -93,7 +93,7 @@ def _stood_for(project_id: str, as_of: StoryPosition) -> Select[tuple[int]]:
 
 def filter_conditions(project_id: str, memory_filter: MemoryFilter) -> list[ColumnElement[bool]]:
     """Return the conditions on `memory_chunks` that a filter stands for, the project's among them."""
-    cut = brought if memory_filter.unconsolidated else seen
+    cut = unconsolidated if memory_filter.unconsolidated else visible
     conditions = [
         CHUNKS.c.project_id == project_id,
         CHUNKS.c.status.in_(memory_filter.statuses),

@@ -25,7 +25,7 @@ from runtime.storage.story.relationships import RelationshipRepository
 from runtime.storage.story.scenes import SceneRepository
 from runtime.storage.story.states import StateRepository
 from runtime.storage.story.summaries import StorySummaries, SummaryRepository, read_parts, read_summaries
-from runtime.storage.story.threads import LoopRepository
+from runtime.storage.story.threads import ThreadRepository
 from runtime.storage.transfer.repository import ExchangeRepository
 
 
@@ -51,7 +51,7 @@ class UnitOfWork:
         self.consolidations = ConsolidationRepository(session)
         self.attachments = AttachmentRepository(session)
         self.states = StateRepository(session)
-        self.loops = LoopRepository(session)
+        self.threads = ThreadRepository(session)
         self.relationships = RelationshipRepository(session)
         self.outbox = OutboxRepository(session)
         self.lexical = LexicalRepository(session)

@@ -14,7 +14,7 @@ from novelgen.models.position import END_OF_STORY
 from novelgen.names.matching import NameFinder
 from novelgen.names.resolver import NameIndex, NameResolver
 from novelgen.nearest import nearest_names
-from runtime.storage.cuts import brought, linked_rows, story_order
+from runtime.storage.cuts import linked_rows, story_order, unconsolidated
 from runtime.storage.entity.entities import EntityRepository
 from runtime.storage.memory.lexical import searchable_text
 from runtime.storage.memory.memories import MemoryRepository
@@ -209,7 +209,7 @@ class AttachmentRepository(Repository):
             .where(
                 self._session.owns(CHUNKS),
                 CHUNKS.c.status == "active",
-                brought(self._session.project_id, END_OF_STORY),
+                unconsolidated(self._session.project_id, END_OF_STORY),
                 CHUNKS.c.row_id.not_in(linked_rows(self._session.project_id, [entity_id])),
             )
             .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)

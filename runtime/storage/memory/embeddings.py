@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from novelgen.errors import EmbeddingError
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from runtime.storage.cuts import before, seen
+from runtime.storage.cuts import before, visible
 from runtime.storage.session import Repository
 from runtime.storage.tables import CHUNKS, EMBEDDINGS
 
@@ -77,7 +77,7 @@ class EmbeddingRepository(Repository):
             (0, 0)) when nothing is stored.
         """
         joined = CHUNKS.join(EMBEDDINGS, EMBEDDINGS.c.chunk_row_id == CHUNKS.c.row_id)
-        cut = before(as_of, CHUNKS) if with_sources else seen(self._session.project_id, as_of)
+        cut = before(as_of, CHUNKS) if with_sources else visible(self._session.project_id, as_of)
         statement = (
             select(CHUNKS.c.chunk_id, EMBEDDINGS.c.vector)
             .select_from(joined)

@@ -12,12 +12,12 @@ from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.cuts import (
     before,
-    brought,
     filter_conditions,
     linked_rows,
     scene_ids_at,
-    seen,
     story_order,
+    unconsolidated,
+    visible,
 )
 from runtime.storage.memory.lexical import index_tokens, searchable_text
 from runtime.storage.memory.rows import (
@@ -60,7 +60,7 @@ class AuthorMemories(Repository):
         named = STORED_SELECT.where(
             self._session.owns(CHUNKS),
             CHUNKS.c.source_id == memory_id,
-            brought(self._session.project_id, END_OF_STORY),
+            unconsolidated(self._session.project_id, END_OF_STORY),
         )
         rows = self._session.rows(named.order_by(*story_order(CHUNKS), CHUNKS.c.row_id).limit(1))
         return next(map(stored_memory_of, rows), None)
@@ -260,7 +260,7 @@ class MemoryRepository(AuthorMemories):
             as_of: Position of the read.
             with_sources: Also those that a consolidated memory stands for: the index holds all.
         """
-        cut = before(as_of, CHUNKS) if with_sources else seen(self._session.project_id, as_of)
+        cut = before(as_of, CHUNKS) if with_sources else visible(self._session.project_id, as_of)
         wanted = self._session.among(CHUNKS.c.chunk_id, chunk_ids)
         found = self._session.rows(self._active().where(cut, wanted))
         rows = {row.chunk_id: row for row in found}
@@ -438,7 +438,7 @@ class MemoryRepository(AuthorMemories):
         return self._chunks(self._session.rows(ordered.limit(limit)), as_of)
 
     def _visible(self, as_of: StoryPosition) -> Select[Any]:
-        return self._active().where(seen(self._session.project_id, as_of))
+        return self._active().where(visible(self._session.project_id, as_of))
 
     def _active(self) -> Select[Any]:
         return CHUNK_SELECT.where(self._session.owns(CHUNKS), CHUNKS.c.status == "active")

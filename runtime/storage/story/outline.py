@@ -20,7 +20,7 @@ from runtime.storage.memory.consolidations import ConsolidationRepository
 from runtime.storage.session import StorageSession
 from runtime.storage.story.relationships import RelationshipRepository
 from runtime.storage.story.summaries import read_summaries, stored_summaries
-from runtime.storage.story.threads import LoopRepository
+from runtime.storage.story.threads import ThreadRepository
 from runtime.storage.tables import (
     CHUNKS,
     LOOP_EVENTS,
@@ -156,7 +156,7 @@ def read_outline(
         language=language or "",
         entities=entities,
         scenes=_scenes(session, as_of),
-        open_loops=LoopRepository(session).list_as_of(as_of=as_of),
+        open_loops=ThreadRepository(session).list_as_of(as_of=as_of),
         relationships=RelationshipRepository(session).list_as_of(as_of=as_of),
         part_summaries=summaries.parts,
         chapter_summaries=summaries.chapters,

@@ -22,7 +22,7 @@ from novelgen.records.summaries import (
     part_summaries,
     story_parts,
 )
-from runtime.storage.cuts import before, brought, story_order
+from runtime.storage.cuts import before, story_order, unconsolidated
 from runtime.storage.records import ScenePlace
 from runtime.storage.session import Repository, StorageSession
 from runtime.storage.tables import CHUNKS, PROJECTS, SCENES, SUMMARIES
@@ -358,7 +358,7 @@ def _weights(session: StorageSession, chapters: Iterable[int]) -> dict[tuple[int
             session.owns(CHUNKS),
             CHUNKS.c.content_type == "memory",
             CHUNKS.c.status == "active",
-            brought(session.project_id, END_OF_STORY),
+            unconsolidated(session.project_id, END_OF_STORY),
             CHUNKS.c.scene_index.is_not(None),
             CHUNKS.c.chapter_index.in_(sorted(chapters)),
         )

@@ -22,7 +22,7 @@ from runtime.storage.session import AnyRow, Integers, Repository
 from runtime.storage.tables import LOOP_EVENTS, SCENES
 
 
-class LoopRepository(Repository):
+class ThreadRepository(Repository):
     """Appends and folds the events of open loops."""
 
     def next_id(self) -> str:

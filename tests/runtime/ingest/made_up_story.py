@@ -71,7 +71,7 @@ def stored_at(stores: MemoryStores, project: str, chapter: int, number: int) -> 
             ],
             "loops": [
                 loop.model_dump(exclude={"age_scenes"})
-                for loop in unit.loops.list_as_of()
+                for loop in unit.threads.list_as_of()
                 if (loop.chapter_index, loop.scene_index) == (chapter, number)
             ],
         }

@@ -114,7 +114,7 @@ def test_scenes_get_records_people_and_threads(stores: MemoryStores, story: str)
     )
     with stores.database(story).read() as unit:
         pike = unit.entities.get("C2")
-        loop = unit.loops.get("OL0")
+        loop = unit.threads.get("OL0")
         relationships = unit.relationships.list_as_of()
         [lamp] = unit.states.snapshots(["I0"])
     assert pike is not None

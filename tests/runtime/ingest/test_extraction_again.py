@@ -74,7 +74,7 @@ def test_a_thread_keeps_its_id(stores: MemoryStores, story: str) -> None:
     """A loop that is told in other words stays the one that a later scene resolved."""
     extracted(stores, story, answers(promise=BETTER), choice=FIRST)
     with stores.database(story).read() as unit:
-        loop = unit.loops.get("OL0")
+        loop = unit.threads.get("OL0")
     assert loop is not None
     assert (loop.description, loop.status) == ("Tom must return the lamp by Friday.", "resolved")
 

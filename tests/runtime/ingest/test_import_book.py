@@ -93,7 +93,7 @@ def test_entities_and_records_come_with_the_flag(stores: MemoryStores, folder: P
     assert [each.outcome for each in result.scenes] == ["replaced", "unchanged"]
     with stores.database("lamp").read() as unit:
         (entity,) = unit.entities.list_all()
-        (loop,) = unit.loops.list_as_of()
+        (loop,) = unit.threads.list_as_of()
         memories = [each.chunk.source_id for each in unit.memories.list_matching() if each.chunk.source_id]
         (state,) = unit.states.snapshots(["C7"], as_of=StoryPosition(2, 1))
         assert unit.entities.next_id("character") == "C8"

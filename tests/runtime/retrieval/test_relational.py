@@ -14,7 +14,7 @@ BEFORE = StoryPosition(5, 4)
 def waiting(stores: MemoryStores) -> list[OpenLoop]:
     """Return the threads that are open on entering the scene, the most due first."""
     with stores.database("demo").read() as unit:
-        return unit.loops.due(as_of=BEFORE, limit=100)
+        return unit.threads.due(as_of=BEFORE, limit=100)
 
 
 def places_found(stores: MemoryStores, *entity_ids: str) -> set[tuple[int | None, int | None]]:

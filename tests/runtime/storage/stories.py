@@ -66,7 +66,7 @@ def everything(database: DatabaseManager, project_id: str = "demo") -> dict[str,
             "states": [one.model_dump() for one in unit.states.changes_of()],
             "loops": [
                 one.model_dump()
-                for one in unit.loops.list_as_of(statuses=("open", "advanced", "resolved", "abandoned"))
+                for one in unit.threads.list_as_of(statuses=("open", "advanced", "resolved", "abandoned"))
             ],
             "relationships": [one.model_dump() for one in unit.relationships.list_as_of()],
             "mentions": unit.entities.first_mentions(),

@@ -140,7 +140,7 @@ def test_a_merge_links_everything_to_the_one_who_stays(sqlite_database: Database
         (state, key) = unit.states.snapshots(["C0", "I0"])
         assert state.state_data["mood"] == "curious"
         assert key.state_data["holder"] == "C0"
-        (loop,) = unit.loops.list_as_of()
+        (loop,) = unit.threads.list_as_of()
         assert loop.related_entities == ["C0"]
         (relation,) = unit.relationships.list_as_of()
         assert relation.seen_by("C0").your_view == "she trusts"

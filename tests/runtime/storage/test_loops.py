@@ -42,8 +42,8 @@ def told(database: DatabaseManager) -> DatabaseManager:
 def test_a_loop_has_the_status_of_its_position(told: DatabaseManager) -> None:
     """Open, advanced, resolved: the same loop at three positions."""
     with told.project("demo").read() as unit:
-        assert unit.loops.get("OL0", as_of=at(1, 1)) is None
-        seen = [unit.loops.get("OL0", as_of=at(chapter)) for chapter in (2, 3, 5)]
+        assert unit.threads.get("OL0", as_of=at(1, 1)) is None
+        seen = [unit.threads.get("OL0", as_of=at(chapter)) for chapter in (2, 3, 5)]
 
     assert [one.status for one in seen if one] == ["open", "advanced", "resolved"]
     assert [one.resolution_summary for one in seen if one] == [None, None, "The butler."]
@@ -59,19 +59,19 @@ def test_a_loop_has_the_status_of_its_position(told: DatabaseManager) -> None:
 def test_loops_are_listed_by_status(told: DatabaseManager) -> None:
     """Unresolved ones by default, in the order in which they were planted."""
     with told.project("demo").read() as unit:
-        assert [loop.loop_id for loop in unit.loops.list_as_of(as_of=at(4, 1))] == [
+        assert [loop.loop_id for loop in unit.threads.list_as_of(as_of=at(4, 1))] == [
             "OL0",
             "OL1",
             "OL2",
         ]
-        assert [loop.loop_id for loop in unit.loops.list_as_of()] == ["OL2"]
-        assert [loop.loop_id for loop in unit.loops.list_as_of(statuses=["abandoned"])] == ["OL1"]
+        assert [loop.loop_id for loop in unit.threads.list_as_of()] == ["OL2"]
+        assert [loop.loop_id for loop in unit.threads.list_as_of(statuses=["abandoned"])] == ["OL1"]
 
 
 def test_old_and_weighty_loops_are_due_first(told: DatabaseManager) -> None:
     """Weight times age decides."""
     with told.project("demo").read() as unit:
-        due = unit.loops.due(as_of=at(4, 1), limit=2)
+        due = unit.threads.due(as_of=at(4, 1), limit=2)
 
     assert [(loop.loop_id, loop.age_scenes) for loop in due] == [("OL0", 2), ("OL2", 0)]
 
@@ -80,11 +80,11 @@ def test_a_withdrawn_planting_takes_the_loop_from_sight_and_brings_it_back(told:
     """Without its planting a loop is not told; planted again it has its later history."""
     store(told, scene(1, 1))
     with told.project("demo").read() as unit:
-        assert unit.loops.get("OL0") is None
+        assert unit.threads.get("OL0") is None
     planted = record(1, 1, open_loops_created=[{"id": "OL0", "description": "Who took it?"}])
     store(told, scene(1, 1, record=planted))
     with told.project("demo").read() as unit:
-        loop = unit.loops.get("OL0")
+        loop = unit.threads.get("OL0")
 
     assert loop is not None
     assert (loop.description, loop.status) == ("Who took it?", "resolved")
@@ -93,13 +93,13 @@ def test_a_withdrawn_planting_takes_the_loop_from_sight_and_brings_it_back(told:
 def test_an_author_plants_moves_and_ends_loops(told: DatabaseManager) -> None:
     """With ids that no record has, and only loops that exist can be moved."""
     with told.project("demo").write() as unit:
-        loop_id = unit.loops.next_id()
-        unit.loops.append(RecordedLoop(id=loop_id, description="Mine."), at=at(2, 1))
-        unit.loops.append(RecordedLoopAdvance(id=loop_id), at=at(3, 1))
-        unit.loops.append(RecordedLoopResolution(id=loop_id, abandoned=True), at=at(9))
-        statuses = [unit.loops.get(loop_id, as_of=at(chapter)) for chapter in (3, 4, 9, 10)]
+        loop_id = unit.threads.next_id()
+        unit.threads.append(RecordedLoop(id=loop_id, description="Mine."), at=at(2, 1))
+        unit.threads.append(RecordedLoopAdvance(id=loop_id), at=at(3, 1))
+        unit.threads.append(RecordedLoopResolution(id=loop_id, abandoned=True), at=at(9))
+        statuses = [unit.threads.get(loop_id, as_of=at(chapter)) for chapter in (3, 4, 9, 10)]
         with pytest.raises(UserInputError, match="no open loop 'OL77'"):
-            unit.loops.append(RecordedLoopAdvance(id="OL77"), at=at(1, 1))
+            unit.threads.append(RecordedLoopAdvance(id="OL77"), at=at(1, 1))
 
     assert loop_id == "OL3"
     assert [one.status for one in statuses if one] == ["open", "advanced", "advanced", "abandoned"]

@@ -59,7 +59,7 @@ def _records(unit: UnitOfWork) -> None:
     assert (stored.participants, stored.extraction_status) == (["C4", "C5"], "done")
     (old, new) = unit.memories.by_ids(["M1", "M2"])
     assert (new.slot_type, new.verified, old.superseded_by) == ("I1.holder", False, "M2")
-    (loop,) = unit.loops.list_as_of()
+    (loop,) = unit.threads.list_as_of()
     assert (loop.loop_id, loop.description, loop.chapter_index) == ("OL3", "谁拿了剑？", 1)
     (relationship,) = unit.relationships.list_as_of()
     assert (relationship.relationship_id, relationship.status) == ("R2", "疏远")

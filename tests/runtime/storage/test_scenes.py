@@ -65,7 +65,7 @@ def test_a_scene_is_stored_with_all_that_it_brings(database: DatabaseManager) ->
         (chunk,) = unit.memories.by_ids(["alpha-1"])
         assert (chunk.chapter_index, chunk.scene_index, chunk.entities_mentioned) == (1, 2, ["C0"])
         assert unit.states.snapshots(["C0"])[0].state_data == {"mood": "alpha", "presence": "L0"}
-        assert unit.loops.get("OL-alpha") is not None
+        assert unit.threads.get("OL-alpha") is not None
         relation = unit.relationships.between("C1", "C0")
         assert relation is not None
         assert (relation.status, relation.perspective_b) == ("alpha", "alpha of C1")
@@ -250,7 +250,7 @@ def test_an_inserted_gap_moves_everything_behind_it(database: DatabaseManager) -
         assert chunks["new-2"].source_id == "1:2:summary:0"
         assert (chunks["note-N0"].chapter_index, chunks["note-N0"].scene_index) == (1, 3)
         assert unit.states.snapshots(["C9"])[0].scene_index == 3
-        loop = unit.loops.get("OL-beta")
+        loop = unit.threads.get("OL-beta")
         assert loop is not None
         assert (loop.chapter_index, loop.scene_index) == (1, 3)
         assert unit.entities.first_mentions()["C0", "name beta"] == (1, 3)
@@ -266,7 +266,7 @@ def test_a_move_there_and_back_leaves_everything_as_it_was(database: DatabaseMan
         *(_full(chapter, number, f"s{chapter}{number}") for chapter in (1, 2, 3) for number in (1, 2)),
     )
     with database.project("demo").write() as unit:
-        unit.loops.append(RecordedLoopAdvance(id="OL-s11", note="later"), at=at(5, 1))
+        unit.threads.append(RecordedLoopAdvance(id="OL-s11", note="later"), at=at(5, 1))
     before = everything(database)
     with database.project("demo").write() as unit:
         unit.scenes.move_scene(at(1, 1), at(3, 2))

@@ -144,9 +144,9 @@ def test_loops_are_planted_and_end_at_their_places(stores: MemoryStores, project
     ended = call("open_loop_resolve", open_loop_id="OL1", resolution_summary="dropped", abandoned=True)
     assert ended == {"success": True, "open_loop_id": "OL1", "status": "abandoned"}
     with stores.database(project).read() as unit:
-        before = unit.loops.list_as_of(as_of=BEFORE)
-        due = unit.loops.due(as_of=BEFORE)
-        after = unit.loops.get("OL1")
+        before = unit.threads.list_as_of(as_of=BEFORE)
+        due = unit.threads.due(as_of=BEFORE)
+        after = unit.threads.get("OL1")
     assert [loop.loop_id for loop in before] == ["OL0", "OL1"]
     assert before[1].related_entities == ["C0", "L0"]
     assert [loop.loop_id for loop in due] == ["OL0", "OL1"]

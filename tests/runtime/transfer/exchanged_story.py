@@ -125,11 +125,11 @@ def tell(unit: UnitOfWork, project_id: str, story: dict[str, Any]) -> None:
         change = RecordedRelationshipChange.model_validate(relation)
         unit.relationships.append(change, at=StoryPosition(*place))
     for description, place, is_dropped in story["loops"]:
-        loop = RecordedLoop(id=unit.loops.next_id(), description=description)
-        unit.loops.append(loop, at=StoryPosition(*place))
+        loop = RecordedLoop(id=unit.threads.next_id(), description=description)
+        unit.threads.append(loop, at=StoryPosition(*place))
         if is_dropped:
             dropped = RecordedLoopResolution(id=loop.id, resolution_summary="no", abandoned=True)
-            unit.loops.append(dropped, at=StoryPosition(*place))
+            unit.threads.append(dropped, at=StoryPosition(*place))
     if story["is_consolidated"]:
         _consolidate(unit, project_id)
     for content, place in story["notes"]:

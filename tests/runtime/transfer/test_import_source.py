@@ -84,8 +84,8 @@ def test_a_project_of_novel_gen(stores: MemoryStores, project: str, tmp_path: Pa
         state = unit.states.snapshots(["C0"], as_of=after)[0].state_data
         assert state["status"] == "受冻"
         assert "status" not in unit.states.snapshots(["C0"], as_of=inside)[0].state_data
-        assert [loop.description for loop in unit.loops.list_as_of(as_of=after)] == ["谁放的火？"]
-        assert unit.loops.list_as_of(as_of=inside) == []
+        assert [loop.description for loop in unit.threads.list_as_of(as_of=after)] == ["谁放的火？"]
+        assert unit.threads.list_as_of(as_of=inside) == []
         notes = [each.chunk.content for each in unit.memories.list_matching() if not each.from_scene]
         assert sorted(notes) == sorted(["林冲雪夜上山。", "冬夜", "林冲到山神庙"])
 

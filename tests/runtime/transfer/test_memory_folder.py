@@ -313,7 +313,7 @@ def test_a_folder_of_another_program_is_read(there: MemoryStores, tmp_path: Path
         scenes = unit.scenes.list_as_of(with_text=True)
         early = unit.states.snapshots(["C0"], as_of=StoryPosition(1, 2))[0]
         late = unit.states.snapshots(["C0"])[0]
-        loop_then = unit.loops.get("OL0", as_of=StoryPosition(1, 2))
+        loop_then = unit.threads.get("OL0", as_of=StoryPosition(1, 2))
         (relationship,) = unit.relationships.list_as_of()
         stored = unit.entities.get("C0")
     assert [(one.chapter_index, one.scene_index, one.text) for one in scenes] == [
