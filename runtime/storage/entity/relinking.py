@@ -152,7 +152,6 @@ class EntityRelinking:
 
     Args:
         session: A writing session.
-        project_id: The project.
         old_id: Who had the links.
         new_id: Who gets them.
         new_type: Type of the new one.
@@ -169,7 +168,6 @@ class EntityRelinking:
         scene_ids: Collection[str] | None = None,
     ) -> None:
         self._session = session
-        self._project_id = session.project_id
         self._old, self._new = old_id, new_id
         self._new_type = new_type
         self._scene_ids = scene_ids
@@ -249,7 +247,7 @@ class EntityRelinking:
 
     def _within(self, table: Table) -> ColumnElement[bool]:
         here = true() if self._scene_ids is None else table.c.scene_id.in_(list(self._scene_ids))
-        return and_(table.c.project_id == self._project_id, here)
+        return and_(self._session.owns(table), here)
 
 
 def relink_memory(session: StorageSession, chunk_row_id: int, old_id: str, new_ids: Collection[str]) -> None:

@@ -81,7 +81,6 @@ class ChunkWriter:
 
     Args:
         session: A writing session.
-        project_id: The project of all chunks.
 
     Raises:
         UnknownProjectError: When no project of that id is stored.
@@ -89,7 +88,6 @@ class ChunkWriter:
 
     def __init__(self, session: StorageSession) -> None:
         self._session = session
-        self._project_id = session.project_id
         number = session.connection.scalar(select(PROJECTS.c.project_number).where(session.owns(PROJECTS)))
         if number is None:
             raise UnknownProjectError(f"no project {session.project_id!r} is stored; create it first")
@@ -160,14 +158,18 @@ class ChunkWriter:
 
     def _row_ids(self, chunk_ids: Sequence[str]) -> dict[str, int]:
         statement = select(CHUNKS.c.chunk_id, CHUNKS.c.row_id).where(
-            CHUNKS.c.project_id == self._project_id, self._session.among(CHUNKS.c.chunk_id, chunk_ids)
+            self._session.owns(CHUNKS), self._session.among(CHUNKS.c.chunk_id, chunk_ids)
         )
         return {row[0]: row[1] for row in self._session.rows(statement)}
 
     def _link(self, row_ids: Mapping[str, int], rows: Sequence[Mapping[str, Any]]) -> None:
-        links = [link for row in rows for link in link_rows(self._project_id, row_ids[row["chunk_id"]], row)]
+        links = [
+            link
+            for row in rows
+            for link in link_rows(self._session.project_id, row_ids[row["chunk_id"]], row)
+        ]
         tags = [
-            {"chunk_row_id": row_ids[row["chunk_id"]], "tag": tag, "project_id": self._project_id}
+            {"chunk_row_id": row_ids[row["chunk_id"]], "tag": tag, "project_id": self._session.project_id}
             for row in rows
             for tag in dict.fromkeys(row["tags"])
         ]

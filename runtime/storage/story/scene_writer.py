@@ -35,7 +35,6 @@ class SceneWriter:
 
     Args:
         session: A writing session.
-        project_id: The project.
 
     Raises:
         UnknownProjectError: When no project of that id is stored.

@@ -86,14 +86,11 @@ class _EventReader:
 
     def __init__(self, session: StorageSession, labels: dict[str, str]) -> None:
         self._session = session
-        self._project_id = session.project_id
         self._labels = labels
 
     def rows(self, table: Table) -> list[AnyRow]:
         statement = (
-            select(table)
-            .where(table.c.project_id == self._project_id)
-            .order_by(*story_order(table), table.c.row_id)
+            select(table).where(self._session.owns(table)).order_by(*story_order(table), table.c.row_id)
         )
         return list(self._session.own(self._session.rows(statement)))
 
