@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,14 +38,23 @@ class References:
         entities: Everybody known in the scene, those proposed from its earlier windows included.
         shown_ids: Ids that stood in the prompt.
         present_ids: Who was on stage lately; decides between bearers of one name.
+        stand_ins: Id that stood in the prompt to the id that it stands for now.
     """
 
     def __init__(
-        self, entities: Sequence[Entity], *, shown_ids: Collection[str], present_ids: Sequence[str] = ()
+        self,
+        entities: Sequence[Entity],
+        *,
+        shown_ids: Collection[str],
+        present_ids: Sequence[str] = (),
+        stand_ins: Mapping[str, str] | None = None,
     ) -> None:
         self._entities = list(entities)
         self._present_ids = tuple(present_ids)
-        self._shown = {each.casefold(): each for each in shown_ids}
+        shown = {**{each: each for each in shown_ids}, **(stand_ins or {})}
+        known = {entity.entity_id for entity in entities}
+        self._shown = {each.casefold(): now for each, now in shown.items() if now in known}
+        self._stand_ins = dict(stand_ins or {})
         self._resolver = NameResolver(entities, present_ids=present_ids)
         self._words = {
             entity.entity_id: {word for name in entity.names() for word in name_key(name).split()}
@@ -78,7 +87,7 @@ class References:
         """Return references that also know newly proposed entities, by their temporary ids."""
         entities = [*self._entities, *(as_entity(each) for each in proposed)]
         shown = [*self._shown.values(), *(each.temporary_id for each in proposed)]
-        return References(entities, shown_ids=shown, present_ids=self._present_ids)
+        return References(entities, shown_ids=shown, present_ids=self._present_ids, stand_ins=self._stand_ins)
 
     def propose(
         self, new_entities: Sequence[ModelNewEntity], *, text: str, first_number: int

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from novelgen.model_calls.usage import ModelUsage
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.position import ChapterIndex, SceneIndex
@@ -80,6 +81,11 @@ class SceneRecordResult(BaseModel):
     issues: list[ReportIssue] = Field(default_factory=list)
     fault: ExtractionFault | None = None
     reason: str | None = Field(default=None, description="Why it failed.")
+    is_refused: bool = Field(
+        default=False,
+        description="The model would refuse every other scene, too: key, model, quota, address.",
+    )
     windows: int = 0
     model_calls: int = 0
+    usage: ModelUsage = Field(default_factory=ModelUsage, description="What the provider counted.")
     elapsed_s: float = 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,6 +14,7 @@ from novelgen.deadlines import Deadline
 from novelgen.extraction.answer_reading import AnswerReader, WindowReading
 from novelgen.extraction.known_story import References, SceneSoFar
 from novelgen.extraction.model_record import MAX_MEMORIES, ModelSceneRecord
+from novelgen.extraction.request import ProposedEntity
 from novelgen.model_calls.answers import UnusableAnswerError
 from novelgen.model_calls.json_model import JsonConversation, JsonModel
 from novelgen.model_calls.prompt_data import NOTHING, as_data, as_data_lines, entities_text, listed_entities
@@ -178,6 +179,19 @@ class SceneWindow:
     must_have_facts: bool
 
 
+@dataclass(frozen=True, slots=True)
+class WindowAnswer:
+    """What a model said of a window, and what its prompt had shown.
+
+    `shown_ids` are the entities that the prompt listed; `proposed` holds those of earlier windows of the scene
+    that it listed under temporary ids, as they were proposed then.
+    """
+
+    said: ModelSceneRecord
+    shown_ids: tuple[str, ...]
+    proposed: Mapping[str, ProposedEntity]
+
+
 class WindowReader:
     """Reads windows with a chat model; keep one per model.
 
@@ -192,14 +206,14 @@ class WindowReader:
         """Begin the calls of one scene, which share a deadline."""
         return self._model.conversation(deadline=deadline, stage="extraction of a scene record")
 
-    def read(
+    def ask(
         self, window: SceneWindow, so_far: SceneSoFar, *, conversation: JsonConversation[ModelSceneRecord]
-    ) -> WindowReading:
-        """Read a window, with at most one call to repair a bad answer.
+    ) -> WindowAnswer:
+        """Let the model read a window, with at most one call to repair a bad answer.
 
         Args:
             window: What to read.
-            so_far: What is known before it.
+            so_far: What is known before it, as far as anybody knows yet.
             conversation: The calls of the scene.
 
         Raises:
@@ -207,16 +221,23 @@ class WindowReader:
             ModelUnavailableError: When the model or its server fails.
             DeadlineExceededError: When the time is up.
         """
-        messages, references = self._prompt(window, so_far)
+        messages, shown_ids = self._prompt(window, so_far)
         repair = load_chat_prompt("repair_scene_record", window.language, variables=REPAIR_VARIABLES)
-        return conversation.obtain(
+        said = conversation.obtain(
             messages,
-            accept=partial(_reading_of, window=window, so_far=so_far, references=references),
+            accept=partial(_grounded, window=window),
             repair=lambda problem: repair.format_messages(problem=problem),
         )
+        proposed = {each.temporary_id: each for each in so_far.proposed}
+        return WindowAnswer(said, shown_ids, proposed)
 
-    def _prompt(self, window: SceneWindow, so_far: SceneSoFar) -> tuple[list[BaseMessage], References]:
-        """The prompt, and what an answer to it may refer to."""
+    def prompt_tokens(self, window: SceneWindow, so_far: SceneSoFar) -> int:
+        """Estimate the tokens of the prompt that a window makes."""
+        messages, _ = self._prompt(window, so_far)
+        return sum(estimate_tokens(message.text) for message in messages)
+
+    def _prompt(self, window: SceneWindow, so_far: SceneSoFar) -> tuple[list[BaseMessage], tuple[str, ...]]:
+        """The prompt, and the ids of entities that an answer to it may refer to."""
         everybody = References(so_far.entities, shown_ids=(), present_ids=so_far.present_ids)
         named = everybody.names.entity_ids_in(window.text)
         listed = listed_entities(so_far.entities, first_ids=[*named, *so_far.present_ids])
@@ -234,19 +255,37 @@ class WindowReader:
             states=states_text(so_far, named, language),
             title=as_data(window.title),
         )
-        shown_ids = [entity.entity_id for entity in listed]
-        return messages, References(so_far.entities, shown_ids=shown_ids, present_ids=so_far.present_ids)
+        return messages, tuple(entity.entity_id for entity in listed)
 
 
-def _reading_of(
-    answer: ModelSceneRecord, *, window: SceneWindow, so_far: SceneSoFar, references: References
-) -> WindowReading:
-    example = ModelSceneRecord.model_validate_json(_example_text(window.language))
-    grounded = require_grounded(
-        answer, text=window.text, example=example, must_have_facts=window.must_have_facts
+def interpreted(window: SceneWindow, so_far: SceneSoFar, answer: WindowAnswer) -> WindowReading:
+    """Turn an answer into what the window established, against what the story knows by now.
+
+    Between question and answer other scenes may have been stored: whom the model calls new may be known
+    meanwhile, and then is that one.
+
+    Args:
+        window: What was read.
+        so_far: What is known before it.
+        answer: What the model said.
+    """
+    references = References(so_far.entities, shown_ids=answer.shown_ids, present_ids=so_far.present_ids)
+    names = {given: each.name for given, each in answer.proposed.items()}
+    now = {given: references.entity_id(name) for given, name in names.items()}
+    stand_ins = {given: entity_id for given, entity_id in now.items() if entity_id is not None}
+    references = References(
+        so_far.entities,
+        shown_ids=[each for each in answer.shown_ids if each not in names],
+        present_ids=so_far.present_ids,
+        stand_ins=stand_ins,
     )
     reader = AnswerReader(references, so_far, text=window.text, text_id=window.text_id)
-    return reader.read(grounded, chapter_index=window.chapter_index, scene_index=window.scene_index)
+    return reader.read(answer.said, chapter_index=window.chapter_index, scene_index=window.scene_index)
+
+
+def _grounded(answer: ModelSceneRecord, *, window: SceneWindow) -> ModelSceneRecord:
+    example = ModelSceneRecord.model_validate_json(_example_text(window.language))
+    return require_grounded(answer, text=window.text, example=example, must_have_facts=window.must_have_facts)
 
 
 def _bullets(most: int) -> str:
