@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import count
 from typing import Any
 
 from novelgen.extraction.known_story import References, SceneSoFar, looks_like_an_id
@@ -15,7 +16,8 @@ from novelgen.extraction.model_record import (
     ModelSceneRecord,
     ModelStateChange,
 )
-from novelgen.extraction.request import ProposedEntity
+from novelgen.extraction.placing import Placer
+from novelgen.extraction.request import ProposedEntity, UnplacedItem
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import EVENT_TYPES, OTHER_EVENT
 from novelgen.models.record import (
@@ -91,6 +93,8 @@ class WindowReading:
     issues: list[ReportIssue]
     of_nobody: frozenset[str] = frozenset()
     """Ids of memories that are only of people and things that neither the story nor the scene knows."""
+    unplaced: tuple[UnplacedItem, ...] = ()
+    """What the answer says and the record does not hold, with the reason."""
 
 
 class AnswerReader:
@@ -110,7 +114,7 @@ class AnswerReader:
         self._so_far = so_far
         self._text = text
         self._text_id = text_id
-        self._unknown: dict[str, None] = {}
+        self._placer = Placer(references)
         self._of_nobody: set[str] = set()
         self._issues: list[ReportIssue] = []
 
@@ -126,41 +130,57 @@ class AnswerReader:
         proposed, refused = self._references.propose(
             answer.new_entities, text=self._text, first_number=first_number
         )
-        self._references = self._references.with_proposals(proposed)
+        self._placer = Placer(self._references.with_proposals(proposed))
+        for name in refused:
+            self._placer.refuse("new_entities", name, "the scene does not hold this name, or several bear it")
         self._report("unresolved", "new names that the scene does not hold, or that several bear", refused)
         record = SceneRecord(
             chapter_index=chapter_index,
             scene_index=scene_index,
             title=answer.title,
-            pov_character_id=self._one(answer.pov, "character"),
-            location_id=self._one(answer.location, "location"),
+            pov_character_id=self._placer.one(answer.pov, "character", field="pov"),
+            location_id=self._placer.one(answer.location, "location", field="location"),
             story_time=answer.story_time or None,
-            characters_present=self._all(answer.characters_present, ("character",)),
+            characters_present=self._placer.all(
+                answer.characters_present, "character", field="characters_present"
+            ),
             summary=answer.summary,
             key_events=answer.key_events,
             emotional_beats=answer.emotional_beats,
-            state_changes=[change for each in answer.state_changes if (change := self._state(each))],
+            state_changes=[
+                change
+                for number, each in enumerate(answer.state_changes)
+                if (change := self._state(each, field=f"state_changes[{number}]"))
+            ],
             relationship_changes=self._relationships(answer.relationship_changes),
             open_loops_created=self._loops_created(answer),
-            memories=[self._memory(each) for each in answer.memories if each.content],
+            memories=[
+                self._memory(each, field=f"memories[{number}]")
+                for number, each in enumerate(answer.memories)
+                if each.content
+            ],
             **self._loops_moved(answer),
         )
-        self._report("unresolved", "ids and names that nobody bears were dropped", list(self._unknown))
-        return WindowReading(record, proposed, self._issues, frozenset(self._of_nobody))
+        self._report("unresolved", "ids and names that nobody bears were dropped", self._placer.unknown)
+        return WindowReading(
+            record, proposed, self._issues, frozenset(self._of_nobody), tuple(self._placer.unplaced)
+        )
 
-    def _state(self, change: ModelStateChange) -> RecordedStateChange | None:
-        entity_id = self._one(change.entity)
+    def _state(self, change: ModelStateChange, *, field: str) -> RecordedStateChange | None:
+        entity_id = self._placer.one(change.entity, field=f"{field}.entity")
         attribute = "_".join(change.attribute.casefold().split())
         if entity_id is None:
             return None
         if attribute == PRESENCE_ATTRIBUTE or not _ATTRIBUTE.fullmatch(attribute):
             self._report("degraded", "attributes that cannot be stored were dropped", [change.attribute])
+            self._placer.refuse(f"{field}.attribute", change.attribute, "not a short name of an attribute")
             return None
         value: Any = change.value
         if attribute in ENTITY_VALUED_ATTRIBUTES and isinstance(value, str):
-            meant = self._references.entity_id(value, entity_types=ENTITY_VALUED_ATTRIBUTES[attribute])
+            types = ENTITY_VALUED_ATTRIBUTES[attribute]
+            meant = self._placer.meant(value, types)
             if meant is None and (attribute == "location_id" or looks_like_an_id(value)):
-                self._unknown[value] = None
+                self._placer.unknown_in(f"{field}.value", value, types)
                 return None
             value = meant or value
         return RecordedStateChange(
@@ -172,8 +192,12 @@ class AnswerReader:
             frozenset({each.character_a, each.character_b}): each for each in self._so_far.relationships
         }
         found = []
-        for change in changes:
-            a, b = self._one(change.character_a, "character"), self._one(change.character_b, "character")
+        for number, change in enumerate(changes):
+            field = f"relationship_changes[{number}]"
+            a = self._placer.one(change.character_a, "character", field=f"{field}.character_a")
+            b = self._placer.one(change.character_b, "character", field=f"{field}.character_b")
+            if a is not None and a == b:
+                self._placer.refuse(field, change.character_b, f"both sides are {a}")
             if a is None or b is None or a == b:
                 continue
             deltas = {each.dimension: each.change for each in change.dimensions}
@@ -190,21 +214,23 @@ class AnswerReader:
         return found
 
     def _loops_created(self, answer: ModelSceneRecord) -> list[RecordedLoop]:
-        loops = [loop for loop in answer.open_loops_created if loop.description]
+        numbers = count(self._so_far.loops_created + 1)
         return [
             RecordedLoop(
                 id=f"{TEMPORARY_LOOP_PREFIX}{number}",
                 category=loop.category,
                 description=loop.description,
                 importance=loop.importance,
-                **self._related(loop.entities),
+                **self._related(loop.entities, field=f"open_loops_created[{index}].entities"),
             )
-            for number, loop in enumerate(loops, start=self._so_far.loops_created + 1)
+            for index, loop in enumerate(answer.open_loops_created)
+            if loop.description
+            for number in [next(numbers)]
         ]
 
-    def _related(self, said: Sequence[str]) -> dict[str, list[str]]:
-        ids = self._all(said)
-        types = {entity.entity_id: entity.entity_type for entity in self._references.entities}
+    def _related(self, said: Sequence[str], *, field: str) -> dict[str, list[str]]:
+        ids = self._placer.all(said, field=field)
+        types = {each: self._placer.type_of(each) for each in ids}
         return {
             "related_characters": [each for each in ids if types[each] in ("character", "faction")],
             "related_locations": [each for each in ids if types[each] == "location"],
@@ -214,7 +240,9 @@ class AnswerReader:
     def _loops_moved(self, answer: ModelSceneRecord) -> dict[str, Any]:
         known = {loop.loop_id.casefold(): loop.loop_id for loop in self._so_far.open_loops}
         moves = [(known.get(move.id.strip().casefold()), move) for move in answer.open_loops_moved]
-        self._unknown.update(dict.fromkeys(move.id for loop_id, move in moves if loop_id is None))
+        for number, (loop_id, move) in enumerate(moves):
+            if loop_id is None:
+                self._placer.unknown_in(f"open_loops_moved[{number}].id", move.id)
         return {
             "open_loops_advanced": [
                 RecordedLoopAdvance(id=loop_id, note=move.note)
@@ -230,12 +258,12 @@ class AnswerReader:
             ],
         }
 
-    def _memory(self, memory: ModelMemory) -> RecordedMemory:
+    def _memory(self, memory: ModelMemory, *, field: str) -> RecordedMemory:
         event_type = memory.event_type.strip().casefold()
         if event_type not in EVENT_TYPES:
             self._report("degraded", f"unknown event types became {OTHER_EVENT!r}", [memory.event_type])
             event_type = OTHER_EVENT
-        entities = self._all(memory.entities)
+        entities = self._placer.all(memory.entities, field=f"{field}.entities")
         digest = sha256(f"{self._text_id}\x1f{memory.content}".encode()).hexdigest()
         memory_id = f"x-{digest[:16]}"
         # Whom neither story nor scene knows was made up: no quote can prove what is said of them alone.
@@ -250,7 +278,7 @@ class AnswerReader:
             importance=memory.importance,
             entities=entities,
             tags=memory.tags,
-            slot_type=self._slot(memory.slot),
+            slot_type=self._slot(memory.slot, field=f"{field}.slot"),
             evidence=None if is_of_nobody else memory.evidence or None,
         )
 
@@ -259,28 +287,19 @@ class AnswerReader:
         for candidate in (memory.short, memory.content):
             if 0 < len(candidate) <= SHORT_FORM_LIMIT:
                 return candidate
-        mentions = self._references.names.find_mentions(memory.content)
+        mentions = self._placer.references.names.find_mentions(memory.content)
         return short_form(memory.content, mentions, limit_characters=SHORT_FORM_LIMIT) or ""
 
-    def _slot(self, said: str) -> str | None:
+    def _slot(self, said: str, *, field: str) -> str | None:
         entity, _, attribute_said = said.rpartition(".")
-        entity_id = self._one(entity)
+        entity_id = self._placer.one(entity, field=field)
         attribute = "_".join(attribute_said.casefold().split())
         if entity_id is None:
             return None
-        return slot_of(entity_id, attribute) if _ATTRIBUTE.fullmatch(attribute) else None
-
-    def _one(self, said: str, *entity_types: str) -> str | None:
-        if not said:
+        if not _ATTRIBUTE.fullmatch(attribute):
+            self._placer.refuse(field, said, "not written id.attribute")
             return None
-        entity_id = self._references.entity_id(said, entity_types=entity_types)
-        if entity_id is None:
-            self._unknown[said] = None
-        return entity_id
-
-    def _all(self, said: Iterable[str], entity_types: tuple[str, ...] = ()) -> list[str]:
-        found = (self._one(each, *entity_types) for each in said)
-        return list(dict.fromkeys(each for each in found if each is not None))
+        return slot_of(entity_id, attribute)
 
     def _report(self, kind: Any, message: str, names: Sequence[str]) -> None:
         if names:

@@ -68,6 +68,7 @@ def concluded(
         evidence=evidence,
         text_hash=hash_of_text(text),
         unverified=unverified,
+        unplaced=[item for reading in readings for item in reading.unplaced],
         issues=issues,
     )
 

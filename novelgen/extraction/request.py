@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.model_calls.usage import ModelUsage
 from novelgen.models.context import ReportIssue
@@ -57,6 +57,16 @@ class UnverifiedFact(BaseModel):
     quote: str | None = None
 
 
+class UnplacedItem(BaseModel):
+    """Something a model said that could not be put into the record; it may be asked once more about it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    field: str = Field(description="Where the answer said it: state_changes[2].value.")
+    text: str = Field(description="What it said there.")
+    reason: str = Field(description="Why it could not be placed.")
+
+
 class EvidenceSpan(BaseModel):
     """Where in the scene the quote of a fact stands: the characters [start, end)."""
 
@@ -78,6 +88,9 @@ class SceneRecordResult(BaseModel):
     )
     text_hash: str = Field(default="", description="SHA-256 of the text that the spans count in.")
     unverified: list[UnverifiedFact] = Field(default_factory=list)
+    unplaced: list[UnplacedItem] = Field(
+        default_factory=list, description="What the answers said and the record does not hold."
+    )
     issues: list[ReportIssue] = Field(default_factory=list)
     fault: ExtractionFault | None = None
     reason: str | None = Field(default=None, description="Why it failed.")
