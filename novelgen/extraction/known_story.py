@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from novelgen.extraction.model_record import ModelNewEntity
@@ -171,7 +171,8 @@ class SceneSoFar:
     """Entities, states, open threads and relationships, as the next window finds them.
 
     `proposed` holds the entities that the scene itself brought; they are among `entities`, too, under their
-    temporary ids. `loops_created` counts the loops with temporary ids.
+    temporary ids. `loops_created` counts the loops with temporary ids. `stand_ins` tells who those are by now
+    who became part of others since a prompt showed them.
     """
 
     entities: tuple[Entity, ...]
@@ -181,6 +182,7 @@ class SceneSoFar:
     present_ids: tuple[str, ...]
     proposed: tuple[ProposedEntity, ...] = ()
     loops_created: int = 0
+    stand_ins: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def on_entering(cls, request: SceneRecordRequest) -> SceneSoFar:
@@ -191,6 +193,7 @@ class SceneSoFar:
             open_loops=tuple(request.open_loops),
             relationships=tuple(request.relationships),
             present_ids=tuple(request.present_ids),
+            stand_ins=request.stand_ins,
         )
 
     def after(self, record: SceneRecord, proposed: Sequence[ProposedEntity]) -> SceneSoFar:

@@ -35,6 +35,9 @@ class SceneRecordRequest(BaseModel):
     open_loops: list[OpenLoop] = Field(default_factory=list)
     states: list[EntityStateSnapshot] = Field(default_factory=list)
     relationships: list[Relationship] = Field(default_factory=list)
+    stand_ins: dict[str, str] = Field(
+        default_factory=dict, description="Entities that became part of others, and of whom."
+    )
     max_bullets: int = Field(default=5, ge=1, le=20, description="Most bullets of the summary.")
 
 

@@ -269,18 +269,27 @@ def interpreted(window: SceneWindow, so_far: SceneSoFar, answer: WindowAnswer) -
         so_far: What is known before it.
         answer: What the model said.
     """
-    references = References(so_far.entities, shown_ids=answer.shown_ids, present_ids=so_far.present_ids)
-    names = {given: each.name for given, each in answer.proposed.items()}
-    now = {given: references.entity_id(name) for given, name in names.items()}
-    stand_ins = {given: entity_id for given, entity_id in now.items() if entity_id is not None}
     references = References(
         so_far.entities,
-        shown_ids=[each for each in answer.shown_ids if each not in names],
+        shown_ids=[each for each in answer.shown_ids if each not in answer.proposed],
         present_ids=so_far.present_ids,
-        stand_ins=stand_ins,
+        stand_ins=_stand_ins(so_far, answer),
     )
     reader = AnswerReader(references, so_far, text=window.text, text_id=window.text_id)
     return reader.read(answer.said, chapter_index=window.chapter_index, scene_index=window.scene_index)
+
+
+def _stand_ins(so_far: SceneSoFar, answer: WindowAnswer) -> dict[str, str]:
+    """What ids of the prompt stand for by now: parts of others, and those that had temporary ids."""
+    if not answer.proposed:
+        return dict(so_far.stand_ins)
+    by_name = References(so_far.entities, shown_ids=(), present_ids=so_far.present_ids)
+    now = {
+        temporary_id: by_name.entity_id(each.name, entity_types=[each.entity_type])
+        for temporary_id, each in answer.proposed.items()
+    }
+    known = {temporary_id: entity_id for temporary_id, entity_id in now.items() if entity_id is not None}
+    return {**so_far.stand_ins, **known}
 
 
 def _grounded(answer: ModelSceneRecord, *, window: SceneWindow) -> ModelSceneRecord:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -9,10 +10,17 @@ from typing import Any, Literal
 from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field
 
-from novelgen.chains.scene_record_chain import SceneRecordChain, SceneRecordSettings
-from novelgen.errors import UserInputError
+from novelgen.chains.scene_record_chain import ReadScene, SceneRecordChain, SceneRecordSettings
+from novelgen.errors import ModelRefusedError, UserInputError
 from novelgen.extraction.conclusion import AllocatedKind, with_given_ids
-from novelgen.extraction.request import ExtractionFault, SceneRecordRequest, SceneRecordResult, UnverifiedFact
+from novelgen.extraction.request import (
+    ExtractionFault,
+    SceneRecordRequest,
+    SceneRecordResult,
+    UnplacedItem,
+    UnverifiedFact,
+)
+from novelgen.model_calls.usage import ModelUsage, TokenPrices, total_usage
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
@@ -25,6 +33,7 @@ from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.entities import store_entities_in
 from runtime.ingest.index_upkeep import rebuild_if_bloated
 from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.ingest.reading_ahead import ReadingAhead
 from runtime.ingest.scene_input import SceneInput
 from runtime.ingest.scene_writes import read_surroundings, replace_scene, same_record
 from runtime.storage.records import ExtractionStatus, MemoryFilter, StoredScene
@@ -90,6 +99,9 @@ def _made(origin: str) -> str:
 
 Outcome = Literal["done", "failed", "overtaken"]
 
+RETRY_PAUSE_S = 1.0
+"""So long a server that nobody answers at may take to come back, before the run is given up."""
+
 
 class SceneExtraction(BaseModel):
     """What became of one scene.
@@ -108,8 +120,12 @@ class SceneExtraction(BaseModel):
     state_changes: int = 0
     new_entities: list[Entity] = Field(default_factory=list)
     unverified: list[UnverifiedFact] = Field(default_factory=list)
+    unplaced: list[UnplacedItem] = Field(
+        default_factory=list, description="What the model said and the record does not hold."
+    )
     issues: list[ReportIssue] = Field(default_factory=list)
     model_calls: int = 0
+    usage: ModelUsage = Field(default_factory=ModelUsage, description="What the provider counted.")
     elapsed_s: float = 0.0
 
 
@@ -117,6 +133,17 @@ class ExtractionReport(BaseModel):
     """What became of the scenes of one run, and of the vector index after them."""
 
     scenes: list[SceneExtraction] = Field(default_factory=list)
+    stopped: str | None = Field(
+        default=None, description="Why the run was given up: the model refuses, and would every other scene."
+    )
+    waiting: int = Field(default=0, description="Scenes of the project that nobody read yet, after the run.")
+    failed_before: int = Field(
+        default=0, description="Scenes that an earlier run could not read and this one was not asked to."
+    )
+    usage: ModelUsage = Field(
+        default_factory=ModelUsage, description="What the provider counted in all of the run."
+    )
+    price: float | None = Field(default=None, description="Of that, where prices are known; no discounts.")
     indexing: IndexingResult = Field(default_factory=IndexingResult)
     consolidation: list[ReportIssue] = Field(
         default_factory=list, description="What went wrong in consolidating, where the settings ask for it."
@@ -134,13 +161,20 @@ def extract_scenes(
     *,
     choice: ExtractionChoice | None = None,
     settings: SceneRecordSettings | None = None,
+    workers: int = 1,
+    prices: TokenPrices | None = None,
     progress: Callable[[int, int], Any] | None = None,
 ) -> ExtractionReport:
     """Extract the records of stored scenes, in story order.
 
-    Each scene is stored in one transaction before the next is read, so that the next one knows its people and
-    threads, and a broken run goes on where it stopped. What came from an earlier extraction of a scene is
-    replaced, but for single memories that an author changed; a record that no model made is left alone.
+    Each scene is stored in one transaction, in story order, so that the next one knows its people and threads
+    and a broken run goes on where it stopped. With several workers the model reads scenes side by side: it is
+    shown what is stored when a scene is begun, and what it says is decided by what is stored at the scene's
+    turn. What came from an earlier extraction of a scene is replaced, but for single memories that an author
+    changed; a record that no model made is left alone.
+
+    A refusal that every scene would meet (key, model, quota, address) ends the run: those scenes stay as they
+    are and wait for the next. An interrupt stores what was read whole by then and is raised on.
 
     Args:
         stores: The stores.
@@ -148,6 +182,8 @@ def extract_scenes(
         model: Any LangChain chat model.
         choice: Which scenes; by default those that have no record and were not tried yet.
         settings: Deadline and windows of each scene.
+        workers: So many scenes are read at once.
+        prices: What tokens cost.
         progress: Called after each scene with the scenes done and the scenes in all.
 
     Returns:
@@ -160,29 +196,102 @@ def extract_scenes(
         UserInputError: When a scene that is named has a record that no model made; nothing is read then.
         DatabaseError: When the database fails; the scenes before the failing one are stored.
     """
-    chain = SceneRecordChain(model, settings=settings)
     with stores.database(project_id).read() as unit:
-        waiting = chosen_scenes(unit, choice or ExtractionChoice())
-    done: list[SceneExtraction] = []
-    for position in waiting:
-        done.append(_extracted(stores, project_id, position, chain))
-        if progress is not None:
-            progress(len(done), len(waiting))
+        positions = chosen_scenes(unit, choice or ExtractionChoice())
+    run = _ExtractionRun(stores, project_id, SceneRecordChain(model, settings=settings))
+    ahead = ReadingAhead(positions, begin=run.begin, workers=workers)
+    try:
+        for position, read in ahead:
+            run.finish(position, read)
+            if run.refusal is not None:
+                ahead.stop()
+            if progress is not None:
+                progress(len(run.scenes), len(positions))
+    except KeyboardInterrupt:
+        ahead.stop()
+        for position, read in ahead.take_finished():
+            run.finish(position, read)
+        raise
     indexing = rebuild_if_bloated(stores, project_id, drain_outbox(stores, project_id))
     consolidation = consolidate_beyond_setting(stores, project_id)
-    return ExtractionReport(scenes=done, indexing=indexing, consolidation=consolidation)
-
-
-def _extracted(
-    stores: MemoryStores, project_id: str, position: StoryPosition, chain: SceneRecordChain
-) -> SceneExtraction:
     with stores.database(project_id).read() as unit:
-        scene = unit.scenes.require(position)
-        request = _request(unit, scene, max_bullets=stores.settings.memory.summarization.max_bullets)
-    # The model takes its time; no transaction is open meanwhile.
-    result = chain.invoke(request)
-    with stores.database(project_id).write() as unit:
-        return _stored(stores, unit, scene, result)
+        census = unit.scenes.census()
+    usage = total_usage([*(scene.usage for scene in run.scenes), run.refused_usage])
+    price = (prices or TokenPrices()).price_of(
+        input_tokens=usage.input_tokens, output_tokens=usage.output_tokens
+    )
+    return ExtractionReport(
+        scenes=run.scenes,
+        stopped=run.refusal,
+        waiting=census.scenes - census.with_record - census.failed,
+        failed_before=max(0, census.failed - sum(_is_marked_failed(scene) for scene in run.scenes)),
+        usage=usage,
+        price=price,
+        indexing=indexing,
+        consolidation=consolidation,
+    )
+
+
+def _is_marked_failed(scene: SceneExtraction) -> bool:
+    return scene.outcome == "failed" and not scene.had_record
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A scene as it stood when the model was asked, what it answered, and how many scenes were stored by then."""
+
+    scene: StoredScene
+    answers: ReadScene
+    version: int
+
+
+class _ExtractionRun:
+    """One run over the scenes of a project; everything but the model's calls happens in one thread."""
+
+    def __init__(self, stores: MemoryStores, project_id: str, chain: SceneRecordChain) -> None:
+        self._stores = stores
+        self._database = stores.database(project_id)
+        self._chain = chain
+        self._version = 0
+        self.scenes: list[SceneExtraction] = []
+        self.refusal: str | None = None
+        self.refused_usage = ModelUsage()
+
+    def begin(self, position: StoryPosition) -> Callable[[], _Reading]:
+        """Return the work that lets the model read a scene, by what is stored now."""
+        with self._database.read() as unit:
+            scene = unit.scenes.require(position)
+            request = self._request(unit, scene)
+        version = self._version
+        return lambda: _Reading(scene, _answers(self._chain, request), version)
+
+    def finish(self, position: StoryPosition, reading: _Reading) -> None:
+        """Decide what the model's answers mean by what is stored now, and store it; a refusal is only noted."""
+        answers = reading.answers
+        if isinstance(answers.error, ModelRefusedError):
+            self.refusal = self.refusal or str(answers.error)
+            self.refused_usage = self.refused_usage.plus(answers.usage)
+            return
+        request = None
+        if reading.version != self._version:
+            with self._database.read() as unit:
+                request = self._request(unit, reading.scene)
+        result = self._chain.conclude(answers, request)
+        with self._database.write() as unit:
+            self.scenes.append(_stored(self._stores, unit, reading.scene, result))
+        self._version += 1
+
+    def _request(self, unit: UnitOfWork, scene: StoredScene) -> SceneRecordRequest:
+        return _request(unit, scene, max_bullets=self._stores.settings.memory.summarization.max_bullets)
+
+
+def _answers(chain: SceneRecordChain, request: SceneRecordRequest) -> ReadScene:
+    """Let the model read a scene, once more when nobody was there: a local server may be starting again."""
+    read = chain.reading.invoke(request)
+    if isinstance(read.error, ModelRefusedError) and read.error.is_nobody_there:
+        time.sleep(RETRY_PAUSE_S)
+        read = chain.reading.invoke(request)
+    return read
 
 
 def _request(unit: UnitOfWork, scene: StoredScene, *, max_bullets: int) -> SceneRecordRequest:
@@ -297,7 +406,9 @@ def _outcome(
         state_changes=len(record.state_changes) if record else 0,
         new_entities=list(entities),
         unverified=result.unverified if record else [],
+        unplaced=result.unplaced if record else [],
         issues=result.issues,
         model_calls=result.model_calls,
+        usage=result.usage,
         elapsed_s=result.elapsed_s,
     )
