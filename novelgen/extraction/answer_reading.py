@@ -25,10 +25,12 @@ from novelgen.models.record import (
     RecordedLoopResolution,
     RecordedMemory,
     RecordedRelationshipChange,
+    RecordedRepetition,
     RecordedStateChange,
     SceneRecord,
 )
 from novelgen.models.state import DIMENSION_RANGES, PRESENCE_ATTRIBUTE, RelationshipDimension
+from novelgen.records.evidence import QuoteFinder
 from novelgen.records.supersession import slot_of
 from novelgen.text.extractive import short_form
 
@@ -79,6 +81,8 @@ ENTITY_VALUED_ATTRIBUTES: dict[str, tuple[str, ...]] = {
 }
 """Attributes whose value is an entity, and of which type."""
 
+_MEMORY_NUMBER = re.compile(r"\s*(M\d{1,4})\b", re.IGNORECASE)
+
 _ATTRIBUTE = re.compile(r"[^\W\d][\w-]{0,39}")
 
 
@@ -103,13 +107,26 @@ class AnswerReader:
         so_far: What was known before the window.
         text: What the model read.
         text_id: Tells the scene's text from all others; goes into the ids of its memories.
+        context: What stands before the text and was read before; facts that only it proves are dropped.
+        memory_ids: Ids of known memories by the numbers that the model saw, such as M1.
     """
 
-    def __init__(self, references: References, so_far: SceneSoFar, *, text: str, text_id: str) -> None:
+    def __init__(
+        self,
+        references: References,
+        so_far: SceneSoFar,
+        *,
+        text: str,
+        text_id: str,
+        context: str = "",
+        memory_ids: Mapping[str, str] | None = None,
+    ) -> None:
         self._references = references
         self._so_far = so_far
         self._text = text
         self._text_id = text_id
+        self._here, self._before = QuoteFinder(text), QuoteFinder(context)
+        self._memory_ids = {number.casefold(): each for number, each in (memory_ids or {}).items()}
         self._unknown: dict[str, None] = {}
         self._of_nobody: set[str] = set()
         self._issues: list[ReportIssue] = []
@@ -139,10 +156,14 @@ class AnswerReader:
             summary=answer.summary,
             key_events=answer.key_events,
             emotional_beats=answer.emotional_beats,
-            state_changes=[change for each in answer.state_changes if (change := self._state(each))],
+            state_changes=[
+                change
+                for each in answer.state_changes
+                if self._is_of_this_window(each.evidence) and (change := self._state(each))
+            ],
             relationship_changes=self._relationships(answer.relationship_changes),
             open_loops_created=self._loops_created(answer),
-            memories=[self._memory(each) for each in answer.memories if each.content],
+            **self._memories(answer),
             **self._loops_moved(answer),
         )
         self._report("unresolved", "ids and names that nobody bears were dropped", list(self._unknown))
@@ -230,6 +251,29 @@ class AnswerReader:
             ],
         }
 
+    def _is_of_this_window(self, quote: str) -> bool:
+        """What only the context proves was read with the window before."""
+        return not (quote and self._before.find(quote) and not self._here.find(quote))
+
+    def _memories(self, answer: ModelSceneRecord) -> dict[str, Any]:
+        own = [each for each in answer.memories if self._is_of_this_window(each.evidence)]
+        repeated = [
+            RecordedRepetition(memory_id=known, evidence=each.evidence or None)
+            for each in own
+            if (known := self._known_memory(each.repeats))
+        ]
+        new = [each for each in own if each.content and not self._known_memory(each.repeats)]
+        return {"memories": [self._memory(each) for each in new], "memories_repeated": repeated}
+
+    def _known_memory(self, said: str) -> str | None:
+        """The id of the memory of a number; what is no number says nothing, an unknown number is reported."""
+        if not (number := _MEMORY_NUMBER.match(said)):
+            return None
+        known = self._memory_ids.get(number.group(1).casefold())
+        if known is None:
+            self._unknown[said] = None
+        return known
+
     def _memory(self, memory: ModelMemory) -> RecordedMemory:
         event_type = memory.event_type.strip().casefold()
         if event_type not in EVENT_TYPES:
@@ -251,6 +295,8 @@ class AnswerReader:
             entities=entities,
             tags=memory.tags,
             slot_type=self._slot(memory.slot),
+            supersedes=self._known_memory(memory.supersedes),
+            contradicts=self._known_memory(memory.contradicts),
             evidence=None if is_of_nobody else memory.evidence or None,
         )
 
