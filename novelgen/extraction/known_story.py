@@ -8,7 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from novelgen.extraction.model_record import ModelNewEntity
-from novelgen.extraction.request import ProposedEntity, SceneRecordRequest
+from novelgen.extraction.request import (
+    EntitySighting,
+    KnownMemory,
+    ProposedEntity,
+    SceneBefore,
+    SceneRecordRequest,
+)
+from novelgen.extraction.scene_touch import StoryClock
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import OpenLoop, Relationship
@@ -168,11 +175,12 @@ def _is_named(name: str, text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SceneSoFar:
-    """Entities, states, open threads and relationships, as the next window finds them.
+    """Entities, states, open threads, relationships and memories, as the next window finds them.
 
     `proposed` holds the entities that the scene itself brought; they are among `entities`, too, under their
     temporary ids. `loops_created` counts the loops with temporary ids. `stand_ins` tells who those are by now
-    who became part of others since a prompt showed them.
+    who became part of others since a prompt showed them. `summary` and `remembered` (memories in short) are
+    what earlier windows of the scene gave.
     """
 
     entities: tuple[Entity, ...]
@@ -183,6 +191,12 @@ class SceneSoFar:
     proposed: tuple[ProposedEntity, ...] = ()
     loops_created: int = 0
     stand_ins: Mapping[str, str] = field(default_factory=dict)
+    memories: tuple[KnownMemory, ...] = ()
+    scenes_before: tuple[SceneBefore, ...] = ()
+    sightings: Mapping[str, EntitySighting] = field(default_factory=dict)
+    clock: StoryClock = field(default_factory=lambda: StoryClock([]))
+    summary: tuple[str, ...] = ()
+    remembered: tuple[str, ...] = ()
 
     @classmethod
     def on_entering(cls, request: SceneRecordRequest) -> SceneSoFar:
@@ -194,6 +208,10 @@ class SceneSoFar:
             relationships=tuple(request.relationships),
             present_ids=tuple(request.present_ids),
             stand_ins=request.stand_ins,
+            memories=tuple(request.memories),
+            scenes_before=tuple(request.scenes_before),
+            sightings=request.sightings,
+            clock=StoryClock(request.story_places),
         )
 
     def after(self, record: SceneRecord, proposed: Sequence[ProposedEntity]) -> SceneSoFar:
@@ -205,7 +223,13 @@ class SceneSoFar:
         """
         ended = {loop.id for loop in record.open_loops_resolved}
         created = [
-            OpenLoop(loop_id=loop.id, category=loop.category, description=loop.description)
+            OpenLoop(
+                loop_id=loop.id,
+                category=loop.category,
+                description=loop.description,
+                importance=loop.importance,
+                related_entities=[*loop.related_characters, *loop.related_locations, *loop.related_items],
+            )
             for loop in record.open_loops_created
         ]
         return replace(
@@ -216,6 +240,8 @@ class SceneSoFar:
             present_ids=tuple(dict.fromkeys([*record.characters_present, *self.present_ids])),
             proposed=(*self.proposed, *proposed),
             loops_created=self.loops_created + len(created),
+            summary=(*self.summary, *record.summary),
+            remembered=(*self.remembered, *(memory.short or memory.content for memory in record.memories)),
         )
 
 
