@@ -294,6 +294,24 @@ def _answers(chain: SceneRecordChain, request: SceneRecordRequest) -> ReadScene:
     return read
 
 
+def scene_requests(
+    stores: MemoryStores, project_id: str, choice: ExtractionChoice
+) -> list[SceneRecordRequest]:
+    """Return what a model would be given of each chosen scene, by what is stored now.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        UnknownSceneError: When a scene that is named is not stored.
+        UserInputError: When a scene that is named has a record that no model made.
+    """
+    max_bullets = stores.settings.memory.summarization.max_bullets
+    with stores.database(project_id).read() as unit:
+        return [
+            _request(unit, unit.scenes.require(position), max_bullets=max_bullets)
+            for position in chosen_scenes(unit, choice)
+        ]
+
+
 def _request(unit: UnitOfWork, scene: StoredScene, *, max_bullets: int) -> SceneRecordRequest:
     """What the story knows on entering a scene; of entities also those that the scene itself names."""
     project_id, position = scene.project_id, scene.position
