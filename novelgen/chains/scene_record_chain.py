@@ -23,8 +23,10 @@ from novelgen.errors import DeadlineExceededError, ModelError
 from novelgen.extraction.answer_reading import WindowReading
 from novelgen.extraction.conclusion import concluded, failed, hash_of_text
 from novelgen.extraction.known_story import SceneSoFar
+from novelgen.extraction.model_record import ModelSceneRecord
 from novelgen.extraction.prompt_lists import PROMPT_LIST_TOKENS
 from novelgen.extraction.request import SceneRecordRequest, SceneRecordResult
+from novelgen.extraction.second_asking import is_worth_asking
 from novelgen.extraction.window_reader import (
     PromptTokens,
     SceneWindow,
@@ -33,6 +35,7 @@ from novelgen.extraction.window_reader import (
     interpreted,
     is_of_substance,
 )
+from novelgen.model_calls.json_model import JsonConversation
 from novelgen.model_calls.usage import ModelUsage
 from novelgen.models.position import require_project_id
 from novelgen.records.windows import OVERLAP_SENTENCES, WINDOW_CHARACTERS, reading_windows
@@ -178,6 +181,9 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
             for window in read.windows:
                 answer = self._reader.ask(window, so_far, conversation=conversation)
                 reading = interpreted(window, so_far, answer)
+                if is_worth_asking(reading.unplaced):
+                    answer = self._asked_again(window, so_far, answer, reading, conversation)
+                    reading = interpreted(window, so_far, answer)
                 so_far = so_far.after(reading.record, reading.proposed)
                 answers.append(answer)
                 readings.append(reading)
@@ -192,6 +198,23 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
             usage=conversation.usage,
             elapsed_s=time.monotonic() - read.started_s,
         )
+
+    def _asked_again(
+        self,
+        window: SceneWindow,
+        so_far: SceneSoFar,
+        answer: WindowAnswer,
+        reading: WindowReading,
+        conversation: JsonConversation[ModelSceneRecord],
+    ) -> WindowAnswer:
+        """The answer with what the model corrected of it; as it was where that cannot be had."""
+        try:
+            return self._reader.ask_again(
+                window, so_far, answer, unplaced=reading.unplaced, conversation=conversation
+            )
+        except (ModelError, DeadlineExceededError) as error:
+            logger.info("what could not be placed stays out: %s", error)
+            return answer
 
 
 def _read_anew(read: ReadScene, request: SceneRecordRequest) -> tuple[WindowReading, ...]:

@@ -14,7 +14,8 @@ from novelgen.extraction.answer_reading import STAGE, AnswerReader, WindowReadin
 from novelgen.extraction.known_story import References, SceneSoFar
 from novelgen.extraction.model_record import MAX_MEMORIES, ModelSceneRecord
 from novelgen.extraction.prompt_lists import PROMPT_LIST_TOKENS, PromptLists, chosen_lists
-from novelgen.extraction.request import ProposedEntity
+from novelgen.extraction.request import ProposedEntity, UnplacedItem
+from novelgen.extraction.second_asking import items_text, with_corrections, without_replaced
 from novelgen.model_calls.answers import UnusableAnswerError
 from novelgen.model_calls.json_model import JsonConversation, JsonModel
 from novelgen.model_calls.prompt_data import NOTHING, as_data, as_data_lines
@@ -95,6 +96,8 @@ PROMPT_VARIABLES = frozenset(
 )
 
 REPAIR_VARIABLES = frozenset({"problem"})
+
+CORRECTION_VARIABLES = frozenset({"items"})
 
 MIN_BULLETS = 3
 """Bullets that a summary should have where the setting allows more."""
@@ -192,6 +195,35 @@ class WindowReader:
             shortage=lists.shortage(self._list_tokens),
             proposed={each.temporary_id: each for each in so_far.proposed},
         )
+
+    def ask_again(
+        self,
+        window: SceneWindow,
+        so_far: SceneSoFar,
+        answer: WindowAnswer,
+        *,
+        unplaced: Sequence[UnplacedItem],
+        conversation: JsonConversation[ModelSceneRecord],
+    ) -> WindowAnswer:
+        """Ask once what was meant by that which could not be placed, right after the answer that says it.
+
+        Args:
+            window: What was read.
+            so_far: What is known before it.
+            answer: The answer.
+            unplaced: What of it could not be placed.
+            conversation: The calls of the scene, the last of which brought the answer.
+
+        Raises:
+            UnusableAnswerError: When the answer to that cannot be used.
+            ModelUnavailableError: When the model or its server fails.
+            DeadlineExceededError: When the time is up.
+        """
+        prompt = load_chat_prompt("correct_scene_record", window.language, variables=CORRECTION_VARIABLES)
+        correction = conversation.ask_again(prompt.format_messages(items=items_text(unplaced)))
+        merged = with_corrections(answer.said, correction, unplaced)
+        still_unplaced = interpreted(window, so_far, replace(answer, said=merged)).unplaced
+        return replace(answer, said=without_replaced(merged, answer.said, still_unplaced))
 
     def prompt_tokens(self, window: SceneWindow, so_far: SceneSoFar) -> PromptTokens:
         """Estimate the tokens of the prompt that a window makes."""

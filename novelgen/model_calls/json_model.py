@@ -205,6 +205,7 @@ class JsonConversation(Generic[Answer]):
         self._stage = stage
         self.requests = 0
         self.usage = ModelUsage()
+        self._said: list[BaseMessage] = []
 
     def obtain(
         self,
@@ -237,11 +238,25 @@ class JsonConversation(Generic[Answer]):
             messages = [*messages, said, *repair(str(error))]
         return accept(self._model.read(self._ask(messages)))
 
+    def ask_again(self, messages: list[BaseMessage]) -> Answer:
+        """Say something about the last answer, in the same conversation, and return the answer to that.
+
+        Args:
+            messages: What to say.
+
+        Raises:
+            UnusableAnswerError: When the answer cannot be used; it is not asked for once more.
+            DeadlineExceededError: When the time is up.
+            ModelUnavailableError: When the model or its server fails.
+        """
+        return self._model.read(self._ask([*self._said, *messages]))
+
     def _ask(self, messages: list[BaseMessage]) -> AIMessage:
         answer = self._model.call(
             messages, deadline=self._deadline, stage=self._stage, count_request=self._count_request
         )
         self.usage = self.usage.plus(usage_of(answer))
+        self._said = [*messages, AIMessage(str(answer.text) or "-")]
         return answer
 
     def _count_request(self) -> None:

@@ -112,7 +112,9 @@ def is_extraction_model_set(settings: NovelgenSettings) -> bool:
 def _chain_settings(stores: MemoryStores) -> SceneRecordSettings:
     summarization = stores.settings.memory.summarization
     return SceneRecordSettings(
-        timeout_s=summarization.timeout_s, window_characters=summarization.window_characters
+        timeout_s=summarization.timeout_s,
+        window_characters=summarization.window_characters,
+        prompt_list_tokens=summarization.prompt_list_tokens,
     )
 
 
