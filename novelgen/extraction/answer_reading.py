@@ -10,12 +10,16 @@ from typing import Any
 
 from novelgen.extraction.known_story import References, SceneSoFar, looks_like_an_id
 from novelgen.extraction.model_record import (
+    ModelKnownName,
     ModelMemory,
     ModelRelationshipChange,
+    ModelSameEntities,
     ModelSceneRecord,
     ModelStateChange,
 )
-from novelgen.extraction.request import ProposedEntity
+from novelgen.extraction.name_evidence import name_evidence
+from novelgen.extraction.request import NewName, ProposedEntity, SameEntities
+from novelgen.extraction.thread_moves import meant_thread
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import EVENT_TYPES, OTHER_EVENT
 from novelgen.models.record import (
@@ -29,6 +33,7 @@ from novelgen.models.record import (
     SceneRecord,
 )
 from novelgen.models.state import DIMENSION_RANGES, PRESENCE_ATTRIBUTE, RelationshipDimension
+from novelgen.records.evidence import QuoteFinder
 from novelgen.records.supersession import slot_of
 from novelgen.text.extractive import short_form
 
@@ -91,6 +96,8 @@ class WindowReading:
     issues: list[ReportIssue]
     of_nobody: frozenset[str] = frozenset()
     """Ids of memories that are only of people and things that neither the story nor the scene knows."""
+    new_names: tuple[NewName, ...] = ()
+    same_entities: tuple[SameEntities, ...] = ()
 
 
 class AnswerReader:
@@ -123,11 +130,14 @@ class AnswerReader:
             scene_index: Scene within the chapter.
         """
         first_number = len(self._so_far.proposed) + 1
-        proposed, refused = self._references.propose(
-            answer.new_entities, text=self._text, first_number=first_number
-        )
-        self._references = self._references.with_proposals(proposed)
-        self._report("unresolved", "new names that the scene does not hold, or that several bear", refused)
+        proposals = self._references.propose(answer.new_entities, text=self._text, first_number=first_number)
+        self._references = self._references.with_proposals(proposals)
+        proposed = proposals.entities
+        self._report("unresolved", "new names of which the scene holds nothing", proposals.refused)
+        self._report("unresolved", "new names that several known entities bear", proposals.shared)
+        self._report("degraded", "new names that the scene holds only in part were kept", proposals.garbled)
+        new_names = [*proposals.names, *self._known_names(answer.known_names)]
+        same_entities = self._same_entities(answer.same_entities)
         record = SceneRecord(
             chapter_index=chapter_index,
             scene_index=scene_index,
@@ -146,7 +156,47 @@ class AnswerReader:
             **self._loops_moved(answer),
         )
         self._report("unresolved", "ids and names that nobody bears were dropped", list(self._unknown))
-        return WindowReading(record, proposed, self._issues, frozenset(self._of_nobody))
+        return WindowReading(
+            record,
+            proposed,
+            self._issues,
+            frozenset(self._of_nobody),
+            new_names=tuple(new_names),
+            same_entities=tuple(same_entities),
+        )
+
+    def _known_names(self, said: Sequence[ModelKnownName]) -> list[NewName]:
+        found, unproven, borne = [], [], []
+        for each in said:
+            entity_id = self._one(each.entity)
+            if entity_id is None or not each.name or self._references.bearers(each.name) == [entity_id]:
+                continue
+            if looks_like_an_id(each.name) or name_evidence(each.name, self._text, quote=each.quote) in (
+                "none",
+                "garbled",
+            ):
+                unproven.append(f"{entity_id} {each.name}")
+            elif self._references.bearers(each.name):
+                borne.append(f"{entity_id} {each.name}")
+            else:
+                found.append(NewName(entity_id=entity_id, name=each.name, quote=each.quote))
+        self._report("unresolved", "names of known entities that the scene does not give", unproven)
+        self._report("unresolved", "names of known entities that another one bears", borne)
+        return found
+
+    def _same_entities(self, said: Sequence[ModelSameEntities]) -> list[SameEntities]:
+        finder = QuoteFinder(self._text)
+        found, unproven = [], []
+        for each in said:
+            first, second = self._one(each.a), self._one(each.b)
+            if first is None or second is None or first == second:
+                continue
+            if finder.find(each.quote) is None:
+                unproven.append(f"{first} {second}")
+                continue
+            found.append(SameEntities(entity_id=first, other_id=second, how=each.how, quote=each.quote))
+        self._report("unresolved", "entities said to be one without a quote that proves it", unproven)
+        return found
 
     def _state(self, change: ModelStateChange) -> RecordedStateChange | None:
         entity_id = self._one(change.entity)
@@ -212,8 +262,8 @@ class AnswerReader:
         }
 
     def _loops_moved(self, answer: ModelSceneRecord) -> dict[str, Any]:
-        known = {loop.loop_id.casefold(): loop.loop_id for loop in self._so_far.open_loops}
-        moves = [(known.get(move.id.strip().casefold()), move) for move in answer.open_loops_moved]
+        threads = self._so_far.open_loops
+        moves = [(meant_thread(move.id, threads), move) for move in answer.open_loops_moved]
         self._unknown.update(dict.fromkeys(move.id for loop_id, move in moves if loop_id is None))
         return {
             "open_loops_advanced": [

@@ -23,6 +23,7 @@ from novelgen.records.supersession import with_supersessions
 from novelgen.text.language import StoryLanguage
 from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.entities import store_entities_in
+from runtime.ingest.identity import findings_with_given_ids, store_identities_in, with_survivors
 from runtime.ingest.index_upkeep import rebuild_if_bloated
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.scene_input import SceneInput
@@ -233,7 +234,7 @@ def _stored(
             created_at=stores.clock(),
         )
     if record is not None:
-        record = with_supersessions(record, _memories_still_true(unit, read))
+        record = with_supersessions(with_survivors(unit, record), _memories_still_true(unit, read))
     scene = SceneInput(
         chapter_index=read.chapter_index,
         scene_index=read.scene_index,
@@ -253,7 +254,18 @@ def _stored(
         settings=stores.settings.memory.ingest,
         created_at=stores.clock(),
     )
-    return _outcome(read, result, result.status, record=record, entities=entities)
+    names, pairs = findings_with_given_ids(result, entities)
+    identities = store_identities_in(
+        unit,
+        read.project_id,
+        names=names,
+        pairs=pairs,
+        at=read.position,
+        settings=stores.settings.memory.ingest,
+        created_at=stores.clock(),
+    )
+    outcome = _outcome(read, result, result.status, record=record, entities=entities)
+    return outcome.model_copy(update={"issues": [*outcome.issues, *identities.issues]})
 
 
 def _known_loops(before: SceneRecord | None, now: SceneRecord | None) -> dict[str, str]:

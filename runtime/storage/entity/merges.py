@@ -13,8 +13,8 @@ from pydantic import BaseModel, Field
 from sqlalchemy import and_, select
 
 from novelgen.errors import UnknownEntityError, UserInputError
-from novelgen.models.entity import Entity, EntityAlias
-from novelgen.models.position import sort_key
+from novelgen.models.entity import Entity, EntityAlias, RevealedIdentity, revealed_identity
+from novelgen.models.position import StoryPosition, sort_key
 from novelgen.names.matching import NameFinder
 from novelgen.names.normalise import name_key
 from runtime.storage.cuts import Place, scene_ids_at
@@ -78,6 +78,31 @@ class EntityChangeJournal(Repository):
             UserInputError: When there is none of that number.
         """
         return _change(self._row(change_id))
+
+    def is_refused(self, entity_id: str, other_id: str) -> bool:
+        """Tell whether somebody undid that two entities became one."""
+        pair = {entity_id, other_id}
+        return any(
+            change.kind == "merge" and change.undone_at and {change.entity_id, change.other_id} == pair
+            for change in self.list_all()
+        )
+
+    def survivors(self) -> dict[str, str]:
+        """Return for each entity that became part of another whose part it is now."""
+        merged = {
+            change.other_id: change.entity_id
+            for change in self.list_all()
+            if change.kind == "merge" and change.undone_at is None
+        }
+        stored = EntityRepository(self._session)
+        gone = [entity_id for entity_id in merged if stored.get(entity_id) is None]
+        found = {}
+        for entity_id in gone:
+            survivor = merged[entity_id]
+            while survivor in gone:
+                survivor = merged[survivor]
+            found[entity_id] = survivor
+        return found
 
     def undo(self, change_id: int) -> EntityChange:
         """Put everything back as it was before a change; what came since and has no part in it stays.
@@ -276,6 +301,50 @@ class EntityMergeRepository(EntityChangeJournal):
             )
             self._relink_profiles(gone_id, keep_id)
         return self.keep("merge", keep_id, gone_id, changes)
+
+    def unmask(self, shown_id: str, mask_id: str, *, at: StoryPosition) -> EntityChange:
+        """Let the story show in a scene that one entity is another: from there on they are one, before it two.
+
+        Nothing is linked anew. On entering the next scene the mask is listed no more, and its names are those of
+        the one who was behind it; before that, neither tells of the other.
+
+        Args:
+            shown_id: Who it is.
+            mask_id: As whom the story knew them, too; must be of the same type.
+            at: The scene that shows it.
+
+        Raises:
+            UnknownEntityError: When one of them is not stored.
+            UserInputError: When both are one, of different types, or the mask is known to be somebody else.
+        """
+        self._session.touch()
+        shown, mask = self._stored(shown_id), self._stored(mask_id)
+        _require_mergeable(shown.entity, mask.entity)
+        if revealed_identity(mask.entity) or revealed_identity(shown.entity):
+            raise UserInputError(
+                f"{mask_id!r} or {shown_id!r} is known to be somebody else already; undo that first"
+            )
+        identity = RevealedIdentity(
+            entity_id=shown_id, chapter_index=at.chapter_index, scene_index=at.scene_index
+        )
+        taken = shown.entity.names()
+        rows = [
+            {
+                "project_id": self._session.project_id,
+                "entity_id": shown_id,
+                "alias": name,
+                "alias_key": name_key(name),
+                "first_chapter": at.chapter_index,
+                "first_scene": at.scene_index,
+                "by_author": False,
+            }
+            for name in mask.entity.names()
+            if name not in taken
+        ]
+        with self._imaged() as changes:
+            self._session.insert(ALIASES, rows)
+            EntityRepository(self._session).reveal(mask_id, identity)
+        return self.keep("merge", shown_id, mask_id, changes)
 
     def split(
         self,
