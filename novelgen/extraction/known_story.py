@@ -10,7 +10,7 @@ from typing import Any
 from novelgen.extraction.model_record import ModelNewEntity
 from novelgen.extraction.name_evidence import name_evidence
 from novelgen.extraction.request import NewName, ProposedEntity, SceneRecordRequest
-from novelgen.models.entity import Entity, EntityAlias
+from novelgen.models.entity import GENERIC, Entity, EntityAlias
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import OpenLoop, Relationship
 from novelgen.names.normalise import name_key, title_free_key
@@ -106,18 +106,18 @@ class References:
             if not each.name or key in map(name_key, found.meanings):
                 continue
             evidence = name_evidence(each.name, text, quote=each.quote)
-            if looks_like_an_id(each.name) or evidence == "none":
-                found.refused.append(each.name)
-                continue
             known_id = self._already_known(each)
             if known_id is not None:
                 found.meanings[each.name] = known_id
-                names = dict.fromkeys([each.name, *self._own_aliases(each, text)])
+                names = [each.name] if evidence not in ("none", "garbled") else []
                 found.names += [
                     NewName(entity_id=known_id, name=name, quote=each.quote)
-                    for name in names
+                    for name in dict.fromkeys([*names, *self._own_aliases(each, text)])
                     if self.entity_id(name) != known_id
                 ]
+                continue
+            if looks_like_an_id(each.name) or evidence == "none":
+                found.refused.append(each.name)
                 continue
             if not each.generic and self._is_borne(self._resolve(each)):
                 found.shared.append(each.name)
@@ -199,6 +199,7 @@ class Proposals:
                 name=new_entity.name,
                 aliases=list(aliases),
                 description=new_entity.description,
+                generic=new_entity.generic,
             )
         )
 
@@ -216,6 +217,7 @@ def as_entity(proposed: ProposedEntity) -> Entity:
         name=proposed.name,
         aliases=[EntityAlias(alias=alias) for alias in proposed.aliases],
         description=proposed.description,
+        profile={GENERIC: True} if proposed.generic else {},
     )
 
 

@@ -45,6 +45,7 @@ class ProposedEntity(BaseModel):
     name: str = Field(min_length=1)
     aliases: list[str] = Field(default_factory=list)
     description: str = ""
+    generic: bool = Field(default=False, description="One of a kind, known by no name of its own.")
 
 
 class NewName(BaseModel):

@@ -11,7 +11,7 @@ from novelgen.text.language import significant_words
 MIN_SHARED = 0.5
 """Share of the words of both that must be common."""
 
-MIN_LEAD = 0.15
+MIN_LEAD = 0.2
 """How far the best thread must be ahead of the next."""
 
 _LEADING_ID = re.compile(r"\W*((?:new-loop-|[A-Za-z]{1,4}-?)\w*\d+)\b")

@@ -56,6 +56,9 @@ class Entity(BaseModel):
         return list(dict.fromkeys([self.name, *(alias.alias for alias in self.aliases)]))
 
 
+GENERIC = "generic"
+"""Key of a profile: true for one of a kind, whose name another one of that kind may bear as well."""
+
 SAME_AS = "same_as"
 """Key of a profile: whom the story shows to be the same, and from which scene on."""
 

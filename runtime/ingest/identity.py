@@ -16,10 +16,11 @@ from pydantic import BaseModel, Field
 from novelgen.errors import UserInputError
 from novelgen.extraction.request import NewName, SameEntities, SceneRecordResult
 from novelgen.models.context import ReportIssue
-from novelgen.models.entity import Entity, EntityAlias, revealed_identity
+from novelgen.models.entity import GENERIC, Entity, EntityAlias, revealed_identity
 from novelgen.models.position import StoryPosition, sort_key
 from novelgen.models.record import SceneRecord
-from novelgen.names.normalise import is_description, name_key
+from novelgen.names.normalise import is_description, name_key, title_free_key
+from novelgen.text.language import has_cjk
 from runtime.ingest.entities import store_entities_in
 from runtime.settings import IngestSettings
 from runtime.storage.entity.entities import FirstMentions, first_appearance
@@ -124,32 +125,36 @@ def store_identities_in(
 
 
 def alike_names(entities: Iterable[Entity]) -> list[tuple[str, str]]:
-    """Return pairs of entities of one type whose display names are equal but for the title of one of them.
+    """Return pairs of entities of one type whose names are equal, or would be without the title of one of them.
 
-    "Mr. Thaddeus Sholto" and "Thaddeus Sholto" are one; "Mr. Small" and "Mrs. Small" are not, nor are two of a
-    kind ("the porter"), nor is a name without titles that more than two share.
+    "Mr. Thaddeus Sholto" and "Thaddeus Sholto" are one. "Mr. Small" and "Mrs. Small" are not, nor "Mrs. Cecil
+    Forrester" and "Cecil Forrester", nor two of a kind ("the porter"), nor three who share a name.
     """
     by_key: dict[tuple[str, str], list[Entity]] = {}
     for entity in entities:
-        if not is_description(entity.name):
-            by_key.setdefault((entity.entity_type, _without_courtesy(entity.name)), []).append(entity)
-    alike = [each for each in by_key.values() if len(each) == 2]
-    return [
-        (one.entity_id, other.entity_id)
-        for one, other in alike
-        if len(_without_courtesy(one.name).split()) > 1 or name_key(one.name) == name_key(other.name)
-    ]
+        if not is_description(entity.name) and not entity.profile.get(GENERIC):
+            by_key.setdefault((entity.entity_type, title_free_key(entity.name)), []).append(entity)
+    alike = [(each[0], each[1]) for each in by_key.values() if len(each) == 2]
+    return [(one.entity_id, other.entity_id) for one, other in alike if _cannot_differ(one.name, other.name)]
 
 
-_COURTESY = ("mr", "mister", "sir", "the")
-"""Words before a name that tell nobody from anybody: Dr., Miss and Inspector may be another of the family."""
+_OF_ANOTHER = frozenset("mrs mme madam madame frau signora señora lady old young little".split())
+"""Words before a name that may make it the name of another of the family."""
+
+_SHORTEST_CHINESE_NAME = 3
 
 
-def _without_courtesy(name: str) -> str:
-    words = name_key(name).split()
-    while len(words) > 1 and words[0] in _COURTESY:
-        words = words[1:]
-    return " ".join(words)
+def _cannot_differ(one: str, other: str) -> bool:
+    keys = {name_key(one), name_key(other)}
+    if len(keys) == 1:
+        return True
+    bare = title_free_key(one)
+    if bare not in keys:
+        return False
+    if has_cjk(bare):
+        return len(bare) >= _SHORTEST_CHINESE_NAME
+    titles = set().union(*(key.split() for key in keys)) - set(bare.split())
+    return len(bare.split()) > 1 and not titles & _OF_ANOTHER
 
 
 def _with_name(unit: UnitOfWork, name: NewName, at: StoryPosition) -> Entity | None:
