@@ -89,6 +89,8 @@ def _as_text(value: Any) -> Any:
 
 Text = Annotated[str, AfterValidator(lambda value: " ".join(value.split())[:MAX_TEXT_CHARACTERS])]
 Texts = Annotated[list[Text], AfterValidator(lambda texts: [text for text in texts if text])]
+LoopOutcomeWord = Annotated[LoopOutcome, _words(_OUTCOME_WORDS)]
+IdentityWord = Annotated[IdentityHow, _words(_IDENTITY_WORDS)]
 EntityTypeWord = Annotated[EntityType, _words(_ENTITY_TYPE_WORDS)]
 
 
@@ -145,7 +147,7 @@ class ModelSameEntities(ModelPart):
 
     a: Text = Field(description="id")
     b: Text = Field(description="id or new name")
-    how: Annotated[IdentityHow, _words(_IDENTITY_WORDS)] = Field(
+    how: IdentityWord = Field(
         default="same", description="unmasked: readers learn it in this scene; same: they were one all along"
     )
     quote: Text = Field(default="", description="words copied from the scene that prove it")
@@ -204,7 +206,7 @@ class ModelLoopMove(ModelPart):
 
     id: Text = Field(description="id of an open loop, or its words where you have no id")
     note: Text = Field(default="", description="what happened to it")
-    outcome: Annotated[LoopOutcome, _words(_OUTCOME_WORDS)] = Field(
+    outcome: LoopOutcomeWord = Field(
         default="advanced",
         description="resolved also when it is already answered; abandoned also when it is moot",
     )
