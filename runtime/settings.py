@@ -70,6 +70,15 @@ class SummarizationSettings(BaseModel):
     timeout_s: float = Field(default=180.0, gt=0, le=3600, description="For one scene, all calls together.")
     max_tokens: int = Field(default=4000, ge=16, le=200_000, description="Longest answer of the model.")
     window_characters: int = Field(default=6000, ge=200, description="Longest piece that is read at once.")
+    prompt_list_tokens: int = Field(
+        default=3500, ge=200, le=200_000, description="What a prompt lists of the story so far, in all."
+    )
+    workers: int = Field(default=1, ge=1, le=64, description="Scenes that the model reads at once.")
+    reconcile_chapters: bool = Field(
+        default=True, description="Ask the model once more at the end of each chapter what spans its scenes."
+    )
+    price_in: float | None = Field(default=None, ge=0, description="Of a million tokens of prompts.")
+    price_out: float | None = Field(default=None, ge=0, description="Of a million tokens of answers.")
 
 
 class ConsolidationSettings(BaseModel):

@@ -27,6 +27,7 @@ from novelgen.extraction.chapter_reading import (
     ModelChapter,
 )
 from novelgen.model_calls.json_model import JsonModel, issue_kind_of
+from novelgen.model_calls.usage import ModelUsage
 from novelgen.models.context import ReportIssue
 from novelgen.prompting import load_chat_prompt, read_prompt_file
 
@@ -45,6 +46,7 @@ class ChapterPassResult(BaseModel):
     reading: ChapterReading | None = None
     issue: ReportIssue | None = None
     model_calls: int = 0
+    usage: ModelUsage = Field(default_factory=ModelUsage, description="What the provider counted.")
     elapsed_s: float = Field(default=0.0, ge=0)
 
 
@@ -93,5 +95,6 @@ class ChapterPassChain(StepwiseChain[ChapterPassInput, ChapterPassResult]):
             reading=reading,
             issue=issue,
             model_calls=conversation.requests,
+            usage=conversation.usage,
             elapsed_s=time.monotonic() - started_s,
         )

@@ -9,7 +9,15 @@ from typing import Any
 
 from novelgen.extraction.model_record import ModelNewEntity
 from novelgen.extraction.name_evidence import name_evidence
-from novelgen.extraction.request import NewName, ProposedEntity, SceneRecordRequest
+from novelgen.extraction.request import (
+    EntitySighting,
+    KnownMemory,
+    NewName,
+    ProposedEntity,
+    SceneBefore,
+    SceneRecordRequest,
+)
+from novelgen.extraction.scene_touch import StoryClock
 from novelgen.models.entity import GENERIC, Entity, EntityAlias
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import OpenLoop, Relationship
@@ -38,6 +46,7 @@ class References:
         entities: Everybody known in the scene, those proposed from its earlier windows included.
         shown_ids: Ids that stood in the prompt.
         present_ids: Who was on stage lately; decides between bearers of one name.
+        stand_ins: Id that stood in the prompt to the id that it stands for now.
         own_names: Name to id, of those that the answer itself brought; they mean nobody else in it.
     """
 
@@ -47,12 +56,16 @@ class References:
         *,
         shown_ids: Collection[str],
         present_ids: Sequence[str] = (),
+        stand_ins: Mapping[str, str] | None = None,
         own_names: Mapping[str, str] | None = None,
     ) -> None:
         self._entities = list(entities)
         self._present_ids = tuple(present_ids)
         self._own_names = {name_key(name): entity_id for name, entity_id in (own_names or {}).items()}
-        self._shown = {each.casefold(): each for each in shown_ids}
+        shown = {**{each: each for each in shown_ids}, **(stand_ins or {})}
+        known = {entity.entity_id for entity in entities}
+        self._shown = {each.casefold(): now for each, now in shown.items() if now in known}
+        self._stand_ins = dict(stand_ins or {})
         self._resolver = NameResolver(entities, present_ids=present_ids)
         self._words = {
             entity.entity_id: {word for name in entity.names() for word in name_key(name).split()}
@@ -86,7 +99,11 @@ class References:
         entities = [*self._entities, *(as_entity(each) for each in proposals.entities)]
         shown = [*self._shown.values(), *(each.temporary_id for each in proposals.entities)]
         return References(
-            entities, shown_ids=shown, present_ids=self._present_ids, own_names=proposals.meanings
+            entities,
+            shown_ids=shown,
+            present_ids=self._present_ids,
+            stand_ins=self._stand_ins,
+            own_names=proposals.meanings,
         )
 
     def propose(self, new_entities: Sequence[ModelNewEntity], *, text: str, first_number: int) -> Proposals:
@@ -223,10 +240,12 @@ def as_entity(proposed: ProposedEntity) -> Entity:
 
 @dataclass(frozen=True, slots=True)
 class SceneSoFar:
-    """Entities, states, open threads and relationships, as the next window finds them.
+    """Entities, states, open threads, relationships and memories, as the next window finds them.
 
     `proposed` holds the entities that the scene itself brought; they are among `entities`, too, under their
-    temporary ids. `loops_created` counts the loops with temporary ids.
+    temporary ids. `loops_created` counts the loops with temporary ids. `stand_ins` tells who those are by now
+    who became part of others since a prompt showed them. `summary` and `remembered` (memories in short) are
+    what earlier windows of the scene gave.
     """
 
     entities: tuple[Entity, ...]
@@ -236,6 +255,13 @@ class SceneSoFar:
     present_ids: tuple[str, ...]
     proposed: tuple[ProposedEntity, ...] = ()
     loops_created: int = 0
+    stand_ins: Mapping[str, str] = field(default_factory=dict)
+    memories: tuple[KnownMemory, ...] = ()
+    scenes_before: tuple[SceneBefore, ...] = ()
+    sightings: Mapping[str, EntitySighting] = field(default_factory=dict)
+    clock: StoryClock = field(default_factory=lambda: StoryClock([]))
+    summary: tuple[str, ...] = ()
+    remembered: tuple[str, ...] = ()
 
     @classmethod
     def on_entering(cls, request: SceneRecordRequest) -> SceneSoFar:
@@ -246,6 +272,11 @@ class SceneSoFar:
             open_loops=tuple(request.open_loops),
             relationships=tuple(request.relationships),
             present_ids=tuple(request.present_ids),
+            stand_ins=request.stand_ins,
+            memories=tuple(request.memories),
+            scenes_before=tuple(request.scenes_before),
+            sightings=request.sightings,
+            clock=StoryClock(request.story_places),
         )
 
     def after(self, record: SceneRecord, proposed: Sequence[ProposedEntity]) -> SceneSoFar:
@@ -257,7 +288,13 @@ class SceneSoFar:
         """
         ended = {loop.id for loop in record.open_loops_resolved}
         created = [
-            OpenLoop(loop_id=loop.id, category=loop.category, description=loop.description)
+            OpenLoop(
+                loop_id=loop.id,
+                category=loop.category,
+                description=loop.description,
+                importance=loop.importance,
+                related_entities=[*loop.related_characters, *loop.related_locations, *loop.related_items],
+            )
             for loop in record.open_loops_created
         ]
         return replace(
@@ -268,6 +305,8 @@ class SceneSoFar:
             present_ids=tuple(dict.fromkeys([*record.characters_present, *self.present_ids])),
             proposed=(*self.proposed, *proposed),
             loops_created=self.loops_created + len(created),
+            summary=(*self.summary, *record.summary),
+            remembered=(*self.remembered, *(memory.short or memory.content for memory in record.memories)),
         )
 
 

@@ -16,6 +16,11 @@ logger = logging.getLogger(__name__)
 SHORT_FORM_LIMIT = 80
 
 
+def is_unsaid(value: Any) -> bool:
+    """Tell that a field has nothing to say: one that is newer than stored records is then left out of them."""
+    return not value
+
+
 class RecordedStateChange(UserFileModel):
     """Attributes of one entity that took a value in the scene; None clears, lists are replaced whole."""
 
@@ -78,6 +83,11 @@ class RecordedMemory(UserFileModel):
     supersedes: str | None = None
     slot_type: str | None = None
     evidence: str | None = Field(default=None, description="Verbatim quote from the scene.")
+    contradicts: str | None = Field(
+        default=None,
+        exclude_if=is_unsaid,
+        description="memory_id of an earlier memory that cannot be true beside this one.",
+    )
 
     @field_validator("event_type")
     @classmethod
@@ -86,6 +96,13 @@ class RecordedMemory(UserFileModel):
             return value
         logger.warning("event_type %r is not in the closed list; stored as %r", value, OTHER_EVENT)
         return OTHER_EVENT
+
+
+class RecordedRepetition(UserFileModel):
+    """An earlier memory that the scene tells again; no new one is stored of it."""
+
+    memory_id: str = Field(min_length=1)
+    evidence: str | None = Field(default=None, description="Verbatim quote from the scene.")
 
 
 class SceneRecord(UserFileModel):
@@ -107,3 +124,4 @@ class SceneRecord(UserFileModel):
     open_loops_advanced: list[RecordedLoopAdvance] = Field(default_factory=list)
     open_loops_resolved: list[RecordedLoopResolution] = Field(default_factory=list)
     memories: list[RecordedMemory] = Field(default_factory=list)
+    memories_repeated: list[RecordedRepetition] = Field(default_factory=list, exclude_if=is_unsaid)

@@ -31,6 +31,7 @@ from novelgen.extraction.chapter_reading import (
     ThreadEnding,
 )
 from novelgen.extraction.request import NewName, SameEntities
+from novelgen.model_calls.usage import ModelUsage
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
@@ -53,6 +54,12 @@ RECONCILED_SETTING = "reconciled_chapters"
 
 FADES_AFTER: Mapping[LoopImportance, tuple[int, int]] = {"low": (3, 20), "medium": (12, 100)}
 """Chapters and scenes of silence after which a thread of that importance waits no longer; the others never fade."""
+
+MIN_MEMORIES = 5
+"""So few memories are not weighed against each other."""
+
+_FAILED = "failed"
+"""Stands in the place of a mark where the model gave no usable answer; the next run asks again."""
 
 _FADED: Mapping[StoryLanguage, str] = {
     "en": "faded: nothing touched it since {}",
@@ -78,7 +85,13 @@ class ChapterPass(BaseModel):
     weighed_memories: int = Field(default=0, description="Memories that got another importance.")
     issues: list[ReportIssue] = Field(default_factory=list)
     model_calls: int = 0
+    usage: ModelUsage = Field(default_factory=ModelUsage, description="What the provider counted.")
     elapsed_s: float = 0.0
+
+
+def chapters_to_retry(unit: UnitOfWork) -> list[int]:
+    """Return the chapters of which an earlier pass failed, in story order."""
+    return sorted(int(chapter) for chapter, mark in _marks(unit).items() if mark == _FAILED)
 
 
 def reconcile_chapter(
@@ -183,19 +196,23 @@ def _reconciled(
         return simple
     with stores.database(project_id).read() as unit:
         request = _request(unit, chapter_index)
+    if not _is_worth_asking(request):
+        with stores.database(project_id).write() as unit:
+            _note(unit, chapter_index, mark)
+        return simple
     # The model takes its time; no transaction is open meanwhile.
     result = ChapterPassChain(model, timeout_s=timeout_s).invoke(request)
-    told = {"model_calls": result.model_calls, "elapsed_s": result.elapsed_s}
+    told = {"model_calls": result.model_calls, "usage": result.usage, "elapsed_s": result.elapsed_s}
     if result.reading is None:
+        with stores.database(project_id).write() as unit:
+            _note(unit, chapter_index, _FAILED)
         issues = [*simple.issues, *([result.issue] if result.issue else [])]
         return simple.model_copy(update={"outcome": "failed", "issues": issues, **told})
     with stores.database(project_id).write() as unit:
         if _mark(_scenes_of(unit, chapter_index)) != mark:
             return simple.model_copy(update={"outcome": "overtaken", **told})
         done = _Pass(stores, unit, project_id, chapter_index).stored(result.reading)
-        settings = unit.projects.require().settings
-        marks = {**_marks(unit), str(chapter_index): mark}
-        unit.projects.update(settings={**settings, RECONCILED_SETTING: marks})
+        _note(unit, chapter_index, mark)
     return done.model_copy(
         update={
             "names": [*simple.names, *done.names],
@@ -234,6 +251,18 @@ def _mark(scenes: Sequence[StoredScene]) -> str:
         for scene in scenes
     ]
     return sha256("\x1e".join(told).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _is_worth_asking(request: ChapterRequest) -> bool:
+    """Tell whether there is anything to compare: somebody new beside others, a thread, a handful of memories."""
+    has_new = any(each.is_new for each in request.entities) and len(request.entities) > 1
+    return has_new or bool(request.threads) or len(request.memories) >= MIN_MEMORIES
+
+
+def _note(unit: UnitOfWork, chapter_index: int, mark: str) -> None:
+    settings = unit.projects.require().settings
+    marks = {**_marks(unit), str(chapter_index): mark}
+    unit.projects.update(settings={**settings, RECONCILED_SETTING: marks})
 
 
 def _marks(unit: UnitOfWork) -> dict[str, str]:

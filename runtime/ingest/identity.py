@@ -18,14 +18,12 @@ from novelgen.extraction.request import NewName, SameEntities, SceneRecordResult
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import GENERIC, Entity, EntityAlias, revealed_identity
 from novelgen.models.position import StoryPosition, sort_key
-from novelgen.models.record import SceneRecord
 from novelgen.names.normalise import is_description, name_key, title_free_key
 from novelgen.text.language import has_cjk
 from runtime.ingest.entities import store_entities_in
 from runtime.settings import IngestSettings
 from runtime.storage.entity.entities import FirstMentions, first_appearance
 from runtime.storage.entity.merges import EntityChange
-from runtime.storage.entity.relinking import record_with_replaced_id
 from runtime.storage.records import StoredEntity
 from runtime.storage.unit import UnitOfWork
 
@@ -65,14 +63,6 @@ def findings_with_given_ids(
         for each in result.same_entities
     ]
     return names, pairs
-
-
-def with_survivors(unit: UnitOfWork, record: SceneRecord) -> SceneRecord:
-    """Return a record that speaks of entities that are part of others by now as of those."""
-    told = record.model_dump()
-    for gone_id, survivor_id in unit.merges.survivors().items():
-        told = record_with_replaced_id(told, gone_id, survivor_id) or told
-    return SceneRecord.model_validate(told)
 
 
 def store_identities_in(

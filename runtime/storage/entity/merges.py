@@ -82,20 +82,15 @@ class EntityChangeJournal(Repository):
     def is_refused(self, entity_id: str, other_id: str) -> bool:
         """Tell whether somebody undid that two entities became one."""
         pair = {entity_id, other_id}
-        return any(
-            change.kind == "merge" and change.undone_at and {change.entity_id, change.other_id} == pair
-            for change in self.list_all()
-        )
+        return any(row.undone_at and {row.entity_id, row.other_id} == pair for row in self._merges())
 
     def survivors(self) -> dict[str, str]:
         """Return for each entity that became part of another whose part it is now."""
-        merged = {
-            change.other_id: change.entity_id
-            for change in self.list_all()
-            if change.kind == "merge" and change.undone_at is None
-        }
-        stored = EntityRepository(self._session)
-        gone = [entity_id for entity_id in merged if stored.get(entity_id) is None]
+        merged = {row.other_id: row.entity_id for row in self._merges() if row.undone_at is None}
+        stored = set(
+            self._session.connection.scalars(select(ENTITIES.c.entity_id).where(self._session.owns(ENTITIES)))
+        )
+        gone = [entity_id for entity_id in merged if entity_id not in stored]
         found = {}
         for entity_id in gone:
             survivor = merged[entity_id]
@@ -103,6 +98,15 @@ class EntityChangeJournal(Repository):
                 survivor = merged[survivor]
             found[entity_id] = survivor
         return found
+
+    def _merges(self) -> list[AnyRow]:
+        columns = (ENTITY_CHANGES.c.entity_id, ENTITY_CHANGES.c.other_id, ENTITY_CHANGES.c.undone_at)
+        statement = (
+            select(*columns)
+            .where(self._session.owns(ENTITY_CHANGES), ENTITY_CHANGES.c.kind == "merge")
+            .order_by(ENTITY_CHANGES.c.row_id)
+        )
+        return list(self._session.rows(statement))
 
     def undo(self, change_id: int) -> EntityChange:
         """Put everything back as it was before a change; what came since and has no part in it stays.
