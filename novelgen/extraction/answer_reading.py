@@ -11,13 +11,17 @@ from typing import Any
 
 from novelgen.extraction.known_story import References, SceneSoFar, looks_like_an_id
 from novelgen.extraction.model_record import (
+    ModelKnownName,
     ModelMemory,
     ModelRelationshipChange,
+    ModelSameEntities,
     ModelSceneRecord,
     ModelStateChange,
 )
+from novelgen.extraction.name_evidence import name_evidence
 from novelgen.extraction.placing import Placer
-from novelgen.extraction.request import ProposedEntity, UnplacedItem
+from novelgen.extraction.request import NewName, ProposedEntity, SameEntities, UnplacedItem
+from novelgen.extraction.thread_moves import meant_thread
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import EVENT_TYPES, OTHER_EVENT
 from novelgen.models.record import (
@@ -99,6 +103,8 @@ class WindowReading:
     """Ids of memories that are only of people and things that neither the story nor the scene knows."""
     unplaced: tuple[UnplacedItem, ...] = ()
     """What the answer says and the record does not hold, with the reason."""
+    new_names: tuple[NewName, ...] = ()
+    same_entities: tuple[SameEntities, ...] = ()
 
 
 class AnswerReader:
@@ -144,13 +150,24 @@ class AnswerReader:
             scene_index: Scene within the chapter.
         """
         first_number = len(self._so_far.proposed) + 1
-        proposed, refused = self._references.propose(
+        proposals = self._placer.references.propose(
             answer.new_entities, text=self._text, first_number=first_number
         )
-        self._placer = Placer(self._references.with_proposals(proposed))
-        for name in refused:
-            self._placer.refuse("new_entities", name, "the scene does not hold this name, or several bear it")
-        self._report("unresolved", "new names that the scene does not hold, or that several bear", refused)
+        self._placer = Placer(self._placer.references.with_proposals(proposals))
+        proposed = proposals.entities
+        for name in proposals.refused:
+            self._placer.refuse(
+                "new_entities", name, "the scene holds nothing of this name; quote what gives it"
+            )
+        for name in proposals.shared:
+            self._placer.refuse(
+                "new_entities", name, "several known entities bear it; say same_as or generic"
+            )
+        self._report("unresolved", "new names of which the scene holds nothing", proposals.refused)
+        self._report("unresolved", "new names that several known entities bear", proposals.shared)
+        self._report("degraded", "new names that the scene holds only in part were kept", proposals.garbled)
+        new_names = [*proposals.names, *self._known_names(answer.known_names)]
+        same_entities = self._same_entities(answer.same_entities)
         record = SceneRecord(
             chapter_index=chapter_index,
             scene_index=scene_index,
@@ -177,8 +194,54 @@ class AnswerReader:
         )
         self._report("unresolved", "ids and names that nobody bears were dropped", self._placer.unknown)
         return WindowReading(
-            record, proposed, self._issues, frozenset(self._of_nobody), tuple(self._placer.unplaced)
+            record,
+            proposed,
+            self._issues,
+            frozenset(self._of_nobody),
+            tuple(self._placer.unplaced),
+            new_names=tuple(new_names),
+            same_entities=tuple(same_entities),
         )
+
+    def _known_names(self, said: Sequence[ModelKnownName]) -> list[NewName]:
+        found, unproven, borne = [], [], []
+        references = self._placer.references
+        for number, each in enumerate(said):
+            field = f"known_names[{number}]"
+            entity_id = self._placer.one(each.entity, field=f"{field}.entity")
+            if entity_id is None or not each.name or references.bearers(each.name) == [entity_id]:
+                continue
+            evidence = name_evidence(each.name, self._text, quote=each.quote)
+            if looks_like_an_id(each.name) or evidence in ("none", "garbled"):
+                self._placer.refuse(f"{field}.name", each.name, "the scene does not give it; quote what does")
+                unproven.append(f"{entity_id} {each.name}")
+            elif references.bearers(each.name):
+                bearers = ", ".join(references.bearers(each.name))
+                self._placer.refuse(
+                    f"{field}.name", each.name, f"{bearers} bears it; same_entities if they are one"
+                )
+                borne.append(f"{entity_id} {each.name}")
+            else:
+                found.append(NewName(entity_id=entity_id, name=each.name, quote=each.quote))
+        self._report("unresolved", "names of known entities that the scene does not give", unproven)
+        self._report("unresolved", "names of known entities that another one bears", borne)
+        return found
+
+    def _same_entities(self, said: Sequence[ModelSameEntities]) -> list[SameEntities]:
+        found, unproven = [], []
+        for number, each in enumerate(said):
+            field = f"same_entities[{number}]"
+            first = self._placer.one(each.a, field=f"{field}.a")
+            second = self._placer.one(each.b, field=f"{field}.b")
+            if first is None or second is None or first == second:
+                continue
+            if self._here.find(each.quote) is None and self._before.find(each.quote) is None:
+                self._placer.refuse(f"{field}.quote", each.quote, "it does not stand in the scene")
+                unproven.append(f"{first} {second}")
+                continue
+            found.append(SameEntities(entity_id=first, other_id=second, how=each.how, quote=each.quote))
+        self._report("unresolved", "entities said to be one without a quote that proves it", unproven)
+        return found
 
     def _state(self, change: ModelStateChange, *, field: str) -> RecordedStateChange | None:
         entity_id = self._placer.one(change.entity, field=f"{field}.entity")
@@ -252,8 +315,8 @@ class AnswerReader:
         }
 
     def _loops_moved(self, answer: ModelSceneRecord) -> dict[str, Any]:
-        known = {loop.loop_id.casefold(): loop.loop_id for loop in self._so_far.open_loops}
-        moves = [(known.get(move.id.strip().casefold()), move) for move in answer.open_loops_moved]
+        threads = self._so_far.open_loops
+        moves = [(meant_thread(move.id, threads), move) for move in answer.open_loops_moved]
         for number, (loop_id, move) in enumerate(moves):
             if loop_id is None:
                 self._placer.unknown_in(f"open_loops_moved[{number}].id", move.id)

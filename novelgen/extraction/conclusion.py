@@ -65,6 +65,8 @@ def concluded(
             kept_as_given=frozenset().union(*(reading.of_nobody for reading in readings)),
         ),
         proposed_entities=[each for reading in readings for each in reading.proposed],
+        new_names=[each for reading in readings for each in reading.new_names],
+        same_entities=[each for reading in readings for each in reading.same_entities],
         evidence=evidence,
         text_hash=hash_of_text(text),
         unverified=unverified,

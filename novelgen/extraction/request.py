@@ -90,6 +90,28 @@ class ProposedEntity(BaseModel):
     name: str = Field(min_length=1)
     aliases: list[str] = Field(default_factory=list)
     description: str = ""
+    generic: bool = Field(default=False, description="One of a kind, known by no name of its own.")
+
+
+class NewName(BaseModel):
+    """A name that an entity gets in a scene; it counts from there on."""
+
+    entity_id: str
+    name: str = Field(min_length=1)
+    quote: str = ""
+
+
+class SameEntities(BaseModel):
+    """Two entities that a scene shows to be one.
+
+    With `how` "same" they were one for the readers all along, so that one becomes part of the other;
+    "unmasked" says that readers learn it in the scene: they are one from there on, and two before.
+    """
+
+    entity_id: str
+    other_id: str
+    how: Literal["same", "unmasked"] = "same"
+    quote: str = ""
 
 
 class UnverifiedFact(BaseModel):
@@ -127,6 +149,12 @@ class SceneRecordResult(BaseModel):
     status: Literal["done", "failed"]
     record: SceneRecord | None = None
     proposed_entities: list[ProposedEntity] = Field(default_factory=list)
+    new_names: list[NewName] = Field(
+        default_factory=list, description="Names that known entities get in the scene."
+    )
+    same_entities: list[SameEntities] = Field(
+        default_factory=list, description="Entities that are one; a quote proves each."
+    )
     evidence: dict[str, EvidenceSpan] = Field(
         default_factory=dict, description="By memory_id, or by entity and attribute: C2.status."
     )

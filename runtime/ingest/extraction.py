@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from langchain_core.language_models import BaseChatModel
@@ -28,8 +29,10 @@ from novelgen.models.record import SceneRecord
 from novelgen.records.merge import known_loop_ids
 from novelgen.records.supersession import with_supersessions
 from novelgen.text.language import StoryLanguage
+from runtime.ingest.chapter_pass import ChapterPass, chapters_to_retry, reconcile_chapter
 from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.entities import store_entities_in
+from runtime.ingest.identity import findings_with_given_ids, store_identities_in
 from runtime.ingest.index_upkeep import rebuild_if_bloated
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.reading_ahead import ReadingAhead
@@ -145,6 +148,10 @@ class ExtractionReport(BaseModel):
     )
     price: float | None = Field(default=None, description="Of that, where prices are known; no discounts.")
     indexing: IndexingResult = Field(default_factory=IndexingResult)
+    chapters: list[ChapterPass] = Field(
+        default_factory=list,
+        description="What was put right at the end of chapters, where that was asked for.",
+    )
     consolidation: list[ReportIssue] = Field(
         default_factory=list, description="What went wrong in consolidating, where the settings ask for it."
     )
@@ -162,6 +169,7 @@ def extract_scenes(
     choice: ExtractionChoice | None = None,
     settings: SceneRecordSettings | None = None,
     workers: int = 1,
+    reconcile: bool = False,
     prices: TokenPrices | None = None,
     progress: Callable[[int, int], Any] | None = None,
 ) -> ExtractionReport:
@@ -183,6 +191,7 @@ def extract_scenes(
         choice: Which scenes; by default those that have no record and were not tried yet.
         settings: Deadline and windows of each scene.
         workers: So many scenes are read at once.
+        reconcile: Ask the model once more at the end of each chapter what spans its scenes (`chapter_pass`).
         prices: What tokens cost.
         progress: Called after each scene with the scenes done and the scenes in all.
 
@@ -198,13 +207,21 @@ def extract_scenes(
     """
     with stores.database(project_id).read() as unit:
         positions = chosen_scenes(unit, choice or ExtractionChoice())
+        retried = chapters_to_retry(unit) if reconcile else []
     run = _ExtractionRun(stores, project_id, SceneRecordChain(model, settings=settings))
+    timeout_s = (settings or SceneRecordSettings()).timeout_s
+    close = partial(run.close_chapter, model=model, timeout_s=timeout_s)
+    for chapter_index in retried:
+        close(chapter_index)
+    last_scenes = {position.chapter_index: position for position in positions}.values() if reconcile else ()
     ahead = ReadingAhead(positions, begin=run.begin, workers=workers)
     try:
         for position, read in ahead:
             run.finish(position, read)
             if run.refusal is not None:
                 ahead.stop()
+            elif position in last_scenes:
+                close(position.chapter_index or 0)
             if progress is not None:
                 progress(len(run.scenes), len(positions))
     except KeyboardInterrupt:
@@ -216,7 +233,8 @@ def extract_scenes(
     consolidation = consolidate_beyond_setting(stores, project_id)
     with stores.database(project_id).read() as unit:
         census = unit.scenes.census()
-    usage = total_usage([*(scene.usage for scene in run.scenes), run.refused_usage])
+    by_chapter = [chapter.usage for chapter in run.chapters]
+    usage = total_usage([*(scene.usage for scene in run.scenes), *by_chapter, run.refused_usage])
     price = (prices or TokenPrices()).price_of(
         input_tokens=usage.input_tokens, output_tokens=usage.output_tokens
     )
@@ -228,6 +246,7 @@ def extract_scenes(
         usage=usage,
         price=price,
         indexing=indexing,
+        chapters=run.chapters,
         consolidation=consolidation,
     )
 
@@ -250,10 +269,12 @@ class _ExtractionRun:
 
     def __init__(self, stores: MemoryStores, project_id: str, chain: SceneRecordChain) -> None:
         self._stores = stores
+        self._project_id = project_id
         self._database = stores.database(project_id)
         self._chain = chain
         self._version = 0
         self.scenes: list[SceneExtraction] = []
+        self.chapters: list[ChapterPass] = []
         self.refusal: str | None = None
         self.refused_usage = ModelUsage()
 
@@ -280,6 +301,15 @@ class _ExtractionRun:
         with self._database.write() as unit:
             self.scenes.append(_stored(self._stores, unit, reading.scene, result))
         self._version += 1
+
+    def close_chapter(self, chapter_index: int, *, model: BaseChatModel, timeout_s: float) -> None:
+        """Put right what spans the scenes of a chapter; those that are being read ahead are decided after it."""
+        done = reconcile_chapter(
+            self._stores, self._project_id, chapter_index, model=model, timeout_s=timeout_s
+        )
+        if done.outcome not in ("waiting", "unchanged"):
+            self.chapters.append(done)
+            self._version += 1
 
     def _request(self, unit: UnitOfWork, scene: StoredScene) -> SceneRecordRequest:
         return _request(unit, scene, max_bullets=self._stores.settings.memory.summarization.max_bullets)
@@ -373,7 +403,18 @@ def _stored(
         settings=stores.settings.memory.ingest,
         created_at=stores.clock(),
     )
-    return _outcome(read, result, result.status, record=record, entities=entities)
+    names, pairs = findings_with_given_ids(result, entities)
+    identities = store_identities_in(
+        unit,
+        read.project_id,
+        names=names,
+        pairs=pairs,
+        at=read.position,
+        settings=stores.settings.memory.ingest,
+        created_at=stores.clock(),
+    )
+    outcome = _outcome(read, result, result.status, record=record, entities=entities)
+    return outcome.model_copy(update={"issues": [*outcome.issues, *identities.issues]})
 
 
 def _known_loops(before: SceneRecord | None, now: SceneRecord | None) -> dict[str, str]:

@@ -6,13 +6,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
+from pydantic import BaseModel, Field
 
 from novelgen.chains.scene_record_chain import SceneRecordSettings
 from novelgen.errors import ConfigurationError
 from novelgen.model_calls.usage import TokenPrices
 from novelgen.models.position import StoryPosition
+from runtime.ingest.chapter_pass import ChapterPass, reconcile_chapters
 from runtime.ingest.extraction import ExtractionChoice, ExtractionReport, extract_scenes
 from runtime.ingest.extraction_estimate import ExtractionEstimate, estimate_extraction
+from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.providers.chat_models import build_chat_model
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
@@ -61,9 +64,53 @@ def extract_project(
         ),
         settings=_chain_settings(stores),
         workers=workers or stores.settings.memory.summarization.workers,
+        reconcile=stores.settings.memory.summarization.reconcile_chapters,
         prices=_prices(stores, prices),
         progress=progress,
     )
+
+
+def reconcile_project(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    chapter_index: int | None = None,
+    again: bool = False,
+    model: str | BaseChatModel | None = None,
+    progress: Callable[[int, int], Any] | None = None,
+) -> ReconciliationReport:
+    """Put right what spans the scenes of chapters that a model read before; no scene is read again.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        chapter_index: Only this chapter; None means all.
+        again: Also chapters whose scenes have not changed since they were reconciled.
+        model: The chat model, or its name as provider:model; None takes that of the settings.
+        progress: Called after each chapter with those done and all.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        ConfigurationError: When no model is configured, or it cannot be built.
+        DatabaseError: When the database fails.
+    """
+    chapters = reconcile_chapters(
+        stores,
+        project_id,
+        model=build_extraction_model(stores.settings, model),
+        chapters=None if chapter_index is None else [chapter_index],
+        timeout_s=stores.settings.memory.summarization.timeout_s,
+        again=again,
+        progress=progress,
+    )
+    return ReconciliationReport(chapters=chapters, indexing=drain_outbox(stores, project_id))
+
+
+class ReconciliationReport(BaseModel):
+    """What became of each chapter, and of the vector index after them."""
+
+    chapters: list[ChapterPass] = Field(default_factory=list)
+    indexing: IndexingResult = Field(default_factory=IndexingResult)
 
 
 def estimate_project(

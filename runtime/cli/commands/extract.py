@@ -21,8 +21,11 @@ from runtime.cli.output import (
 from runtime.cli.parameters import CHAPTER, POSITION, CliSession, json_option, project_argument
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from novelgen.models.position import StoryPosition
     from runtime.cli.labels import ViewLabels
+    from runtime.ingest.chapter_pass import ChapterPass
     from runtime.services.extraction import ExtractionEstimate, ExtractionReport
 
 
@@ -73,6 +76,11 @@ MAX_UNPLACED_CHARACTERS = 60
     is_flag=True,
     help="Only say what it would take: scenes, calls, tokens, price.",
 )
+@click.option(
+    "--reconcile",
+    is_flag=True,
+    help="Read no scene; only put right what spans the scenes of chapters that were read before.",
+)
 @json_option
 @click.pass_obj
 def extract(
@@ -87,6 +95,7 @@ def extract(
     price_in: float | None,
     price_out: float | None,
     dry_run: bool,
+    reconcile: bool,
     as_json: bool,
 ) -> None:
     """Let a model read the stored scenes that have no record.
@@ -98,7 +107,15 @@ def extract(
 
     With --scene or --again scenes are read anew: what the model said before is replaced, what you wrote or
     changed stays. Where that fails, the record of before is kept.
+
+    At the end of each chapter the model is asked once what spans its scenes: names that belong to one person,
+    threads that are over, what weighs how much. `novelgen entity changes` lists what became one, and undoes it.
     """
+    if reconcile and (scenes or retry or dry_run):
+        raise click.UsageError("--reconcile reads no scenes; leave out --scene, --retry and --dry-run")
+    if reconcile:
+        _reconcile(session, project, chapter=chapter, again=again, model=model, as_json=as_json)
+        return
     if scenes and (retry or again or chapter is not None):
         raise click.UsageError("--scene names the scenes; leave out --chapter, --retry and --again")
     from novelgen.model_calls.usage import TokenPrices
@@ -158,6 +175,47 @@ def extract(
         raise click.exceptions.Exit(ExitCode.FAILED)
 
 
+def _reconcile(
+    session: CliSession, project: str, *, chapter: int | None, again: bool, model: str | None, as_json: bool
+) -> None:
+    from runtime.services.extraction import reconcile_project
+
+    with opened_project(session, project) as stores:
+        with progress_bars("chapters") as (progress,):
+            report = reconcile_project(
+                stores, project, chapter_index=chapter, again=again, model=model, progress=progress
+            )
+        labels = story_labels(stores, project)
+    _report_chapters(report.chapters)
+    if as_json:
+        print_json(report)
+    else:
+        print_pairs({labels.value("project"): project, **_chapter_pairs(report.chapters, labels)})
+    if any(each.outcome == "failed" for each in report.chapters):
+        raise click.exceptions.Exit(ExitCode.FAILED)
+
+
+def _report_chapters(chapters: Sequence[ChapterPass]) -> None:
+    for each in chapters:
+        if each.outcome == "overtaken":
+            report_warning(f"chapter {each.chapter_index} changed meanwhile; what the model said was dropped")
+        for issue in each.issues:
+            report_warning(f"chapter {each.chapter_index}: {issue.message}")
+
+
+def _chapter_pairs(chapters: Sequence[ChapterPass], labels: ViewLabels) -> dict[str, str]:
+    done = [each for each in chapters if each.outcome == "done"]
+    pairs = [f"{change.other_id} = {change.entity_id}" for each in done for change in each.changes]
+    names = [f"{name.entity_id} {name.name}" for each in done for name in each.names]
+    threads = [loop_id for each in done for loop_id in each.ended_threads]
+    return {
+        labels.value("chapters reconciled"): f"{len(done)} / {len(chapters)}",
+        labels.value("now one"): ", ".join(pairs),
+        labels.value("new names"): ", ".join(names),
+        labels.value("threads ended"): ", ".join(threads),
+    }
+
+
 def _estimate_line(estimate: ExtractionEstimate) -> str:
     return (
         f"{estimate.scenes} scenes to read: {estimate.calls} calls of the model, about"
@@ -183,6 +241,7 @@ def _report_scenes(report: ExtractionReport) -> None:
         else:
             for issue in scene.issues:
                 report_warning(f"{place}: {issue.message}")
+    _report_chapters(report.chapters)
     for issue in report.consolidation:
         report_warning(issue.message)
 
@@ -213,6 +272,7 @@ def _print_summary(report: ExtractionReport, project_id: str, labels: ViewLabels
             labels.value("tokens"): _counted(report, labels),
             labels.value("price"): None if report.price is None else f"{report.price:,.2f}",
             labels.value("not placed"): _unplaced(report),
+            **(_chapter_pairs(report.chapters, labels) if report.chapters else {}),
             labels.value("index"): index_state(report.indexing, project_id, labels),
         }
     )
