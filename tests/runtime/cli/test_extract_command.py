@@ -35,8 +35,9 @@ def unrecorded(run: Run, projects_dir: Path) -> Path:
 
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """The settings name a model behind an OpenAI-compatible server."""
+    """The settings name a model behind an OpenAI-compatible server, which is asked about scenes alone."""
     monkeypatch.setenv("NOVELGEN_MODEL", "openai:stub")
+    monkeypatch.setenv("NOVELGEN_MEMORY__SUMMARIZATION__RECONCILE_CHAPTERS", "false")
     return monkeypatch
 
 
@@ -150,8 +151,10 @@ def test_an_estimate_asks_nobody(run: Run, unrecorded: Path) -> None:
         run("extract", PROJECT, "--estimate", "--price-in", "1", "--price-out", "2", "--json").stdout
     )
     assert plain.exit_code == 0
-    assert "4 scenes to read: 4 calls" in plain.stdout
-    assert (priced["scenes"], priced["calls"]) == (4, 4)
+    assert "4 scenes to read: 6 calls" in plain.stdout, (
+        "one for each scene, and one at the end of each chapter"
+    )
+    assert (priced["scenes"], priced["calls"]) == (4, 6)
     assert priced["price"] == pytest.approx((priced["input_tokens"] + 2 * priced["output_tokens"]) / 1e6)
     assert statuses(run) == ["none"] * 4
 
