@@ -9,15 +9,15 @@ from hashlib import sha256
 from itertools import count
 from typing import Any
 
-from novelgen.extraction.known_story import References, SceneSoFar, looks_like_an_id
+from novelgen.extraction.known_story import References, SceneSoFar
 from novelgen.extraction.model_record import (
     ModelMemory,
     ModelRelationshipChange,
     ModelSceneRecord,
-    ModelStateChange,
 )
 from novelgen.extraction.placing import Placer
 from novelgen.extraction.request import ProposedEntity, UnplacedItem
+from novelgen.extraction.state_reading import StateReader
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import EVENT_TYPES, OTHER_EVENT
 from novelgen.models.record import (
@@ -30,7 +30,7 @@ from novelgen.models.record import (
     RecordedStateChange,
     SceneRecord,
 )
-from novelgen.models.state import DIMENSION_RANGES, PRESENCE_ATTRIBUTE, RelationshipDimension
+from novelgen.models.state import DIMENSION_RANGES, RelationshipDimension
 from novelgen.records.supersession import slot_of
 from novelgen.text.extractive import short_form
 
@@ -74,12 +74,6 @@ def dimensions_after(
 STAGE = "extract"
 
 TEMPORARY_LOOP_PREFIX = "new-loop-"
-
-ENTITY_VALUED_ATTRIBUTES: dict[str, tuple[str, ...]] = {
-    "location_id": ("location",),
-    "holder": ("character", "location", "faction"),
-}
-"""Attributes whose value is an entity, and of which type."""
 
 _ATTRIBUTE = re.compile(r"[^\W\d][\w-]{0,39}")
 
@@ -131,8 +125,6 @@ class AnswerReader:
             answer.new_entities, text=self._text, first_number=first_number
         )
         self._placer = Placer(self._references.with_proposals(proposed))
-        for name in refused:
-            self._placer.refuse("new_entities", name, "the scene does not hold this name, or several bear it")
         self._report("unresolved", "new names that the scene does not hold, or that several bear", refused)
         record = SceneRecord(
             chapter_index=chapter_index,
@@ -141,17 +133,14 @@ class AnswerReader:
             pov_character_id=self._placer.one(answer.pov, "character", field="pov"),
             location_id=self._placer.one(answer.location, "location", field="location"),
             story_time=answer.story_time or None,
+            is_flashback=answer.is_flashback,
             characters_present=self._placer.all(
                 answer.characters_present, "character", field="characters_present"
             ),
             summary=answer.summary,
             key_events=answer.key_events,
             emotional_beats=answer.emotional_beats,
-            state_changes=[
-                change
-                for number, each in enumerate(answer.state_changes)
-                if (change := self._state(each, field=f"state_changes[{number}]"))
-            ],
+            state_changes=self._states(answer),
             relationship_changes=self._relationships(answer.relationship_changes),
             open_loops_created=self._loops_created(answer),
             memories=[
@@ -162,30 +151,26 @@ class AnswerReader:
             **self._loops_moved(answer),
         )
         self._report("unresolved", "ids and names that nobody bears were dropped", self._placer.unknown)
+        if self._placer.refused:
+            message = f"what else could not be placed: {', '.join(self._placer.refused)}"
+            self._issues.append(ReportIssue(stage=STAGE, kind="degraded", message=message))
+        for name in refused:
+            self._placer.refuse("new_entities", name, "the scene does not hold this name, or several bear it")
         return WindowReading(
             record, proposed, self._issues, frozenset(self._of_nobody), tuple(self._placer.unplaced)
         )
 
-    def _state(self, change: ModelStateChange, *, field: str) -> RecordedStateChange | None:
-        entity_id = self._placer.one(change.entity, field=f"{field}.entity")
-        attribute = "_".join(change.attribute.casefold().split())
-        if entity_id is None:
-            return None
-        if attribute == PRESENCE_ATTRIBUTE or not _ATTRIBUTE.fullmatch(attribute):
-            self._report("degraded", "attributes that cannot be stored were dropped", [change.attribute])
-            self._placer.refuse(f"{field}.attribute", change.attribute, "not a short name of an attribute")
-            return None
-        value: Any = change.value
-        if attribute in ENTITY_VALUED_ATTRIBUTES and isinstance(value, str):
-            types = ENTITY_VALUED_ATTRIBUTES[attribute]
-            meant = self._placer.meant(value, types)
-            if meant is None and (attribute == "location_id" or looks_like_an_id(value)):
-                self._placer.unknown_in(f"{field}.value", value, types)
-                return None
-            value = meant or value
-        return RecordedStateChange(
-            entity_id=entity_id, changes={attribute: value}, evidence=change.evidence or None
-        )
+    def _states(self, answer: ModelSceneRecord) -> list[RecordedStateChange]:
+        earlier = [
+            change.attribute
+            for change in answer.state_changes
+            if answer.is_flashback or change.when == "before"
+        ]
+        self._report("degraded", "states of an earlier time do not hold now and were left out", earlier)
+        if answer.is_flashback:
+            return []
+        reader = StateReader(self._placer, self._so_far.states, text=self._text)
+        return reader.read(answer.state_changes)
 
     def _relationships(self, changes: Sequence[ModelRelationshipChange]) -> list[RecordedRelationshipChange]:
         before = {

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from novelgen.models.entity import EntityType
 from novelgen.models.memory import EVENT_TYPES
 from novelgen.models.state import LoopImportance, RelationshipDimension
+from novelgen.records.attributes import ATTRIBUTES
 
 MAX_NEW_ENTITIES = 8
 MAX_PRESENT = 16
@@ -103,17 +104,26 @@ class ModelNewEntity(ModelPart):
 
 
 class ModelStateChange(ModelPart):
-    """One attribute of one entity that took a new value in the scene."""
+    """One attribute of one entity, or of several alike, that took a new value in the scene."""
 
-    entity: Text = Field(description="id of a known entity, or name of a new one")
+    entity: Text = Field(default="", description="id of a known entity, or name of a new one")
+    entities: Annotated[Texts, _at_most(MAX_NAMES)] = Field(
+        default_factory=list,
+        description="instead of entity: all who change alike, as a group that moves",
+        max_length=MAX_NAMES,
+    )
     attribute: Text = Field(
-        description="status, location_id, physical_state, emotional_state, goals, knowledge, inventory, holder, "
-        "disguise, identity or another short name"
+        description="; ".join(f"{name} ({meaning})" for name, meaning in ATTRIBUTES.items())
+        + "; or another short name"
+    )
+    op: Literal["set", "add", "remove", "clear"] = Field(
+        default="set", description="add and remove for entries of a list, clear for what is over"
     )
     value: Annotated[str | list[str] | None, BeforeValidator(_as_text)] = Field(
-        default=None,
-        description="what holds after the scene; goals, knowledge and inventory are whole lists; "
-        "location_id and holder are ids; null when it is over",
+        default=None, description="what holds after the scene, or what is added or removed"
+    )
+    when: Literal["now", "before"] = Field(
+        default="now", description="before: it held at an earlier time that is told of, not now"
     )
     evidence: Text = Field(default="", description="words copied from the scene")
 
@@ -188,6 +198,7 @@ class ModelSceneRecord(ModelPart):
     pov: Text = Field(default="", description="id of who tells or sees the scene")
     location: Text = Field(default="", description="id or name of the place where it plays")
     story_time: Text = Field(default="", description="when it plays, in a few words")
+    is_flashback: bool = Field(default=False, description="all of it plays at an earlier time")
     characters_present: Annotated[Texts, _at_most(MAX_PRESENT)] = Field(
         default_factory=list,
         description="ids or names of who is on stage, not of who is only spoken of",

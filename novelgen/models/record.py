@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from pydantic import Field, field_validator
+from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
 
 from novelgen.models.memory import EVENT_TYPES, OTHER_EVENT
 from novelgen.models.state import LoopImportance, RelationshipDimensions
@@ -98,6 +98,10 @@ class SceneRecord(UserFileModel):
     location_id: str | None = None
     story_time: str | None = None
     characters_present: list[str] = Field(default_factory=list)
+    is_flashback: bool = Field(
+        default=False,
+        description="All of it plays at an earlier time: who is on stage is not there now, no state changes.",
+    )
     summary: list[str] = Field(default_factory=list)
     key_events: list[str] = Field(default_factory=list)
     emotional_beats: list[str] = Field(default_factory=list)
@@ -107,3 +111,8 @@ class SceneRecord(UserFileModel):
     open_loops_advanced: list[RecordedLoopAdvance] = Field(default_factory=list)
     open_loops_resolved: list[RecordedLoopResolution] = Field(default_factory=list)
     memories: list[RecordedMemory] = Field(default_factory=list)
+
+    @model_serializer(mode="wrap")
+    def _without_default_mark(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # Of the present, as nearly all are, a record reads as it did before the mark was thought of.
+        return {name: value for name, value in dump(self).items() if name != "is_flashback" or value}
