@@ -23,10 +23,11 @@ from novelgen.errors import DeadlineExceededError, ModelError
 from novelgen.extraction.answer_reading import WindowReading
 from novelgen.extraction.conclusion import concluded, failed, hash_of_text
 from novelgen.extraction.known_story import SceneSoFar
+from novelgen.extraction.prompt_lists import PROMPT_LIST_TOKENS
 from novelgen.extraction.request import SceneRecordRequest, SceneRecordResult
 from novelgen.extraction.window_reader import SceneWindow, WindowReader, is_of_substance
 from novelgen.models.position import require_project_id
-from novelgen.records.merge import OVERLAP_SENTENCES, WINDOW_CHARACTERS, reading_windows
+from novelgen.records.windows import OVERLAP_SENTENCES, WINDOW_CHARACTERS, reading_windows
 from novelgen.text.language import story_language
 from novelgen.text.scrub import require_size, scrub_text
 
@@ -36,13 +37,18 @@ RecordInput = SceneRecordRequest | Mapping[str, Any]
 
 
 class SceneRecordSettings(BaseModel):
-    """Deadline and windows of an extraction."""
+    """Deadline, windows and lists of an extraction."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     timeout_s: float = Field(default=180.0, gt=0, le=3600, description="For all windows of a scene together.")
     window_characters: int = Field(default=WINDOW_CHARACTERS, ge=200)
-    overlap_sentences: int = Field(default=OVERLAP_SENTENCES, ge=0)
+    overlap_sentences: int = Field(
+        default=OVERLAP_SENTENCES, ge=0, description="Of the window before, shown as context."
+    )
+    prompt_list_tokens: int = Field(
+        default=PROMPT_LIST_TOKENS, ge=200, description="What a prompt lists of the story so far, in all."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +77,8 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
     """
 
     def __init__(self, model: BaseChatModel, *, settings: SceneRecordSettings | None = None) -> None:
-        self._reader = WindowReader(model)
         self._settings = settings or SceneRecordSettings()
+        self._reader = WindowReader(model, prompt_list_tokens=self._settings.prompt_list_tokens)
         super().__init__(
             RunnableLambda(self._begin).with_config(run_name="cut_windows")
             | RunnableLambda(self._read_windows).with_config(run_name="read_windows")
@@ -98,17 +104,21 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
             window_characters=self._settings.window_characters,
             overlap_sentences=self._settings.overlap_sentences,
         )
-        window = SceneWindow(
-            chapter_index=request.chapter_index,
-            scene_index=request.scene_index,
-            title=request.title,
-            text=text,
-            text_id=f"{request.project_id}\x1f{hash_of_text(text)}",
-            language=request.language or story_language(text),
-            max_bullets=request.max_bullets,
-            must_have_facts=len(spans) == 1 and is_of_substance(text),
+        return tuple(
+            SceneWindow(
+                chapter_index=request.chapter_index,
+                scene_index=request.scene_index,
+                text=text[span.start : span.end],
+                text_id=f"{request.project_id}\x1f{hash_of_text(text)}",
+                language=request.language or story_language(text),
+                max_bullets=request.max_bullets,
+                must_have_facts=len(spans) == 1 and is_of_substance(text),
+                context=text[span.context_start : span.start],
+                part=part,
+                parts=len(spans),
+            )
+            for part, span in enumerate(spans, start=1)
         )
-        return tuple(replace(window, text=text[span.start : span.end]) for span in spans)
 
     def _read_windows(self, run: _Run) -> _Run:
         conversation = self._reader.conversation(deadline=run.deadline)

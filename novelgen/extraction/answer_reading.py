@@ -27,10 +27,12 @@ from novelgen.models.record import (
     RecordedLoopResolution,
     RecordedMemory,
     RecordedRelationshipChange,
+    RecordedRepetition,
     RecordedStateChange,
     SceneRecord,
 )
 from novelgen.models.state import DIMENSION_RANGES, RelationshipDimension
+from novelgen.records.evidence import QuoteFinder
 from novelgen.records.supersession import slot_of
 from novelgen.text.extractive import short_form
 
@@ -75,6 +77,8 @@ STAGE = "extract"
 
 TEMPORARY_LOOP_PREFIX = "new-loop-"
 
+_MEMORY_NUMBER = re.compile(r"\s*(M\d{1,4})\b", re.IGNORECASE)
+
 _ATTRIBUTE = re.compile(r"[^\W\d][\w-]{0,39}")
 
 
@@ -101,14 +105,27 @@ class AnswerReader:
         so_far: What was known before the window.
         text: What the model read.
         text_id: Tells the scene's text from all others; goes into the ids of its memories.
+        context: What stands before the text and was read before; facts that only it proves are dropped.
+        memory_ids: Ids of known memories by the numbers that the model saw, such as M1.
     """
 
-    def __init__(self, references: References, so_far: SceneSoFar, *, text: str, text_id: str) -> None:
+    def __init__(
+        self,
+        references: References,
+        so_far: SceneSoFar,
+        *,
+        text: str,
+        text_id: str,
+        context: str = "",
+        memory_ids: Mapping[str, str] | None = None,
+    ) -> None:
         self._references = references
         self._so_far = so_far
         self._text = text
         self._text_id = text_id
         self._placer = Placer(references)
+        self._here, self._before = QuoteFinder(text), QuoteFinder(context)
+        self._memory_ids = {number.casefold(): each for number, each in (memory_ids or {}).items()}
         self._of_nobody: set[str] = set()
         self._issues: list[ReportIssue] = []
 
@@ -143,11 +160,7 @@ class AnswerReader:
             state_changes=self._states(answer),
             relationship_changes=self._relationships(answer.relationship_changes),
             open_loops_created=self._loops_created(answer),
-            memories=[
-                self._memory(each, field=f"memories[{number}]")
-                for number, each in enumerate(answer.memories)
-                if each.content
-            ],
+            **self._memories(answer),
             **self._loops_moved(answer),
         )
         self._report("unresolved", "ids and names that nobody bears were dropped", self._placer.unknown)
@@ -170,7 +183,13 @@ class AnswerReader:
         if answer.is_flashback:
             return []
         reader = StateReader(self._placer, self._so_far.states, text=self._text)
-        return reader.read(answer.state_changes)
+        return reader.read(
+            [
+                (number, change)
+                for number, change in enumerate(answer.state_changes)
+                if self._is_of_this_window(change.evidence)
+            ]
+        )
 
     def _relationships(self, changes: Sequence[ModelRelationshipChange]) -> list[RecordedRelationshipChange]:
         before = {
@@ -243,6 +262,32 @@ class AnswerReader:
             ],
         }
 
+    def _is_of_this_window(self, quote: str) -> bool:
+        """What only the context proves was read with the window before."""
+        return not (quote and self._before.find(quote) and not self._here.find(quote))
+
+    def _memories(self, answer: ModelSceneRecord) -> dict[str, Any]:
+        new: list[RecordedMemory] = []
+        repeated: list[RecordedRepetition] = []
+        for number, each in enumerate(answer.memories):
+            field = f"memories[{number}]"
+            if not self._is_of_this_window(each.evidence):
+                continue
+            if known := self._known_memory(each.repeats, field=f"{field}.repeats"):
+                repeated.append(RecordedRepetition(memory_id=known, evidence=each.evidence or None))
+            elif each.content:
+                new.append(self._memory(each, field=field))
+        return {"memories": new, "memories_repeated": repeated}
+
+    def _known_memory(self, said: str, *, field: str) -> str | None:
+        """The id of the memory of a number; what is no number says nothing, an unknown number is reported."""
+        if not (number := _MEMORY_NUMBER.match(said)):
+            return None
+        known = self._memory_ids.get(number.group(1).casefold())
+        if known is None:
+            self._placer.unknown_in(field, said)
+        return known
+
     def _memory(self, memory: ModelMemory, *, field: str) -> RecordedMemory:
         event_type = memory.event_type.strip().casefold()
         if event_type not in EVENT_TYPES:
@@ -264,6 +309,8 @@ class AnswerReader:
             entities=entities,
             tags=memory.tags,
             slot_type=self._slot(memory.slot, field=f"{field}.slot"),
+            supersedes=self._known_memory(memory.supersedes, field=f"{field}.supersedes"),
+            contradicts=self._known_memory(memory.contradicts, field=f"{field}.contradicts"),
             evidence=None if is_of_nobody else memory.evidence or None,
         )
 

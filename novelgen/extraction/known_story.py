@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from novelgen.extraction.model_record import ModelNewEntity
-from novelgen.extraction.request import ProposedEntity, SceneRecordRequest
+from novelgen.extraction.request import (
+    EntitySighting,
+    KnownMemory,
+    ProposedEntity,
+    SceneBefore,
+    SceneRecordRequest,
+)
+from novelgen.extraction.scene_touch import StoryClock
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import OpenLoop, Relationship
@@ -159,10 +166,11 @@ def _is_named(name: str, text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SceneSoFar:
-    """Entities, states, open threads and relationships, as the next window finds them.
+    """Entities, states, open threads, relationships and memories, as the next window finds them.
 
     `proposed` holds the entities that the scene itself brought; they are among `entities`, too, under their
-    temporary ids. `loops_created` counts the loops with temporary ids.
+    temporary ids. `loops_created` counts the loops with temporary ids. `summary` and `remembered` (memories in
+    short) are what earlier windows of the scene gave.
     """
 
     entities: tuple[Entity, ...]
@@ -172,6 +180,12 @@ class SceneSoFar:
     present_ids: tuple[str, ...]
     proposed: tuple[ProposedEntity, ...] = ()
     loops_created: int = 0
+    memories: tuple[KnownMemory, ...] = ()
+    scenes_before: tuple[SceneBefore, ...] = ()
+    sightings: Mapping[str, EntitySighting] = field(default_factory=dict)
+    clock: StoryClock = field(default_factory=lambda: StoryClock([]))
+    summary: tuple[str, ...] = ()
+    remembered: tuple[str, ...] = ()
 
     @classmethod
     def on_entering(cls, request: SceneRecordRequest) -> SceneSoFar:
@@ -182,6 +196,10 @@ class SceneSoFar:
             open_loops=tuple(request.open_loops),
             relationships=tuple(request.relationships),
             present_ids=tuple(request.present_ids),
+            memories=tuple(request.memories),
+            scenes_before=tuple(request.scenes_before),
+            sightings=request.sightings,
+            clock=StoryClock(request.story_places),
         )
 
     def after(self, record: SceneRecord, proposed: Sequence[ProposedEntity]) -> SceneSoFar:
@@ -193,7 +211,13 @@ class SceneSoFar:
         """
         ended = {loop.id for loop in record.open_loops_resolved}
         created = [
-            OpenLoop(loop_id=loop.id, category=loop.category, description=loop.description)
+            OpenLoop(
+                loop_id=loop.id,
+                category=loop.category,
+                description=loop.description,
+                importance=loop.importance,
+                related_entities=[*loop.related_characters, *loop.related_locations, *loop.related_items],
+            )
             for loop in record.open_loops_created
         ]
         return replace(
@@ -204,6 +228,8 @@ class SceneSoFar:
             present_ids=tuple(dict.fromkeys([*record.characters_present, *self.present_ids])),
             proposed=(*self.proposed, *proposed),
             loops_created=self.loops_created + len(created),
+            summary=(*self.summary, *record.summary),
+            remembered=(*self.remembered, *(memory.short or memory.content for memory in record.memories)),
         )
 
 

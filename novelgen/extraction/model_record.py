@@ -172,10 +172,14 @@ class ModelMemory(ModelPart):
     """One fact that later scenes must not contradict."""
 
     content: Text = Field(description="one or two whole sentences that stand alone, with names")
-    short: Text = Field(default="", description="the same in one whole sentence of at most 80 characters")
+    short: Text = Field(
+        default="",
+        description="that one fact in as few words as carry it: about 35 characters, 11 in Chinese",
+    )
     event_type: Text = Field(default="other", json_schema_extra={"enum": [*sorted(EVENT_TYPES)]})
     importance: Annotated[int, _within(LOWEST_IMPORTANCE, HIGHEST_IMPORTANCE)] = Field(
-        default=5, description="1 trifle, 5 worth knowing, 8 turns the plot, 10 changes everything"
+        default=5,
+        description="1-2 trifle, 3-4 colour, 5-6 worth knowing, 7-8 later scenes turn on it, 9-10 changes the story",
     )
     entities: Annotated[Texts, _at_most(MAX_NAMES)] = Field(
         default_factory=list, description="ids of all it speaks of", max_length=MAX_NAMES
@@ -186,6 +190,15 @@ class ModelMemory(ModelPart):
         description="id.attribute where only one value can be true at a time: I1.holder; else empty",
     )
     evidence: Text = Field(default="", description="words copied from the scene")
+    repeats: Text = Field(
+        default="", description="M number of the known memory that tells the same; else empty"
+    )
+    supersedes: Text = Field(
+        default="", description="M number of the known memory that this ends or corrects"
+    )
+    contradicts: Text = Field(
+        default="", description="M number of the known memory that this cannot stand beside"
+    )
 
 
 class ModelSceneRecord(ModelPart):
@@ -197,7 +210,9 @@ class ModelSceneRecord(ModelPart):
     title: Text = ""
     pov: Text = Field(default="", description="id of who tells or sees the scene")
     location: Text = Field(default="", description="id or name of the place where it plays")
-    story_time: Text = Field(default="", description="when it plays, in a few words")
+    story_time: Text = Field(
+        default="", description="when it plays, in a few words: day, hour, how long after the scene before"
+    )
     is_flashback: bool = Field(default=False, description="all of it plays at an earlier time")
     characters_present: Annotated[Texts, _at_most(MAX_PRESENT)] = Field(
         default_factory=list,

@@ -18,8 +18,41 @@ ExtractionFault = Literal[
 ]
 
 
+class EntitySighting(BaseModel):
+    """Where the story last showed an entity or spoke of it, and in how many scenes it did."""
+
+    chapter_index: int
+    scene_index: int
+    scenes: int = Field(default=1, ge=1)
+
+
+class SceneBefore(BaseModel):
+    """What happened in a scene shortly before the one that is read."""
+
+    chapter_index: int
+    scene_index: int
+    story_time: str = ""
+    location_id: str | None = None
+    characters_present: list[str] = Field(default_factory=list)
+    summary: list[str] = Field(default_factory=list)
+
+
+class KnownMemory(BaseModel):
+    """A fact that the story has stored and that nothing ended since."""
+
+    memory_id: str
+    says: str
+    chapter_index: int | None = None
+    scene_index: int | None = None
+    importance: int = 5
+    entities: list[str] = Field(default_factory=list)
+
+
 class SceneRecordRequest(BaseModel):
-    """A finished scene, and what the story knows on entering it (entities: by the end of it)."""
+    """A finished scene, and what the story knows on entering it (entities: by the end of it).
+
+    It holds all that is known; what of it the prompt lists is chosen by what the scene touches.
+    """
 
     project_id: str = Field(min_length=1)
     chapter_index: ChapterIndex
@@ -34,6 +67,14 @@ class SceneRecordRequest(BaseModel):
     open_loops: list[OpenLoop] = Field(default_factory=list)
     states: list[EntityStateSnapshot] = Field(default_factory=list)
     relationships: list[Relationship] = Field(default_factory=list)
+    memories: list[KnownMemory] = Field(default_factory=list, description="Those that still hold.")
+    scenes_before: list[SceneBefore] = Field(
+        default_factory=list, description="The last few, in story order."
+    )
+    story_places: list[tuple[int, int]] = Field(
+        default_factory=list, description="Chapter and scene of every scene before, in story order."
+    )
+    sightings: dict[str, EntitySighting] = Field(default_factory=dict, description="By entity id.")
     max_bullets: int = Field(default=5, ge=1, le=20, description="Most bullets of the summary.")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from novelgen.extraction.known_story import looks_like_an_id
@@ -48,13 +48,14 @@ class StateReader:
         self._vital_words = _VITAL_WORDS[has_cjk(text)]
         self._changes: list[RecordedStateChange] = []
 
-    def read(self, changes: Sequence[ModelStateChange]) -> list[RecordedStateChange]:
+    def read(self, changes: Iterable[tuple[int, ModelStateChange]]) -> list[RecordedStateChange]:
         """Return the changes as a record states them, with what they put an end to.
 
         Args:
-            changes: Of one answer; those of an earlier time do not touch what holds now, and are left out.
+            changes: Of one answer, with their numbers in it; those of an earlier time do not touch what holds now,
+                and are left out.
         """
-        for number, change in enumerate(changes):
+        for number, change in changes:
             if change.when == "now":
                 self._read_one(change, field=f"state_changes[{number}]")
         characters = [

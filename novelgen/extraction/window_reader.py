@@ -2,85 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
 
 from novelgen.deadlines import Deadline
-from novelgen.extraction.answer_reading import AnswerReader, WindowReading
+from novelgen.extraction.answer_reading import STAGE, AnswerReader, WindowReading
 from novelgen.extraction.known_story import References, SceneSoFar
 from novelgen.extraction.model_record import MAX_MEMORIES, ModelSceneRecord
+from novelgen.extraction.prompt_lists import PROMPT_LIST_TOKENS, PromptLists, chosen_lists
 from novelgen.model_calls.answers import UnusableAnswerError
 from novelgen.model_calls.json_model import JsonConversation, JsonModel
-from novelgen.model_calls.prompt_data import NOTHING, as_data, as_data_lines, entities_text, listed_entities
-from novelgen.models.state import PRESENCE_ATTRIBUTE, OpenLoop, Relationship
+from novelgen.model_calls.prompt_data import NOTHING, as_data, as_data_lines
+from novelgen.models.context import ReportIssue
 from novelgen.prompting import load_chat_prompt, read_prompt_file
 from novelgen.records.evidence import QuoteFinder
 from novelgen.text.language import StoryLanguage, estimate_tokens, significant_words
-
-MAX_STATE_TOKENS = 1200
-
-MAX_LOOP_TOKENS = 600
-
-MAX_RELATIONSHIP_TOKENS = 400
-
-MAX_LINE_CHARACTERS = 400
-
-
-def states_text(so_far: SceneSoFar, entity_ids: Sequence[str], language: StoryLanguage) -> str:
-    """List the states of the entities that a window names, those first, then the others while there is room."""
-    ordered = dict.fromkeys([*(each for each in entity_ids if each in so_far.states), *so_far.states])
-    lines = (f"{entity_id} | {_state_line(so_far.states[entity_id])}" for entity_id in ordered)
-    return _bounded((line for line in lines if not line.endswith("| ")), MAX_STATE_TOKENS, language)
-
-
-def loops_text(loops: Sequence[OpenLoop], language: StoryLanguage) -> str:
-    """List the open loops by id, category and description."""
-    lines = (f"{loop.loop_id} | {loop.category} | {loop.description}" for loop in loops)
-    return _bounded(lines, MAX_LOOP_TOKENS, language)
-
-
-def relationships_text(relationships: Sequence[Relationship], language: StoryLanguage) -> str:
-    """List how characters stand: ids, type, status, intensity, dimensions."""
-    return _bounded(map(_relationship_line, relationships), MAX_RELATIONSHIP_TOKENS, language)
-
-
-def _relationship_line(relationship: Relationship) -> str:
-    dimensions = ", ".join(f"{name} {value}" for name, value in relationship.dimensions.items())
-    parts = [
-        f"{relationship.character_a} {relationship.character_b}",
-        relationship.relationship_type,
-        relationship.status,
-        f"intensity {relationship.intensity}",
-        dimensions,
-    ]
-    return " | ".join(part for part in parts if part)
-
-
-def _state_line(state: dict[str, Any]) -> str:
-    shown = {name: value for name, value in state.items() if name != PRESENCE_ATTRIBUTE and value is not None}
-    return "; ".join(f"{name}: {_shown(value)}" for name, value in shown.items())
-
-
-def _shown(value: Any) -> str:
-    return "[" + ", ".join(map(str, value)) + "]" if isinstance(value, list) else str(value)
-
-
-def _bounded(lines: Iterable[str], max_tokens: int, language: StoryLanguage) -> str:
-    kept: list[str] = []
-    spent = 0
-    for line in map(as_data, lines):
-        clipped = line[:MAX_LINE_CHARACTERS]
-        spent += estimate_tokens(clipped) + 1
-        if spent > max_tokens:
-            break
-        kept.append(clipped)
-    return "\n".join(kept) or NOTHING[language]
-
 
 TOKENS_OF_A_SCENE_OF_SUBSTANCE = 40
 """A scene of fewer tokens may establish nothing."""
@@ -148,8 +88,9 @@ def _speaks_of(fact: str, scene_words: Collection[str]) -> bool:
 
 
 PROMPT_VARIABLES = frozenset(
-    {"bullets", "example", "format_instructions", "known_entities", "max_memories", "open_loops"}
-    | {"relationships", "scene_text", "states", "title"}
+    {"bullets", "example", "format_instructions", "max_memories"}
+    | {"entities", "states", "relationships", "threads", "memories", "scenes"}
+    | {"place", "context", "scene_text"}
 )
 
 REPAIR_VARIABLES = frozenset({"problem"})
@@ -165,17 +106,19 @@ class SceneWindow:
     """A window to be read.
 
     `text_id` tells the scene's text from all others. `must_have_facts` says that an answer without any fact
-    is refused.
+    is refused. `context` is what the window before ended with; it is shown to be understood, not to be read again.
     """
 
     chapter_index: int
     scene_index: int
-    title: str
     text: str
     text_id: str
     language: StoryLanguage
     max_bullets: int
     must_have_facts: bool
+    context: str = ""
+    part: int = 1
+    parts: int = 1
 
 
 class WindowReader:
@@ -183,9 +126,11 @@ class WindowReader:
 
     Args:
         model: Any LangChain chat model.
+        prompt_list_tokens: Budget of all that a prompt lists of the story so far, in estimated tokens.
     """
 
-    def __init__(self, model: BaseChatModel) -> None:
+    def __init__(self, model: BaseChatModel, *, prompt_list_tokens: int = PROMPT_LIST_TOKENS) -> None:
+        self._list_tokens = prompt_list_tokens
         self._model = JsonModel(model, ModelSceneRecord, keys=_RECORD_KEYS)
 
     def conversation(self, *, deadline: Deadline) -> JsonConversation[ModelSceneRecord]:
@@ -207,46 +152,91 @@ class WindowReader:
             ModelUnavailableError: When the model or its server fails.
             DeadlineExceededError: When the time is up.
         """
-        messages, references = self._prompt(window, so_far)
+        lists = chosen_lists(window.text, so_far, language=window.language, max_tokens=self._list_tokens)
         repair = load_chat_prompt("repair_scene_record", window.language, variables=REPAIR_VARIABLES)
-        return conversation.obtain(
-            messages,
-            accept=partial(_reading_of, window=window, so_far=so_far, references=references),
+        reading = conversation.obtain(
+            self._prompt(window, so_far, lists),
+            accept=partial(_reading_of, window=window, so_far=so_far, lists=lists),
             repair=lambda problem: repair.format_messages(problem=problem),
         )
+        shortage = lists.shortage(self._list_tokens)
+        if shortage is None:
+            return reading
+        issue = ReportIssue(stage=STAGE, kind="over_limit", message=shortage)
+        return replace(reading, issues=[issue, *reading.issues])
 
-    def _prompt(self, window: SceneWindow, so_far: SceneSoFar) -> tuple[list[BaseMessage], References]:
-        """The prompt, and what an answer to it may refer to."""
-        everybody = References(so_far.entities, shown_ids=(), present_ids=so_far.present_ids)
-        named = everybody.names.entity_ids_in(window.text)
-        listed = listed_entities(so_far.entities, first_ids=[*named, *so_far.present_ids])
+    def _prompt(self, window: SceneWindow, so_far: SceneSoFar, lists: PromptLists) -> list[BaseMessage]:
+        """What is the same for every scene of a project comes first, so that providers can keep it."""
         language = window.language
         prompt = load_chat_prompt("scene_record", language, variables=PROMPT_VARIABLES)
-        messages = prompt.format_messages(
+        return prompt.format_messages(
             example=_example_text(language),
             format_instructions=self._model.format_instructions(),
-            known_entities=entities_text(listed, language),
             bullets=_bullets(window.max_bullets),
             max_memories=str(MAX_MEMORIES),
-            open_loops=loops_text(so_far.open_loops, language),
-            relationships=relationships_text(so_far.relationships, language),
+            **lists.texts,
+            place=_place_text(window, so_far),
+            context=as_data_lines(window.context).strip() or NOTHING[language],
             scene_text=as_data_lines(window.text).strip(),
-            states=states_text(so_far, named, language),
-            title=as_data(window.title),
         )
-        shown_ids = [entity.entity_id for entity in listed]
-        return messages, References(so_far.entities, shown_ids=shown_ids, present_ids=so_far.present_ids)
 
 
 def _reading_of(
-    answer: ModelSceneRecord, *, window: SceneWindow, so_far: SceneSoFar, references: References
+    answer: ModelSceneRecord, *, window: SceneWindow, so_far: SceneSoFar, lists: PromptLists
 ) -> WindowReading:
     example = ModelSceneRecord.model_validate_json(_example_text(window.language))
     grounded = require_grounded(
         answer, text=window.text, example=example, must_have_facts=window.must_have_facts
     )
-    reader = AnswerReader(references, so_far, text=window.text, text_id=window.text_id)
+    reader = AnswerReader(
+        References(so_far.entities, shown_ids=lists.shown_ids, present_ids=so_far.present_ids),
+        so_far,
+        text=window.text,
+        text_id=window.text_id,
+        context=window.context,
+        memory_ids=lists.memory_ids,
+    )
     return reader.read(grounded, chapter_index=window.chapter_index, scene_index=window.scene_index)
+
+
+MAX_SO_FAR_TOKENS = 200
+
+_PLACE: Mapping[StoryLanguage, str] = {
+    "en": "chapter {chapter}, scene {scene}",
+    "zh": "第{chapter}章第{scene}场",
+}
+_PART: Mapping[StoryLanguage, str] = {
+    "en": ", part {part} of {parts}",
+    "zh": "，第{part}部分，共{parts}部分",
+}
+_GIVEN: Mapping[StoryLanguage, tuple[str, str]] = {
+    "en": ("the parts before told: ", "already remembered of them: "),
+    "zh": ("前面各部分的内容：", "已经从中记下的："),
+}
+
+
+def _place_text(window: SceneWindow, so_far: SceneSoFar) -> str:
+    """Where the text stands; of a part of a scene also what the parts before it gave, the latest of it first kept."""
+    language = window.language
+    place = _PLACE[language].format(chapter=window.chapter_index, scene=window.scene_index)
+    if window.parts == 1:
+        return place
+    lines = [place + _PART[language].format(part=window.part, parts=window.parts)]
+    for label, given in zip(_GIVEN[language], (so_far.summary, so_far.remembered), strict=True):
+        if given:
+            lines.append(as_data(label + _last_that_fit(given, MAX_SO_FAR_TOKENS)))
+    return "\n".join(lines)
+
+
+def _last_that_fit(texts: Sequence[str], max_tokens: int) -> str:
+    kept: list[str] = []
+    spent = 0
+    for text in reversed(texts):
+        spent += estimate_tokens(text) + 1
+        if kept and spent > max_tokens:
+            break
+        kept.insert(0, text)
+    return " / ".join(kept)
 
 
 def _bullets(most: int) -> str:

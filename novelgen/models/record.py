@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
+from pydantic import Field, field_validator
 
 from novelgen.models.memory import EVENT_TYPES, OTHER_EVENT
 from novelgen.models.state import LoopImportance, RelationshipDimensions
@@ -14,6 +14,11 @@ from novelgen.models.user_file import UserFileModel
 logger = logging.getLogger(__name__)
 
 SHORT_FORM_LIMIT = 80
+
+
+def is_unsaid(value: Any) -> bool:
+    """Tell that a field has nothing to say: one that is newer than stored records is then left out of them."""
+    return not value
 
 
 class RecordedStateChange(UserFileModel):
@@ -78,6 +83,11 @@ class RecordedMemory(UserFileModel):
     supersedes: str | None = None
     slot_type: str | None = None
     evidence: str | None = Field(default=None, description="Verbatim quote from the scene.")
+    contradicts: str | None = Field(
+        default=None,
+        exclude_if=is_unsaid,
+        description="memory_id of an earlier memory that cannot be true beside this one.",
+    )
 
     @field_validator("event_type")
     @classmethod
@@ -86,6 +96,13 @@ class RecordedMemory(UserFileModel):
             return value
         logger.warning("event_type %r is not in the closed list; stored as %r", value, OTHER_EVENT)
         return OTHER_EVENT
+
+
+class RecordedRepetition(UserFileModel):
+    """An earlier memory that the scene tells again; no new one is stored of it."""
+
+    memory_id: str = Field(min_length=1)
+    evidence: str | None = Field(default=None, description="Verbatim quote from the scene.")
 
 
 class SceneRecord(UserFileModel):
@@ -100,6 +117,7 @@ class SceneRecord(UserFileModel):
     characters_present: list[str] = Field(default_factory=list)
     is_flashback: bool = Field(
         default=False,
+        exclude_if=is_unsaid,
         description="All of it plays at an earlier time: who is on stage is not there now, no state changes.",
     )
     summary: list[str] = Field(default_factory=list)
@@ -111,8 +129,4 @@ class SceneRecord(UserFileModel):
     open_loops_advanced: list[RecordedLoopAdvance] = Field(default_factory=list)
     open_loops_resolved: list[RecordedLoopResolution] = Field(default_factory=list)
     memories: list[RecordedMemory] = Field(default_factory=list)
-
-    @model_serializer(mode="wrap")
-    def _without_default_mark(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        # Of the present, as nearly all are, a record reads as it did before the mark was thought of.
-        return {name: value for name, value in dump(self).items() if name != "is_flashback" or value}
+    memories_repeated: list[RecordedRepetition] = Field(default_factory=list, exclude_if=is_unsaid)

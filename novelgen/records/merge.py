@@ -1,4 +1,4 @@
-"""A long scene is read in windows: cutting it, and one record out of theirs, with the threads it had before."""
+"""One record out of those of a scene's windows, with the threads that it had before."""
 
 from __future__ import annotations
 
@@ -13,42 +13,6 @@ from novelgen.models.record import (
     SceneRecord,
 )
 from novelgen.text.language import significant_words
-from novelgen.text.sentences import Span, chunk_text
-
-WINDOW_CHARACTERS = 6000
-
-OVERLAP_SENTENCES = 3
-
-
-def reading_windows(
-    text: str,
-    *,
-    window_characters: int = WINDOW_CHARACTERS,
-    overlap_sentences: int = OVERLAP_SENTENCES,
-) -> list[Span]:
-    """Cut a scene into windows of whole sentences, each small enough to be read at once.
-
-    Args:
-        text: The scene.
-        window_characters: Most characters of a window.
-        overlap_sentences: Sentences of a window that the next one repeats, so that what is told across the
-            border is read whole.
-
-    Returns:
-        Windows in order, the whole scene as one where it fits; empty for a scene without content.
-
-    Raises:
-        UserInputError: When the size is below 1 or the overlap negative.
-    """
-    if len(text) <= window_characters:
-        return [Span(0, len(text))] if text.strip() else []
-    return chunk_text(
-        text,
-        target_characters=window_characters,
-        maximum_characters=window_characters,
-        overlap_sentences=overlap_sentences,
-    )
-
 
 MAX_KEY_EVENTS = 8
 
@@ -102,6 +66,7 @@ def merge_records(records: Sequence[SceneRecord], *, max_bullets: int) -> SceneR
         open_loops_advanced=[loop for loop in advanced if loop.id not in resolved_ids],
         open_loops_resolved=resolved,
         memories=_distinct_memories(records),
+        memories_repeated=_first_by_key(_all(records, "memories_repeated"), lambda each: each.memory_id),
     )
 
 

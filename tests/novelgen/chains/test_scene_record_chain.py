@@ -201,8 +201,8 @@ def test_the_prompt_shows_what_is_known_but_no_presence() -> None:
     shown = model.prompts[0][1].text
     for line in (
         "C1 | character | Ben;",
-        "I0 | holder: C0",
-        "OL0 | promise | Will Ben",
+        "I0 | item | the brass key; 铜钥匙 | holder: C0",
+        "OL0 | promise | medium | Will Ben",
         "C0 C1 | neutral",
         TEXT[:40],
     ):
@@ -365,7 +365,11 @@ def test_later_windows_know_what_earlier_ones_brought() -> None:
     result, model = windowed(lambda prompt: GOOD if "Ben took the key" in prompt else EMPTY, text)
     assert result.record is not None
     shown = model.prompts[2][1].text
-    for line in ("new-1 | character | Mr. Thorne", "I0 | holder: C1", "new-loop-1 | | Why does Thorne"):
+    for line in (
+        "new-1 | character | Mr. Thorne | Wants the key.",
+        "holder: C1",
+        "new-loop-1 | high | new-1, I0 | Why does",
+    ):
         assert line in shown
     assert "OL0 |" not in shown
     assert [each.temporary_id for each in result.proposed_entities] == ["new-1"]
