@@ -16,6 +16,7 @@ from novelgen.extraction.model_record import (
     ModelSceneRecord,
 )
 from novelgen.extraction.placing import Placer
+from novelgen.extraction.relationship_reading import RelationshipReader
 from novelgen.extraction.request import ProposedEntity, UnplacedItem
 from novelgen.extraction.state_reading import StateReader
 from novelgen.models.context import ReportIssue
@@ -31,47 +32,9 @@ from novelgen.models.record import (
     RecordedStateChange,
     SceneRecord,
 )
-from novelgen.models.state import DIMENSION_RANGES, RelationshipDimension
 from novelgen.records.evidence import QuoteFinder
 from novelgen.records.supersession import slot_of
 from novelgen.text.extractive import short_form
-
-DELTA_BOUNDS: dict[RelationshipDimension, int] = {
-    "trust": 15,
-    "affection": 10,
-    "fear": 10,
-    "respect": 10,
-    "familiarity": 10,
-}
-"""Most that a model may move a dimension within one scene, up or down."""
-
-
-def clamp_deltas(deltas: Mapping[RelationshipDimension, int]) -> dict[RelationshipDimension, int]:
-    """Return proposed changes cut to `DELTA_BOUNDS`; changes of 0 are left out."""
-    clamped = {
-        name: max(-DELTA_BOUNDS[name], min(DELTA_BOUNDS[name], delta)) for name, delta in deltas.items()
-    }
-    return {name: delta for name, delta in clamped.items() if delta}
-
-
-def dimensions_after(
-    before: Mapping[RelationshipDimension, int], deltas: Mapping[RelationshipDimension, int]
-) -> dict[RelationshipDimension, int]:
-    """Return the dimensions that a scene's clamped changes move, within `DIMENSION_RANGES`.
-
-    Args:
-        before: The dimensions on entering the scene; one that is missing counts as 0.
-        deltas: What a model proposes.
-
-    Returns:
-        The new value of every dimension that moved; the others are left out.
-    """
-    moved = {}
-    for name, delta in clamp_deltas(deltas).items():
-        lowest, highest = DIMENSION_RANGES[name]
-        moved[name] = max(lowest, min(highest, before.get(name, 0) + delta))
-    return moved
-
 
 STAGE = "extract"
 
@@ -192,30 +155,16 @@ class AnswerReader:
         )
 
     def _relationships(self, changes: Sequence[ModelRelationshipChange]) -> list[RecordedRelationshipChange]:
-        before = {
-            frozenset({each.character_a, each.character_b}): each for each in self._so_far.relationships
-        }
-        found = []
-        for number, change in enumerate(changes):
-            field = f"relationship_changes[{number}]"
-            a = self._placer.one(change.character_a, "character", field=f"{field}.character_a")
-            b = self._placer.one(change.character_b, "character", field=f"{field}.character_b")
-            if a is not None and a == b:
-                self._placer.refuse(field, change.character_b, f"both sides are {a}")
-            if a is None or b is None or a == b:
-                continue
-            deltas = {each.dimension: each.change for each in change.dimensions}
-            if deltas != clamp_deltas(deltas):
-                self._report(
-                    "over_limit", "changes of a relationship were cut to a scene's bounds", [f"{a} {b}"]
-                )
-            known = before.get(frozenset({a, b}))
-            fields = change.model_dump(exclude={"character_a", "character_b", "dimensions"})
-            dimensions = dimensions_after(known.dimensions if known else {}, deltas)
-            found.append(
-                RecordedRelationshipChange(character_a=a, character_b=b, dimensions=dimensions, **fields)
-            )
-        return found
+        cut: list[str] = []
+        reader = RelationshipReader(
+            self._placer,
+            so_far=self._so_far.relationships,
+            on_entering=self._so_far.relationships_on_entering,
+            report_cut=cut.append,
+        )
+        recorded = reader.read(changes)
+        self._report("over_limit", "changes of a relationship were cut to a scene's bounds", cut)
+        return recorded
 
     def _loops_created(self, answer: ModelSceneRecord) -> list[RecordedLoop]:
         numbers = count(self._so_far.loops_created + 1)

@@ -17,6 +17,7 @@ from novelgen.extraction.request import (
 )
 from novelgen.extraction.scene_touch import StoryClock
 from novelgen.models.entity import Entity, EntityAlias
+from novelgen.models.folds import standing_after
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import OpenLoop, Relationship
 from novelgen.names.matching import NameFinder
@@ -178,6 +179,7 @@ class SceneSoFar:
     open_loops: tuple[OpenLoop, ...]
     relationships: tuple[Relationship, ...]
     present_ids: tuple[str, ...]
+    relationships_on_entering: tuple[Relationship, ...] = ()
     proposed: tuple[ProposedEntity, ...] = ()
     loops_created: int = 0
     memories: tuple[KnownMemory, ...] = ()
@@ -196,6 +198,7 @@ class SceneSoFar:
             open_loops=tuple(request.open_loops),
             relationships=tuple(request.relationships),
             present_ids=tuple(request.present_ids),
+            relationships_on_entering=tuple(request.relationships),
             memories=tuple(request.memories),
             scenes_before=tuple(request.scenes_before),
             sightings=request.sightings,
@@ -225,6 +228,7 @@ class SceneSoFar:
             entities=(*self.entities, *map(as_entity, proposed)),
             states=_states_after(self.states, record),
             open_loops=(*(loop for loop in self.open_loops if loop.loop_id not in ended), *created),
+            relationships=_relationships_after(self.relationships, record),
             present_ids=tuple(dict.fromkeys([*record.characters_present, *self.present_ids])),
             proposed=(*self.proposed, *proposed),
             loops_created=self.loops_created + len(created),
@@ -238,3 +242,14 @@ def _states_after(states: dict[str, dict[str, Any]], record: SceneRecord) -> dic
     for change in record.state_changes:
         after[change.entity_id] = {**after.get(change.entity_id, {}), **change.changes}
     return after
+
+
+def _relationships_after(
+    relationships: Sequence[Relationship], record: SceneRecord
+) -> tuple[Relationship, ...]:
+    after = {(each.character_a, each.character_b): each for each in relationships}
+    for change in record.relationship_changes:
+        ordered = change.in_order()
+        pair = (ordered.character_a, ordered.character_b)
+        after[pair] = standing_after(ordered, after.get(pair))
+    return tuple(after.values())

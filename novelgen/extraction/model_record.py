@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from novelgen.models.entity import EntityType
 from novelgen.models.memory import EVENT_TYPES
-from novelgen.models.state import LoopImportance, RelationshipDimension
+from novelgen.models.state import DELTA_BOUNDS, LoopImportance, RelationshipDimension
 from novelgen.records.attributes import ATTRIBUTES
 
 MAX_NEW_ENTITIES = 8
@@ -32,6 +32,7 @@ _ENTITY_TYPE_WORDS: Mapping[str, EntityType] = {
     **dict.fromkeys(("group", "organization", "organisation", "组织", "势力"), "faction"),
     **dict.fromkeys(("concept", "术语", "概念"), "term"),
 }
+_BOUNDS_TOLD = ", ".join(f"{name} {bound}" for name, bound in DELTA_BOUNDS.items())
 _IMPORTANCE_WORDS: Mapping[str, LoopImportance] = {
     "低": "low",
     "中": "medium",
@@ -132,7 +133,8 @@ class ModelDimensionChange(ModelPart):
     """How far a feeling moved in the scene."""
 
     dimension: RelationshipDimension
-    change: int = Field(description="from -15 to 15")
+    of: Literal["a", "b", "both"] = Field(default="both", description="who feels it for the other")
+    change: int = Field(description=f"how far it moved, at most: {_BOUNDS_TOLD}, up or down")
 
 
 class ModelRelationshipChange(ModelPart):
@@ -140,7 +142,9 @@ class ModelRelationshipChange(ModelPart):
 
     character_a: Text = Field(description="id")
     character_b: Text = Field(description="id")
-    relationship_type: Text = ""
+    role_a: Text = Field(default="", description="what a is to b where they are not alike: killer, teacher")
+    role_b: Text = Field(default="", description="what b is to a: victim, pupil")
+    relationship_type: Text = Field(default="", description="where they are alike: friends, rivals")
     status: Text = "neutral"
     perspective_a: Text = Field(default="", description="how a sees b")
     perspective_b: Text = Field(default="", description="how b sees a")

@@ -71,6 +71,8 @@ class _RelationshipChange:
     perspective_b: str | None
     intensity: int | None
     dimensions: Mapping[RelationshipDimension, int]
+    dimensions_a: Mapping[RelationshipDimension, int]
+    dimensions_b: Mapping[RelationshipDimension, int]
     event: str
     chapter_index: int
     scene_index: int

@@ -117,9 +117,30 @@ def _merged_relationships(changes: Iterable[RecordedRelationshipChange]) -> list
     for change in changes:
         pair = frozenset({change.character_a, change.character_b})
         earlier = merged.get(pair)
-        dimensions = {**earlier.dimensions, **change.dimensions} if earlier else change.dimensions
-        merged[pair] = change.model_copy(update={"dimensions": dimensions})
+        merged[pair] = change if earlier is None else _both_said(earlier, change)
     return list(merged.values())
+
+
+def _both_said(
+    earlier: RecordedRelationshipChange, later: RecordedRelationshipChange
+) -> RecordedRelationshipChange:
+    """What two changes of a pair say together, the later one where they differ; what happened is told by both."""
+    if later.character_a != earlier.character_a:
+        later = later.turned()
+    views = {
+        name: getattr(later, name) or getattr(earlier, name)
+        for name in ("relationship_type", "perspective_a", "perspective_b")
+    }
+    sides = {
+        name: {
+            **{key: value for key, value in getattr(earlier, name).items() if key not in later.dimensions},
+            **getattr(later, name),
+        }
+        for name in ("dimensions_a", "dimensions_b")
+    }
+    events = dict.fromkeys(event for event in (earlier.event, later.event) if event)
+    dimensions = {**earlier.dimensions, **later.dimensions}
+    return later.model_copy(update={**views, **sides, "dimensions": dimensions, "event": " ".join(events)})
 
 
 def _distinct_loops(loops: Iterable[RecordedLoop]) -> list[RecordedLoop]:
