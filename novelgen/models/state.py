@@ -50,6 +50,10 @@ class EntityStateSnapshot(BaseModel):
     unverified: list[str] = Field(
         default_factory=list, description="Attributes whose value no quote of its scene proves, in order."
     )
+    holds: list[str] = Field(
+        default_factory=list,
+        description="Ids of what has this entity as its holder at the position; derived, in order.",
+    )
     version: int = Field(default=1, ge=1)
 
 
