@@ -217,7 +217,7 @@ class _Choice:
 
     def needs(self) -> dict[ListKind, int]:
         """What the lists would cost whole, memories and scenes up to their bounds."""
-        self.listed = dict.fromkeys(self._entities)
+        self.listed = dict.fromkeys(entity.entity_id for entity in self.entities())
         needs: dict[ListKind, int] = {
             "entities": _sum(map(self.entity_line, self.entities())),
             "threads": _sum(map(self.thread_line, self.threads())),
@@ -240,7 +240,7 @@ class _Choice:
     def _entity_score(self, entity_id: str, tied: Mapping[str, float]) -> float:
         sighting = self._so_far.sightings.get(entity_id)
         return (
-            2.0 * self._touch.get(entity_id, 0.0)
+            2.5 * self._touch.get(entity_id, 0.0)
             + self._recency(entity_id)
             + 0.5 * weight_in_story(sighting)
             + 0.4 * tied.get(entity_id, 0.0)

@@ -138,6 +138,11 @@ def _found(unit: UnitOfWork) -> list[Conflict]:
             scene_index=scene.scene_index,
             story_time=scene.story_time,
             participants=scene.participants,
+            contradictions=[
+                (memory.memory_id, memory.contradicts)
+                for memory in (scene.record.memories if scene.record else ())
+                if memory.contradicts
+            ],
         )
         for scene in unit.scenes.list_as_of()
     ]
