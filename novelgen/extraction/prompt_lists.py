@@ -20,16 +20,16 @@ from novelgen.models.state import LOOP_WEIGHTS, PRESENCE_ATTRIBUTE, OpenLoop, Re
 from novelgen.records.vital_status import is_death
 from novelgen.text.language import StoryLanguage, estimate_tokens, significant_words
 
-PROMPT_LIST_TOKENS = 3500
+PROMPT_LIST_TOKENS = 4000
 
 ListKind = Literal["entities", "threads", "states", "relationships", "memories", "scenes"]
 
 SHARES: Mapping[ListKind, float] = {
-    "entities": 0.34,
-    "threads": 0.2,
-    "states": 0.16,
+    "threads": 0.25,
+    "entities": 0.31,
+    "states": 0.15,
     "relationships": 0.08,
-    "memories": 0.14,
+    "memories": 0.13,
     "scenes": 0.08,
 }
 """What of the budget belongs to each list; what it leaves goes to the others, the first ones first."""
@@ -49,8 +49,8 @@ MAX_STATE_LINE_TOKENS = 160
 MAX_DESCRIPTION_TOKENS = 24
 
 WALK_ON_SCENES = 2
-FORGOTTEN_AFTER_SCENES = 20
-"""Who was in fewer scenes than three, and in none of the last twenty, is listed only where the scene touches it."""
+FORGOTTEN_AFTER_SCENES = 12
+"""Who was in fewer scenes than three, and in none of the last twelve, is listed only where the scene touches it."""
 
 DEAD_AFTER_SCENES = 3
 FADED_AFTER_SCENES = 30
