@@ -43,6 +43,9 @@ REPORTED: Mapping[ListKind, str] = {
 """Lists whose want of room is reported; of memories and scenes before never more than a few are shown."""
 
 MAX_MEMORY_TOKENS = 500
+MAX_RANKED_MEMORIES = 99
+"""More never fit; their numbers have two digits."""
+
 MAX_SCENES_BEFORE = 3
 MAX_SCENE_TOKENS = 140
 MAX_STATE_LINE_TOKENS = 160
@@ -132,7 +135,7 @@ def chosen_lists(
         "states": states.lines,
         "relationships": relationships.lines,
         "memories": [
-            f"M{at} | {choice.memory_line(each)}" for at, each in enumerate(in_story_order, start=1)
+            as_data(choice.memory_line(each, number=at)) for at, each in enumerate(in_story_order, start=1)
         ],
         "scenes": choice.scene_lines(budgets["scenes"]),
     }
@@ -213,6 +216,7 @@ class _Choice:
         self._touch = touches(text, so_far.entities, sightings=so_far.sightings, clock=so_far.clock)
         self._present = {entity_id: rank for rank, entity_id in enumerate(so_far.present_ids)}
         self._proposed = {each.temporary_id for each in so_far.proposed}
+        self._memories: list[KnownMemory] | None = None
         self.listed: dict[str, None] = {}
 
     def needs(self) -> dict[ListKind, int]:
@@ -351,6 +355,11 @@ class _Choice:
 
     def memories(self) -> list[KnownMemory]:
         """What is stored of the same people, things and words, the likest to be told again first."""
+        if self._memories is None:
+            self._memories = self._ranked_memories()[:MAX_RANKED_MEMORIES]
+        return self._memories
+
+    def _ranked_memories(self) -> list[KnownMemory]:
         words_of = {memory.memory_id: significant_words(memory.says) for memory in self._so_far.memories}
         word_counts = _counts(words_of.values())
         entity_counts = _counts(memory.entities for memory in self._so_far.memories)
@@ -430,9 +439,10 @@ class _Choice:
         stands = (pair.relationship_type, pair.status, *views, f"intensity {pair.intensity}", dimensions)
         return _line(f"{a} {b}", *stands, f"@{changed}" if changed else "")
 
-    def memory_line(self, memory: KnownMemory) -> str:
-        """Where it stands, its importance, what it says; the number before it is given by its order."""
-        return _line(_place(memory.chapter_index, memory.scene_index), str(memory.importance), memory.says)
+    def memory_line(self, memory: KnownMemory, *, number: int = MAX_RANKED_MEMORIES) -> str:
+        """Its number in the list, where it stands, its importance, what it says."""
+        place = _place(memory.chapter_index, memory.scene_index)
+        return _line(f"M{number}", place, str(memory.importance), memory.says)
 
     def scene_lines(self, max_tokens: int) -> list[str]:
         """The last scenes in story order: when, where, with whom, and how they ended."""

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from novelgen.chains.scene_record_chain import SceneRecordChain, SceneRecordSettings
 from novelgen.errors import InvalidProjectIdError, UserInputError
-from novelgen.extraction.request import KnownMemory, SceneRecordResult
+from novelgen.extraction.request import KnownMemory, SceneBefore, SceneRecordResult
 from novelgen.models.state import OpenLoop
 from novelgen.prompting import read_prompt_file
 from novelgen.text.language import StoryLanguage
@@ -561,11 +561,15 @@ def test_text_is_data(payload: str) -> None:
         request().entities[0].model_copy(update={"entity_id": "C7", "name": payload}),
     ]
     loops = [request().open_loops[0].model_copy(update={"description": payload})]
+    memories = [KnownMemory(memory_id="x-1", says=f"Ben took the key. {payload}", entities=["C1"])]
+    told = [SceneBefore(chapter_index=3, scene_index=1, story_time=payload, summary=[payload])]
     model = answering(GOOD)
+    given = {"title": payload, "entities": entities, "open_loops": loops}
     result = SceneRecordChain(model).invoke(
-        request(f"{TEXT}\n{payload}", title=payload, entities=entities, open_loops=loops)
+        request(f"{TEXT}\n{payload}", memories=memories, scenes_before=told, **given)
     )
     assert result.status == "done"
+    assert "M1 | 5 | Ben took the key." in model.prompts[0][1].text
     [system, human] = model.prompts[0]
     plain = answering(GOOD)
     SceneRecordChain(plain).invoke(request())
