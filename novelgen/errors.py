@@ -22,6 +22,7 @@ NovelgenError
 │   └── ContextWriteError
 ├── ModelError                the language model failed or answered badly
 │   ├── ModelUnavailableError
+│   │   └── ModelRefusedError     it would refuse every other request, too: key, model, quota, address
 │   └── ModelOutputError      an answer came, but it cannot be used
 └── DeadlineExceededError     a call did not return in its time
 """
@@ -134,6 +135,21 @@ class ModelUnavailableError(ModelError):
     """The model could not be reached or refused the request."""
 
     is_retryable = True
+
+
+class ModelRefusedError(ModelUnavailableError):
+    """Every request would meet the same: no right to ask, no such model, nothing left to pay with, nobody there.
+
+    Args:
+        message: What was said, and the fix.
+        is_nobody_there: Whether nothing listens at the address; a server that starts again may, a moment later.
+    """
+
+    is_retryable = False
+
+    def __init__(self, message: str, *, is_nobody_there: bool = False) -> None:
+        super().__init__(message)
+        self.is_nobody_there = is_nobody_there
 
 
 class ModelOutputError(ModelError):

@@ -20,7 +20,7 @@ from runtime.async_twins import async_twin
 from runtime.services import projects as project_services
 from runtime.services import transfer as transfer_services
 from runtime.services.projects import ProjectOverview
-from runtime.services.transfer import SourceImport
+from runtime.services.transfer import ProjectImport
 from runtime.setting_names import grouped_settings
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores
@@ -162,7 +162,7 @@ class Memory:
         project_id: str,
         dry_run: bool = False,
         progress: Progress | None = None,
-    ) -> SourceImport:
+    ) -> ProjectImport:
         """Import whatever a path is into a project, which is created when there is none; nothing stored is changed.
 
         Args:

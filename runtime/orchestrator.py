@@ -1,10 +1,11 @@
-"""One scene end to end: memory context, the caller's scene writer, ingest."""
+"""One scene end to end: memory context, the caller's scene writer, ingest, and a model that reads what was written."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
 
+from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable, RunnableLambda
 from pydantic import BaseModel, Field
 
@@ -13,6 +14,7 @@ from novelgen.errors import NovelgenError
 from novelgen.models.context import MemoryContextRequest, ReportIssue, SceneMemoryContext
 from novelgen.models.plan import GeneratedScene
 from novelgen.models.record import SceneRecord
+from runtime.services.extraction import ExtractionReport, extract_project, is_extraction_model_set
 from runtime.services.ingest import IngestResult, store_scene
 from runtime.stores import MemoryStores
 
@@ -37,11 +39,13 @@ class SceneOutcome(BaseModel):
     """A scene that was planned, remembered for, written and taken in.
 
     `ingest` is None when the scene could not be stored; `issues` then says why, and the scene is here.
+    `extraction` is None where no model read the scene.
     """
 
     context: SceneMemoryContext
     scene: GeneratedScene
     ingest: IngestResult | None = None
+    extraction: ExtractionReport | None = None
     issues: list[ReportIssue] = Field(default_factory=list)
 
 
@@ -49,18 +53,24 @@ SceneWriter = Callable[[SceneBrief], WrittenScene] | Runnable[SceneBrief, Writte
 
 
 def build_scene_pipeline(
-    stores: MemoryStores, context_chain: Runnable[ContextInput, SceneMemoryContext], write_scene: SceneWriter
+    stores: MemoryStores,
+    context_chain: Runnable[ContextInput, SceneMemoryContext],
+    write_scene: SceneWriter,
+    *,
+    model: str | BaseChatModel | None = None,
 ) -> Runnable[MemoryContextRequest, SceneOutcome]:
-    """Compose the steps of one scene: context, writing, ingest.
+    """Compose the steps of one scene: context, writing, ingest, extraction.
 
-    Memory never breaks the pipeline: a context that lacks something says so and the writer still runs; a
-    scene that cannot be stored is returned with the reason. What the writer raises is the caller's own and
-    is raised on. The project is created at its first scene.
+    Where a model is set, it reads what was written, unless the writer gave a record; so the next scene knows what
+    this one established. Memory never breaks the pipeline: a context that lacks something says so and the
+    writer still runs; a scene that cannot be stored or read is returned with the reason. What the writer
+    raises is the caller's own and is raised on. The project is created at its first scene.
 
     Args:
         stores: Where the finished scene goes.
         context_chain: A `MemoryContextChain`, or anything that makes contexts of requests.
         write_scene: Function or Runnable that writes the scene.
+        model: The chat model that reads the scene, or its name; None takes that of the settings, where one is set.
 
     Returns:
         A Runnable over `MemoryContextRequest`, usable as a step of any chain.
@@ -71,7 +81,9 @@ def build_scene_pipeline(
         return SceneBrief(request=request, context=context_chain.invoke(request))
 
     def write_and_store(brief: SceneBrief) -> SceneOutcome:
-        return _stored(stores, brief, writer.invoke(brief))
+        written = writer.invoke(brief)
+        outcome = _stored(stores, brief, written)
+        return outcome if written.record else _with_extraction(stores, brief.request, outcome, model)
 
     steps = RunnableLambda(remember).with_config(run_name="remember")
     return steps | RunnableLambda(write_and_store).with_config(run_name="write_and_store")
@@ -93,3 +105,24 @@ def _stored(stores: MemoryStores, brief: SceneBrief, written: WrittenScene) -> S
         logger.error("scene %s of %r was not stored: %s", request.position, request.project_id, error)
         return SceneOutcome(context=brief.context, scene=written.scene, issues=[issue])
     return SceneOutcome(context=brief.context, scene=written.scene, ingest=result, issues=list(result.issues))
+
+
+def _with_extraction(
+    stores: MemoryStores,
+    request: MemoryContextRequest,
+    outcome: SceneOutcome,
+    model: str | BaseChatModel | None,
+) -> SceneOutcome:
+    """Let a model read a stored scene; its failures are issues."""
+    if outcome.ingest is None or (model is None and not is_extraction_model_set(stores.settings)):
+        return outcome
+    try:
+        report = extract_project(stores, request.project_id, scenes=[request.position], model=model)
+    except NovelgenError as error:
+        logger.error("scene %s of %r was not read: %s", request.position, request.project_id, error)
+        issue = ReportIssue(stage="extract", kind="unavailable", message=str(error))
+        return outcome.model_copy(update={"issues": [*outcome.issues, issue]})
+    issues = [issue for scene in report.scenes for issue in scene.issues]
+    if report.stopped is not None:
+        issues.append(ReportIssue(stage="extract", kind="unavailable", message=report.stopped))
+    return outcome.model_copy(update={"extraction": report, "issues": [*outcome.issues, *issues]})

@@ -73,6 +73,12 @@ class SummarizationSettings(BaseModel):
     prompt_list_tokens: int = Field(
         default=4000, ge=200, le=200_000, description="What a prompt lists of the story so far, in all."
     )
+    workers: int = Field(default=1, ge=1, le=64, description="Scenes that the model reads at once.")
+    reconcile_chapters: bool = Field(
+        default=True, description="Ask the model once more at the end of each chapter what spans its scenes."
+    )
+    price_in: float | None = Field(default=None, ge=0, description="Of a million tokens of prompts.")
+    price_out: float | None = Field(default=None, ge=0, description="Of a million tokens of answers.")
 
 
 class ConsolidationSettings(BaseModel):

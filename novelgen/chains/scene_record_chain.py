@@ -10,11 +10,11 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import Runnable, RunnableLambda
 from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.chains.stepwise_chain import StepwiseChain
@@ -23,9 +23,20 @@ from novelgen.errors import DeadlineExceededError, ModelError
 from novelgen.extraction.answer_reading import WindowReading
 from novelgen.extraction.conclusion import concluded, failed, hash_of_text
 from novelgen.extraction.known_story import SceneSoFar
+from novelgen.extraction.model_record import ModelSceneRecord
 from novelgen.extraction.prompt_lists import PROMPT_LIST_TOKENS
 from novelgen.extraction.request import SceneRecordRequest, SceneRecordResult
-from novelgen.extraction.window_reader import SceneWindow, WindowReader, is_of_substance
+from novelgen.extraction.second_asking import is_worth_asking
+from novelgen.extraction.window_reader import (
+    PromptTokens,
+    SceneWindow,
+    WindowAnswer,
+    WindowReader,
+    interpreted,
+    is_of_substance,
+)
+from novelgen.model_calls.json_model import JsonConversation
+from novelgen.model_calls.usage import ModelUsage
 from novelgen.models.position import require_project_id
 from novelgen.records.windows import OVERLAP_SENTENCES, WINDOW_CHARACTERS, reading_windows
 from novelgen.text.language import story_language
@@ -52,17 +63,23 @@ class SceneRecordSettings(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
-    """One extraction on its way through the chain."""
+class ReadScene:
+    """What a model answered about a scene, window by window; nothing of it is stored, or decided, yet.
+
+    `readings` is what the answers mean by what the story knew when the model was asked.
+    """
 
     request: SceneRecordRequest
     started_s: float
     deadline: Deadline
     text: str
     windows: tuple[SceneWindow, ...]
+    answers: tuple[WindowAnswer, ...] = ()
     readings: tuple[WindowReading, ...] = ()
     error: ModelError | DeadlineExceededError | None = None
     model_calls: int = 0
+    usage: ModelUsage = field(default_factory=ModelUsage)
+    elapsed_s: float = 0.0
 
 
 class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
@@ -70,6 +87,10 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
 
     Works as any LangChain Runnable. Nothing that the model or its server does is raised: the result is then
     `failed` and says why. A result is never `done` without a fact, unless the scene is too short for one.
+
+    The two halves can be had one by one: `reading` asks the model, which takes its time and needs the story
+    only for the prompt; `conclude` decides what the answers mean, by what the story knows by then. So scenes
+    can be read side by side and still be concluded in story order.
 
     Args:
         model: Any LangChain chat model.
@@ -79,18 +100,48 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
     def __init__(self, model: BaseChatModel, *, settings: SceneRecordSettings | None = None) -> None:
         self._settings = settings or SceneRecordSettings()
         self._reader = WindowReader(model, prompt_list_tokens=self._settings.prompt_list_tokens)
-        super().__init__(
-            RunnableLambda(self._begin).with_config(run_name="cut_windows")
-            | RunnableLambda(self._read_windows).with_config(run_name="read_windows")
-            | RunnableLambda(_conclude).with_config(run_name="conclude")
+        self.reading: Runnable[RecordInput, ReadScene] = RunnableLambda(self._begin).with_config(
+            run_name="cut_windows"
+        ) | RunnableLambda(self._read_windows).with_config(run_name="read_windows")
+        super().__init__(self.reading | RunnableLambda(self.conclude).with_config(run_name="conclude"))
+
+    def conclude(self, read: ReadScene, request: SceneRecordRequest | None = None) -> SceneRecordResult:
+        """Decide what the answers about a scene establish.
+
+        Args:
+            read: What the model answered.
+            request: The same scene with what the story knows by now; None where that is what the model was shown.
+        """
+        readings = read.readings if request is None else _read_anew(read, request)
+        if read.error is None:
+            result = concluded(request or read.request, text=read.text, readings=readings)
+        else:
+            issues = [issue for reading in readings for issue in reading.issues]
+            result = failed(read.error, window=len(readings) + 1, windows=len(read.windows), issues=issues)
+        if result.status == "failed":
+            place = f"{read.request.chapter_index}:{read.request.scene_index}"
+            logger.warning("no record of scene %s of %r: %s", place, read.request.project_id, result.reason)
+        return result.model_copy(
+            update={
+                "windows": len(read.windows),
+                "model_calls": read.model_calls,
+                "usage": read.usage,
+                "elapsed_s": read.elapsed_s,
+            }
         )
 
-    def _begin(self, given: RecordInput) -> _Run:
+    def prompt_tokens(self, given: RecordInput) -> list[PromptTokens]:
+        """Estimate the tokens of the first prompt of each window of a scene, by what is known of the story now."""
+        read = self._begin(given)
+        so_far = SceneSoFar.on_entering(read.request)
+        return [self._reader.prompt_tokens(window, so_far) for window in read.windows]
+
+    def _begin(self, given: RecordInput) -> ReadScene:
         request = SceneRecordRequest.model_validate(given)
         require_project_id(request.project_id)
         require_size(request.text, f"scene {request.scene_index} of chapter {request.chapter_index}")
         text = scrub_text(request.text)
-        return _Run(
+        return ReadScene(
             request=request,
             started_s=time.monotonic(),
             deadline=Deadline.after(self._settings.timeout_s),
@@ -120,31 +171,57 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
             for part, span in enumerate(spans, start=1)
         )
 
-    def _read_windows(self, run: _Run) -> _Run:
-        conversation = self._reader.conversation(deadline=run.deadline)
-        so_far = SceneSoFar.on_entering(run.request)
+    def _read_windows(self, read: ReadScene) -> ReadScene:
+        conversation = self._reader.conversation(deadline=read.deadline)
+        so_far = SceneSoFar.on_entering(read.request)
+        answers: list[WindowAnswer] = []
         readings: list[WindowReading] = []
         error: ModelError | DeadlineExceededError | None = None
         try:
-            for window in run.windows:
-                reading = self._reader.read(window, so_far, conversation=conversation)
+            for window in read.windows:
+                answer = self._reader.ask(window, so_far, conversation=conversation)
+                reading = interpreted(window, so_far, answer)
+                if is_worth_asking(reading.unplaced):
+                    answer = self._asked_again(window, so_far, answer, reading, conversation)
+                    reading = interpreted(window, so_far, answer)
                 so_far = so_far.after(reading.record, reading.proposed)
+                answers.append(answer)
                 readings.append(reading)
         except (ModelError, DeadlineExceededError) as raised:
             error = raised
-        return replace(run, readings=tuple(readings), error=error, model_calls=conversation.requests)
+        return replace(
+            read,
+            answers=tuple(answers),
+            readings=tuple(readings),
+            error=error,
+            model_calls=conversation.requests,
+            usage=conversation.usage,
+            elapsed_s=time.monotonic() - read.started_s,
+        )
+
+    def _asked_again(
+        self,
+        window: SceneWindow,
+        so_far: SceneSoFar,
+        answer: WindowAnswer,
+        reading: WindowReading,
+        conversation: JsonConversation[ModelSceneRecord],
+    ) -> WindowAnswer:
+        """The answer with what the model corrected of it; as it was where that cannot be had."""
+        try:
+            return self._reader.ask_again(
+                window, so_far, answer, unplaced=reading.unplaced, conversation=conversation
+            )
+        except (ModelError, DeadlineExceededError) as error:
+            logger.info("what could not be placed stays out: %s", error)
+            return answer
 
 
-def _conclude(run: _Run) -> SceneRecordResult:
-    if run.error is None:
-        result = concluded(run.request, text=run.text, readings=run.readings)
-    else:
-        issues = [issue for reading in run.readings for issue in reading.issues]
-        result = failed(run.error, window=len(run.readings) + 1, windows=len(run.windows), issues=issues)
-    if result.status == "failed":
-        place = f"{run.request.chapter_index}:{run.request.scene_index}"
-        logger.warning("no record of scene %s of %r: %s", place, run.request.project_id, result.reason)
-    elapsed_s = time.monotonic() - run.started_s
-    return result.model_copy(
-        update={"windows": len(run.windows), "model_calls": run.model_calls, "elapsed_s": elapsed_s}
-    )
+def _read_anew(read: ReadScene, request: SceneRecordRequest) -> tuple[WindowReading, ...]:
+    so_far = SceneSoFar.on_entering(request)
+    readings: list[WindowReading] = []
+    for window, answer in zip(read.windows, read.answers, strict=False):
+        reading = interpreted(window, so_far, answer)
+        so_far = so_far.after(reading.record, reading.proposed)
+        readings.append(reading)
+    return tuple(readings)

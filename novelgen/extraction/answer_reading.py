@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import count
 from typing import Any
 
 from novelgen.extraction.known_story import References, SceneSoFar, looks_like_an_id
 from novelgen.extraction.model_record import (
+    ModelKnownName,
     ModelMemory,
     ModelRelationshipChange,
+    ModelSameEntities,
     ModelSceneRecord,
     ModelStateChange,
 )
-from novelgen.extraction.request import ProposedEntity
+from novelgen.extraction.name_evidence import name_evidence
+from novelgen.extraction.placing import Placer
+from novelgen.extraction.request import NewName, ProposedEntity, SameEntities, UnplacedItem
+from novelgen.extraction.thread_moves import meant_thread
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import EVENT_TYPES, OTHER_EVENT
 from novelgen.models.record import (
@@ -95,6 +101,10 @@ class WindowReading:
     issues: list[ReportIssue]
     of_nobody: frozenset[str] = frozenset()
     """Ids of memories that are only of people and things that neither the story nor the scene knows."""
+    unplaced: tuple[UnplacedItem, ...] = ()
+    """What the answer says and the record does not hold, with the reason."""
+    new_names: tuple[NewName, ...] = ()
+    same_entities: tuple[SameEntities, ...] = ()
 
 
 class AnswerReader:
@@ -125,9 +135,9 @@ class AnswerReader:
         self._so_far = so_far
         self._text = text
         self._text_id = text_id
+        self._placer = Placer(references)
         self._here, self._before = QuoteFinder(text), QuoteFinder(context)
         self._memory_ids = {number.casefold(): each for number, each in (memory_ids or {}).items()}
-        self._unknown: dict[str, None] = {}
         self._told_before: list[str] = []
         self._of_nobody: set[str] = set()
         self._issues: list[ReportIssue] = []
@@ -141,51 +151,117 @@ class AnswerReader:
             scene_index: Scene within the chapter.
         """
         first_number = len(self._so_far.proposed) + 1
-        proposed, refused = self._references.propose(
+        proposals = self._placer.references.propose(
             answer.new_entities, text=self._text, first_number=first_number
         )
-        self._references = self._references.with_proposals(proposed)
-        self._report("unresolved", "new names that the scene does not hold, or that several bear", refused)
+        self._placer = Placer(self._placer.references.with_proposals(proposals))
+        proposed = proposals.entities
+        for name in proposals.refused:
+            self._placer.refuse(
+                "new_entities", name, "the scene holds nothing of this name; quote what gives it"
+            )
+        for name in proposals.shared:
+            self._placer.refuse(
+                "new_entities", name, "several known entities bear it; say same_as or generic"
+            )
+        self._report("unresolved", "new names of which the scene holds nothing", proposals.refused)
+        self._report("unresolved", "new names that several known entities bear", proposals.shared)
+        self._report("degraded", "new names that the scene holds only in part were kept", proposals.garbled)
+        new_names = [*proposals.names, *self._known_names(answer.known_names)]
+        same_entities = self._same_entities(answer.same_entities)
         record = SceneRecord(
             chapter_index=chapter_index,
             scene_index=scene_index,
             title=answer.title,
-            pov_character_id=self._one(answer.pov, "character"),
-            location_id=self._one(answer.location, "location"),
+            pov_character_id=self._placer.one(answer.pov, "character", field="pov"),
+            location_id=self._placer.one(answer.location, "location", field="location"),
             story_time=answer.story_time or None,
-            characters_present=self._all(answer.characters_present, ("character",)),
+            characters_present=self._placer.all(
+                answer.characters_present, "character", field="characters_present"
+            ),
             summary=answer.summary,
             key_events=answer.key_events,
             emotional_beats=answer.emotional_beats,
             state_changes=[
                 change
-                for each in answer.state_changes
-                if self._is_of_this_window(each.evidence) and (change := self._state(each))
+                for number, each in enumerate(answer.state_changes)
+                if self._is_of_this_window(each.evidence)
+                and (change := self._state(each, field=f"state_changes[{number}]"))
             ],
             relationship_changes=self._relationships(answer.relationship_changes),
             open_loops_created=self._loops_created(answer),
             **self._memories(answer),
             **self._loops_moved(answer),
         )
-        self._report("unresolved", "ids and names that nobody bears were dropped", list(self._unknown))
+        self._report("unresolved", "ids and names that nobody bears were dropped", self._placer.unknown)
         self._report(
             "degraded", "facts of what was read with the part before were dropped", self._told_before
         )
-        return WindowReading(record, proposed, self._issues, frozenset(self._of_nobody))
+        return WindowReading(
+            record,
+            proposed,
+            self._issues,
+            frozenset(self._of_nobody),
+            tuple(self._placer.unplaced),
+            new_names=tuple(new_names),
+            same_entities=tuple(same_entities),
+        )
 
-    def _state(self, change: ModelStateChange) -> RecordedStateChange | None:
-        entity_id = self._one(change.entity)
+    def _known_names(self, said: Sequence[ModelKnownName]) -> list[NewName]:
+        found, unproven, borne = [], [], []
+        references = self._placer.references
+        for number, each in enumerate(said):
+            field = f"known_names[{number}]"
+            entity_id = self._placer.one(each.entity, field=f"{field}.entity")
+            if entity_id is None or not each.name or references.bearers(each.name) == [entity_id]:
+                continue
+            evidence = name_evidence(each.name, self._text, quote=each.quote)
+            if looks_like_an_id(each.name) or evidence in ("none", "garbled"):
+                self._placer.refuse(f"{field}.name", each.name, "the scene does not give it; quote what does")
+                unproven.append(f"{entity_id} {each.name}")
+            elif references.bearers(each.name):
+                bearers = ", ".join(references.bearers(each.name))
+                self._placer.refuse(
+                    f"{field}.name", each.name, f"{bearers} bears it; same_entities if they are one"
+                )
+                borne.append(f"{entity_id} {each.name}")
+            else:
+                found.append(NewName(entity_id=entity_id, name=each.name, quote=each.quote))
+        self._report("unresolved", "names of known entities that the scene does not give", unproven)
+        self._report("unresolved", "names of known entities that another one bears", borne)
+        return found
+
+    def _same_entities(self, said: Sequence[ModelSameEntities]) -> list[SameEntities]:
+        found, unproven = [], []
+        for number, each in enumerate(said):
+            field = f"same_entities[{number}]"
+            first = self._placer.one(each.a, field=f"{field}.a")
+            second = self._placer.one(each.b, field=f"{field}.b")
+            if first is None or second is None or first == second:
+                continue
+            if self._here.find(each.quote) is None and self._before.find(each.quote) is None:
+                self._placer.refuse(f"{field}.quote", each.quote, "it does not stand in the scene")
+                unproven.append(f"{first} {second}")
+                continue
+            found.append(SameEntities(entity_id=first, other_id=second, how=each.how, quote=each.quote))
+        self._report("unresolved", "entities said to be one without a quote that proves it", unproven)
+        return found
+
+    def _state(self, change: ModelStateChange, *, field: str) -> RecordedStateChange | None:
+        entity_id = self._placer.one(change.entity, field=f"{field}.entity")
         attribute = "_".join(change.attribute.casefold().split())
         if entity_id is None:
             return None
         if attribute == PRESENCE_ATTRIBUTE or not _ATTRIBUTE.fullmatch(attribute):
             self._report("degraded", "attributes that cannot be stored were dropped", [change.attribute])
+            self._placer.refuse(f"{field}.attribute", change.attribute, "not a short name of an attribute")
             return None
         value: Any = change.value
         if attribute in ENTITY_VALUED_ATTRIBUTES and isinstance(value, str):
-            meant = self._references.entity_id(value, entity_types=ENTITY_VALUED_ATTRIBUTES[attribute])
+            types = ENTITY_VALUED_ATTRIBUTES[attribute]
+            meant = self._placer.meant(value, types)
             if meant is None and (attribute == "location_id" or looks_like_an_id(value)):
-                self._unknown[value] = None
+                self._placer.unknown_in(f"{field}.value", value, types)
                 return None
             value = meant or value
         return RecordedStateChange(
@@ -197,8 +273,12 @@ class AnswerReader:
             frozenset({each.character_a, each.character_b}): each for each in self._so_far.relationships
         }
         found = []
-        for change in changes:
-            a, b = self._one(change.character_a, "character"), self._one(change.character_b, "character")
+        for number, change in enumerate(changes):
+            field = f"relationship_changes[{number}]"
+            a = self._placer.one(change.character_a, "character", field=f"{field}.character_a")
+            b = self._placer.one(change.character_b, "character", field=f"{field}.character_b")
+            if a is not None and a == b:
+                self._placer.refuse(field, change.character_b, f"both sides are {a}")
             if a is None or b is None or a == b:
                 continue
             deltas = {each.dimension: each.change for each in change.dimensions}
@@ -215,21 +295,23 @@ class AnswerReader:
         return found
 
     def _loops_created(self, answer: ModelSceneRecord) -> list[RecordedLoop]:
-        loops = [loop for loop in answer.open_loops_created if loop.description]
+        numbers = count(self._so_far.loops_created + 1)
         return [
             RecordedLoop(
                 id=f"{TEMPORARY_LOOP_PREFIX}{number}",
                 category=loop.category,
                 description=loop.description,
                 importance=loop.importance,
-                **self._related(loop.entities),
+                **self._related(loop.entities, field=f"open_loops_created[{index}].entities"),
             )
-            for number, loop in enumerate(loops, start=self._so_far.loops_created + 1)
+            for index, loop in enumerate(answer.open_loops_created)
+            if loop.description
+            for number in [next(numbers)]
         ]
 
-    def _related(self, said: Sequence[str]) -> dict[str, list[str]]:
-        ids = self._all(said)
-        types = {entity.entity_id: entity.entity_type for entity in self._references.entities}
+    def _related(self, said: Sequence[str], *, field: str) -> dict[str, list[str]]:
+        ids = self._placer.all(said, field=field)
+        types = {each: self._placer.type_of(each) for each in ids}
         return {
             "related_characters": [each for each in ids if types[each] in ("character", "faction")],
             "related_locations": [each for each in ids if types[each] == "location"],
@@ -237,9 +319,11 @@ class AnswerReader:
         }
 
     def _loops_moved(self, answer: ModelSceneRecord) -> dict[str, Any]:
-        known = {loop.loop_id.casefold(): loop.loop_id for loop in self._so_far.open_loops}
-        moves = [(known.get(move.id.strip().casefold()), move) for move in answer.open_loops_moved]
-        self._unknown.update(dict.fromkeys(move.id for loop_id, move in moves if loop_id is None))
+        threads = self._so_far.open_loops
+        moves = [(meant_thread(move.id, threads), move) for move in answer.open_loops_moved]
+        for number, (loop_id, move) in enumerate(moves):
+            if loop_id is None:
+                self._placer.unknown_in(f"open_loops_moved[{number}].id", move.id)
         return {
             "open_loops_advanced": [
                 RecordedLoopAdvance(id=loop_id, note=move.note)
@@ -263,30 +347,34 @@ class AnswerReader:
         return not is_told_before
 
     def _memories(self, answer: ModelSceneRecord) -> dict[str, Any]:
-        own = [each for each in answer.memories if self._is_of_this_window(each.evidence)]
-        repeated = [
-            RecordedRepetition(memory_id=known, evidence=each.evidence or None)
-            for each in own
-            if (known := self._known_memory(each.repeats))
-        ]
-        new = [each for each in own if each.content and not self._known_memory(each.repeats)]
-        return {"memories": [self._memory(each) for each in new], "memories_repeated": repeated}
+        memories: list[RecordedMemory] = []
+        repeated: list[RecordedRepetition] = []
+        for number, each in enumerate(answer.memories):
+            field = f"memories[{number}]"
+            if not self._is_of_this_window(each.evidence):
+                continue
+            known = self._known_memory(each.repeats, field=f"{field}.repeats")
+            if known:
+                repeated.append(RecordedRepetition(memory_id=known, evidence=each.evidence or None))
+            elif each.content:
+                memories.append(self._memory(each, field=field))
+        return {"memories": memories, "memories_repeated": repeated}
 
-    def _known_memory(self, said: str) -> str | None:
+    def _known_memory(self, said: str, *, field: str) -> str | None:
         """The id of the memory of a number; what is no number says nothing, an unknown number is reported."""
         if not (number := _MEMORY_NUMBER.match(said)):
             return None
         known = self._memory_ids.get(number.group(1).casefold())
         if known is None:
-            self._unknown[said] = None
+            self._placer.unknown_in(field, said)
         return known
 
-    def _memory(self, memory: ModelMemory) -> RecordedMemory:
+    def _memory(self, memory: ModelMemory, *, field: str) -> RecordedMemory:
         event_type = memory.event_type.strip().casefold()
         if event_type not in EVENT_TYPES:
             self._report("degraded", f"unknown event types became {OTHER_EVENT!r}", [memory.event_type])
             event_type = OTHER_EVENT
-        entities = self._all(memory.entities)
+        entities = self._placer.all(memory.entities, field=f"{field}.entities")
         digest = sha256(f"{self._text_id}\x1f{memory.content}".encode()).hexdigest()
         memory_id = f"x-{digest[:16]}"
         # Whom neither story nor scene knows was made up: no quote can prove what is said of them alone.
@@ -301,9 +389,9 @@ class AnswerReader:
             importance=memory.importance,
             entities=entities,
             tags=memory.tags,
-            slot_type=self._slot(memory.slot),
-            supersedes=self._known_memory(memory.supersedes),
-            contradicts=self._known_memory(memory.contradicts),
+            slot_type=self._slot(memory.slot, field=f"{field}.slot"),
+            supersedes=self._known_memory(memory.supersedes, field=f"{field}.supersedes"),
+            contradicts=self._known_memory(memory.contradicts, field=f"{field}.contradicts"),
             evidence=None if is_of_nobody else memory.evidence or None,
         )
 
@@ -312,28 +400,19 @@ class AnswerReader:
         for candidate in (memory.short, memory.content):
             if 0 < len(candidate) <= SHORT_FORM_LIMIT:
                 return candidate
-        mentions = self._references.names.find_mentions(memory.content)
+        mentions = self._placer.references.names.find_mentions(memory.content)
         return short_form(memory.content, mentions, limit_characters=SHORT_FORM_LIMIT) or ""
 
-    def _slot(self, said: str) -> str | None:
+    def _slot(self, said: str, *, field: str) -> str | None:
         entity, _, attribute_said = said.rpartition(".")
-        entity_id = self._one(entity)
+        entity_id = self._placer.one(entity, field=field)
         attribute = "_".join(attribute_said.casefold().split())
         if entity_id is None:
             return None
-        return slot_of(entity_id, attribute) if _ATTRIBUTE.fullmatch(attribute) else None
-
-    def _one(self, said: str, *entity_types: str) -> str | None:
-        if not said:
+        if not _ATTRIBUTE.fullmatch(attribute):
+            self._placer.refuse(field, said, "not written id.attribute")
             return None
-        entity_id = self._references.entity_id(said, entity_types=entity_types)
-        if entity_id is None:
-            self._unknown[said] = None
-        return entity_id
-
-    def _all(self, said: Iterable[str], entity_types: tuple[str, ...] = ()) -> list[str]:
-        found = (self._one(each, *entity_types) for each in said)
-        return list(dict.fromkeys(each for each in found if each is not None))
+        return slot_of(entity_id, attribute)
 
     def _report(self, kind: Any, message: str, names: Sequence[str]) -> None:
         if names:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Literal
 
-from novelgen.errors import DeadlineExceededError, ModelError, ModelUnavailableError
+from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError, ModelUnavailableError
 from novelgen.extraction.answer_reading import STAGE, TEMPORARY_LOOP_PREFIX, WindowReading
 from novelgen.extraction.known_story import TEMPORARY_ENTITY_PREFIX, as_entity
 from novelgen.extraction.request import (
@@ -65,9 +65,12 @@ def concluded(
             kept_as_given=frozenset().union(*(reading.of_nobody for reading in readings)),
         ),
         proposed_entities=[each for reading in readings for each in reading.proposed],
+        new_names=[each for reading in readings for each in reading.new_names],
+        same_entities=[each for reading in readings for each in reading.same_entities],
         evidence=evidence,
         text_hash=hash_of_text(text),
         unverified=unverified,
+        unplaced=[item for reading in readings for item in reading.unplaced],
         issues=issues,
     )
 
@@ -85,7 +88,8 @@ def failed(
     """
     where = f"window {window} of {windows}: " if windows > 1 else ""
     issue = ReportIssue(stage=STAGE, kind=issue_kind_of(error), message=f"{where}{error}")
-    return _failed(_fault(error), issue.message, [*issues, issue])
+    result = _failed(_fault(error), issue.message, [*issues, issue])
+    return result.model_copy(update={"is_refused": isinstance(error, ModelRefusedError)})
 
 
 def has_facts(record: SceneRecord) -> bool:

@@ -8,18 +8,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from novelgen.extraction.model_record import ModelNewEntity
+from novelgen.extraction.name_evidence import name_evidence
 from novelgen.extraction.request import (
     EntitySighting,
     KnownMemory,
+    NewName,
     ProposedEntity,
     SceneBefore,
     SceneRecordRequest,
 )
 from novelgen.extraction.scene_touch import StoryClock
-from novelgen.models.entity import Entity, EntityAlias
+from novelgen.models.entity import GENERIC, Entity, EntityAlias
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import OpenLoop, Relationship
-from novelgen.names.matching import NameFinder
 from novelgen.names.normalise import name_key, title_free_key
 from novelgen.names.resolver import NameResolver, Resolution
 from novelgen.text.language import has_cjk
@@ -45,14 +46,26 @@ class References:
         entities: Everybody known in the scene, those proposed from its earlier windows included.
         shown_ids: Ids that stood in the prompt.
         present_ids: Who was on stage lately; decides between bearers of one name.
+        stand_ins: Id that stood in the prompt to the id that it stands for now.
+        own_names: Name to id, of those that the answer itself brought; they mean nobody else in it.
     """
 
     def __init__(
-        self, entities: Sequence[Entity], *, shown_ids: Collection[str], present_ids: Sequence[str] = ()
+        self,
+        entities: Sequence[Entity],
+        *,
+        shown_ids: Collection[str],
+        present_ids: Sequence[str] = (),
+        stand_ins: Mapping[str, str] | None = None,
+        own_names: Mapping[str, str] | None = None,
     ) -> None:
         self._entities = list(entities)
         self._present_ids = tuple(present_ids)
-        self._shown = {each.casefold(): each for each in shown_ids}
+        self._own_names = {name_key(name): entity_id for name, entity_id in (own_names or {}).items()}
+        shown = {**{each: each for each in shown_ids}, **(stand_ins or {})}
+        known = {entity.entity_id for entity in entities}
+        self._shown = {each.casefold(): now for each, now in shown.items() if now in known}
+        self._stand_ins = dict(stand_ins or {})
         self._resolver = NameResolver(entities, present_ids=present_ids)
         self._words = {
             entity.entity_id: {word for name in entity.names() for word in name_key(name).split()}
@@ -81,50 +94,78 @@ class References:
         fits = entity_id is not None and (not entity_types or self._types[entity_id] in entity_types)
         return entity_id if fits else None
 
-    def with_proposals(self, proposed: Sequence[ProposedEntity]) -> References:
-        """Return references that also know newly proposed entities, by their temporary ids."""
-        entities = [*self._entities, *(as_entity(each) for each in proposed)]
-        shown = [*self._shown.values(), *(each.temporary_id for each in proposed)]
-        return References(entities, shown_ids=shown, present_ids=self._present_ids)
+    def with_proposals(self, proposals: Proposals) -> References:
+        """Return references that also know newly proposed entities, by their temporary ids, and new names."""
+        entities = [*self._entities, *(as_entity(each) for each in proposals.entities)]
+        shown = [*self._shown.values(), *(each.temporary_id for each in proposals.entities)]
+        return References(
+            entities,
+            shown_ids=shown,
+            present_ids=self._present_ids,
+            stand_ins=self._stand_ins,
+            own_names=proposals.meanings,
+        )
 
-    def propose(
-        self, new_entities: Sequence[ModelNewEntity], *, text: str, first_number: int
-    ) -> tuple[list[ProposedEntity], list[str]]:
-        """Take up what a model calls new: only what is not known already and is named in the scene.
+    def propose(self, new_entities: Sequence[ModelNewEntity], *, text: str, first_number: int) -> Proposals:
+        """Take up what a model calls new: what is not known already and is named in the scene.
+
+        A name that a known entity bears is that entity, unless the model says that it is another one of a kind;
+        what else the model calls it, or says is the same as a known one, becomes a name of that.
 
         Args:
             new_entities: The model's proposals.
             text: What the model read.
             first_number: Number of the first temporary id.
-
-        Returns:
-            The proposals, and the names that were refused because the scene does not hold them or because
-            several known entities bear them.
         """
-        accepted: dict[str, ProposedEntity] = {}
-        refused: list[str] = []
+        found = Proposals()
         for each in new_entities:
-            known = self._resolver.resolve(each.name, entity_types=[each.entity_type])
-            is_borne = self._is_borne(known)
-            if (is_borne and known.entity_id is not None) or each.name.casefold() in accepted:
+            key = name_key(each.name)
+            if not each.name or key in map(name_key, found.meanings):
                 continue
-            if is_borne or looks_like_an_id(each.name) or not _is_named(each.name, text):
-                refused.append(each.name)
+            evidence = name_evidence(each.name, text, quote=each.quote)
+            known_id = self._already_known(each)
+            if known_id is not None:
+                found.meanings[each.name] = known_id
+                names = [each.name] if evidence not in ("none", "garbled") else []
+                found.names += [
+                    NewName(entity_id=known_id, name=name, quote=each.quote)
+                    for name in dict.fromkeys([*names, *self._own_aliases(each, text)])
+                    if self.entity_id(name) != known_id
+                ]
                 continue
-            accepted[each.name.casefold()] = ProposedEntity(
-                temporary_id=f"{TEMPORARY_ENTITY_PREFIX}{first_number + len(accepted)}",
-                entity_type=each.entity_type,
-                name=each.name,
-                aliases=self._own_aliases(each, text),
-                description=each.description,
-            )
-        return list(accepted.values()), refused
+            if looks_like_an_id(each.name) or evidence == "none":
+                found.refused.append(each.name)
+                continue
+            if not each.generic and self._is_borne(self._resolve(each)):
+                found.shared.append(each.name)
+                continue
+            found.add(each, first_number=first_number, aliases=self._own_aliases(each, text))
+            found.garbled += [each.name] if evidence == "garbled" else []
+        return found
+
+    def bearers(self, name: str) -> list[str]:
+        """Return the ids of all who bear a whole name."""
+        key = name_key(name)
+        return [each.entity_id for each in self._entities if key in map(name_key, each.names())]
+
+    def _resolve(self, new_entity: ModelNewEntity) -> Resolution:
+        return self._resolver.resolve(new_entity.name, entity_types=[new_entity.entity_type])
+
+    def _already_known(self, new_entity: ModelNewEntity) -> str | None:
+        """Return whom a model calls new though the story knows them, by its own word or by their name."""
+        said = self.entity_id(new_entity.same_as, entity_types=[new_entity.entity_type])
+        if said is not None or new_entity.generic:
+            return said
+        known = self._resolve(new_entity)
+        return known.entity_id if self._is_borne(known) else None
 
     def _meant(self, said: str, entity_types: Collection[str]) -> str | None:
         leading = _LEADING_ID.match(said)
         for written in (said.strip(), leading.group(1) if leading else ""):
             if written.casefold() in self._shown:
                 return self._shown[written.casefold()]
+        if name_key(said) in self._own_names:
+            return self._own_names[name_key(said)]
         if looks_like_an_id(said):
             return None
         resolution = self._resolver.resolve(said, entity_types=entity_types)
@@ -141,7 +182,43 @@ class References:
 
     def _own_aliases(self, new_entity: ModelNewEntity, text: str) -> list[str]:
         aliases = dict.fromkeys(alias for alias in new_entity.aliases if alias != new_entity.name)
-        return [alias for alias in aliases if _is_named(alias, text) and self.entity_id(alias) is None]
+        return [
+            alias
+            for alias in aliases
+            if name_evidence(alias, text) in ("verbatim", "parts") and self.entity_id(alias) is None
+        ]
+
+
+@dataclass(slots=True)
+class Proposals:
+    """What an answer calls new.
+
+    `entities` are new, `names` are new names of known ones, `meanings` tells of each name whom it means.
+    `refused` names do not stand in the scene, `shared` ones belong to several known entities; of the `garbled`
+    ones, which are kept, the scene holds a part.
+    """
+
+    entities: list[ProposedEntity] = field(default_factory=list)
+    names: list[NewName] = field(default_factory=list)
+    meanings: dict[str, str] = field(default_factory=dict)
+    refused: list[str] = field(default_factory=list)
+    shared: list[str] = field(default_factory=list)
+    garbled: list[str] = field(default_factory=list)
+
+    def add(self, new_entity: ModelNewEntity, *, first_number: int, aliases: Sequence[str]) -> None:
+        """Take up one that is new, under the next temporary id."""
+        temporary_id = f"{TEMPORARY_ENTITY_PREFIX}{first_number + len(self.entities)}"
+        self.meanings |= dict.fromkeys([*aliases, new_entity.name], temporary_id)
+        self.entities.append(
+            ProposedEntity(
+                temporary_id=temporary_id,
+                entity_type=new_entity.entity_type,
+                name=new_entity.name,
+                aliases=list(aliases),
+                description=new_entity.description,
+                generic=new_entity.generic,
+            )
+        )
 
 
 def looks_like_an_id(said: str) -> bool:
@@ -157,11 +234,8 @@ def as_entity(proposed: ProposedEntity) -> Entity:
         name=proposed.name,
         aliases=[EntityAlias(alias=alias) for alias in proposed.aliases],
         description=proposed.description,
+        profile={GENERIC: True} if proposed.generic else {},
     )
-
-
-def _is_named(name: str, text: str) -> bool:
-    return bool(NameFinder([name]).find(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +243,9 @@ class SceneSoFar:
     """Entities, states, open threads, relationships and memories, as the next window finds them.
 
     `proposed` holds the entities that the scene itself brought; they are among `entities`, too, under their
-    temporary ids. `loops_created` counts the loops with temporary ids. `summary` and `remembered` (memories in
-    short) are what earlier windows of the scene gave.
+    temporary ids. `loops_created` counts the loops with temporary ids. `stand_ins` tells who those are by now
+    who became part of others since a prompt showed them. `summary` and `remembered` (memories in short) are
+    what earlier windows of the scene gave.
     """
 
     entities: tuple[Entity, ...]
@@ -180,6 +255,7 @@ class SceneSoFar:
     present_ids: tuple[str, ...]
     proposed: tuple[ProposedEntity, ...] = ()
     loops_created: int = 0
+    stand_ins: Mapping[str, str] = field(default_factory=dict)
     memories: tuple[KnownMemory, ...] = ()
     scenes_before: tuple[SceneBefore, ...] = ()
     sightings: Mapping[str, EntitySighting] = field(default_factory=dict)
@@ -196,6 +272,7 @@ class SceneSoFar:
             open_loops=tuple(request.open_loops),
             relationships=tuple(request.relationships),
             present_ids=tuple(request.present_ids),
+            stand_ins=request.stand_ins,
             memories=tuple(request.memories),
             scenes_before=tuple(request.scenes_before),
             sightings=request.sightings,

@@ -19,6 +19,8 @@ MAX_BEATS = 4
 MAX_STATE_CHANGES = 16
 MAX_RELATIONSHIP_CHANGES = 6
 MAX_LOOPS = 6
+MAX_LOOP_MOVES = 16
+MAX_IDENTITIES = 8
 MAX_MEMORIES = 12
 MAX_NAMES = 8
 MAX_TEXT_CHARACTERS = 1000
@@ -36,6 +38,27 @@ _IMPORTANCE_WORDS: Mapping[str, LoopImportance] = {
     "中": "medium",
     "高": "high",
     "极高": "critical",
+}
+
+
+LoopOutcome = Literal["advanced", "resolved", "abandoned"]
+
+_OUTCOME_WORDS: Mapping[str, LoopOutcome] = {
+    **dict.fromkeys(("moved", "progressed", "ongoing", "open", "推进", "进展", "未了"), "advanced"),
+    **dict.fromkeys(("answered", "already answered", "already_answered", "paid", "kept", "done"), "resolved"),
+    **dict.fromkeys(("fulfilled", "solved", "closed", "ended", "over"), "resolved"),
+    **dict.fromkeys(("解决", "了结", "兑现", "已解决", "已有答案", "完成"), "resolved"),
+    **dict.fromkeys(
+        ("moot", "dropped", "given up", "faded", "obsolete", "cancelled", "放弃", "作罢", "落空", "失去意义"),
+        "abandoned",
+    ),
+}
+
+IdentityHow = Literal["same", "unmasked"]
+
+_IDENTITY_WORDS: Mapping[str, IdentityHow] = {
+    **dict.fromkeys(("revealed", "reveal", "unmask", "揭穿", "揭晓", "现形", "揭露"), "unmasked"),
+    **dict.fromkeys(("same person", "duplicate", "同一人", "同一", "重复"), "same"),
 }
 
 
@@ -66,6 +89,8 @@ def _as_text(value: Any) -> Any:
 
 Text = Annotated[str, AfterValidator(lambda value: " ".join(value.split())[:MAX_TEXT_CHARACTERS])]
 Texts = Annotated[list[Text], AfterValidator(lambda texts: [text for text in texts if text])]
+LoopOutcomeWord = Annotated[LoopOutcome, _words(_OUTCOME_WORDS)]
+IdentityWord = Annotated[IdentityHow, _words(_IDENTITY_WORDS)]
 EntityTypeWord = Annotated[EntityType, _words(_ENTITY_TYPE_WORDS)]
 
 
@@ -99,7 +124,33 @@ class ModelNewEntity(ModelPart):
     aliases: Annotated[Texts, _at_most(MAX_NAMES)] = Field(
         default_factory=list, description="other names in the scene", max_length=MAX_NAMES
     )
-    description: Text = Field(default="", description="one sentence")
+    description: Text = Field(default="", description="one sentence: what tells it apart, and where it is")
+    same_as: Text = Field(
+        default="", description="id of the known entity that this name belongs to; else empty"
+    )
+    generic: bool = Field(default=False, description="true: one of a kind, known by no name of its own")
+    quote: Text = Field(
+        default="", description="words of the scene that give the name, if it is not there as such"
+    )
+
+
+class ModelKnownName(ModelPart):
+    """A new name of somebody or something in the list of known entities."""
+
+    entity: Text = Field(description="id of a known entity")
+    name: Text
+    quote: Text = Field(default="", description="words copied from the scene that give it the name")
+
+
+class ModelSameEntities(ModelPart):
+    """Two ids that are one."""
+
+    a: Text = Field(description="id")
+    b: Text = Field(description="id or new name")
+    how: IdentityWord = Field(
+        default="same", description="unmasked: readers learn it in this scene; same: they were one all along"
+    )
+    quote: Text = Field(default="", description="words copied from the scene that prove it")
 
 
 class ModelStateChange(ModelPart):
@@ -153,9 +204,12 @@ class ModelLoop(ModelPart):
 class ModelLoopMove(ModelPart):
     """A known open loop that the scene moves or ends."""
 
-    id: Text = Field(description="id from the list of open loops")
-    note: Text = ""
-    outcome: Literal["advanced", "resolved", "abandoned"] = "advanced"
+    id: Text = Field(description="id of an open loop, or its words where you have no id")
+    note: Text = Field(default="", description="what happened to it")
+    outcome: LoopOutcomeWord = Field(
+        default="advanced",
+        description="resolved also when it is already answered; abandoned also when it is moot",
+    )
 
 
 class ModelMemory(ModelPart):
@@ -211,6 +265,12 @@ class ModelSceneRecord(ModelPart):
     new_entities: Annotated[list[ModelNewEntity], _at_most(MAX_NEW_ENTITIES)] = Field(
         default_factory=list, max_length=MAX_NEW_ENTITIES
     )
+    known_names: Annotated[list[ModelKnownName], _at_most(MAX_IDENTITIES)] = Field(
+        default_factory=list, max_length=MAX_IDENTITIES
+    )
+    same_entities: Annotated[list[ModelSameEntities], _at_most(MAX_IDENTITIES)] = Field(
+        default_factory=list, max_length=MAX_IDENTITIES
+    )
     summary: Annotated[Texts, _at_most(MAX_BULLETS)] = Field(
         description="bullets, whole sentences in the order of the scene", max_length=MAX_BULLETS
     )
@@ -225,8 +285,8 @@ class ModelSceneRecord(ModelPart):
     open_loops_created: Annotated[list[ModelLoop], _at_most(MAX_LOOPS)] = Field(
         default_factory=list, max_length=MAX_LOOPS
     )
-    open_loops_moved: Annotated[list[ModelLoopMove], _at_most(MAX_LOOPS)] = Field(
-        default_factory=list, max_length=MAX_LOOPS
+    open_loops_moved: Annotated[list[ModelLoopMove], _at_most(MAX_LOOP_MOVES)] = Field(
+        default_factory=list, max_length=MAX_LOOP_MOVES
     )
     memories: Annotated[list[ModelMemory], _at_most(MAX_MEMORIES)] = Field(max_length=MAX_MEMORIES)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
+from novelgen.model_calls.usage import ModelUsage
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.position import ChapterIndex, SceneIndex
@@ -67,6 +68,9 @@ class SceneRecordRequest(BaseModel):
     open_loops: list[OpenLoop] = Field(default_factory=list)
     states: list[EntityStateSnapshot] = Field(default_factory=list)
     relationships: list[Relationship] = Field(default_factory=list)
+    stand_ins: dict[str, str] = Field(
+        default_factory=dict, description="Entities that became part of others, and of whom."
+    )
     memories: list[KnownMemory] = Field(default_factory=list, description="Those that still hold.")
     scenes_before: list[SceneBefore] = Field(
         default_factory=list, description="The last few, in story order."
@@ -86,6 +90,28 @@ class ProposedEntity(BaseModel):
     name: str = Field(min_length=1)
     aliases: list[str] = Field(default_factory=list)
     description: str = ""
+    generic: bool = Field(default=False, description="One of a kind, known by no name of its own.")
+
+
+class NewName(BaseModel):
+    """A name that an entity gets in a scene; it counts from there on."""
+
+    entity_id: str
+    name: str = Field(min_length=1)
+    quote: str = ""
+
+
+class SameEntities(BaseModel):
+    """Two entities that a scene shows to be one.
+
+    With `how` "same" they were one for the readers all along, so that one becomes part of the other;
+    "unmasked" says that readers learn it in the scene: they are one from there on, and two before.
+    """
+
+    entity_id: str
+    other_id: str
+    how: Literal["same", "unmasked"] = "same"
+    quote: str = ""
 
 
 class UnverifiedFact(BaseModel):
@@ -95,6 +121,16 @@ class UnverifiedFact(BaseModel):
     id: str = Field(description="memory_id, or entity and attribute: C2.status.")
     says: str
     quote: str | None = None
+
+
+class UnplacedItem(BaseModel):
+    """Something a model said that could not be put into the record; it may be asked once more about it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    field: str = Field(description="Where the answer said it: state_changes[2].value.")
+    text: str = Field(description="What it said there.")
+    reason: str = Field(description="Why it could not be placed.")
 
 
 class EvidenceSpan(BaseModel):
@@ -113,14 +149,28 @@ class SceneRecordResult(BaseModel):
     status: Literal["done", "failed"]
     record: SceneRecord | None = None
     proposed_entities: list[ProposedEntity] = Field(default_factory=list)
+    new_names: list[NewName] = Field(
+        default_factory=list, description="Names that known entities get in the scene."
+    )
+    same_entities: list[SameEntities] = Field(
+        default_factory=list, description="Entities that are one; a quote proves each."
+    )
     evidence: dict[str, EvidenceSpan] = Field(
         default_factory=dict, description="By memory_id, or by entity and attribute: C2.status."
     )
     text_hash: str = Field(default="", description="SHA-256 of the text that the spans count in.")
     unverified: list[UnverifiedFact] = Field(default_factory=list)
+    unplaced: list[UnplacedItem] = Field(
+        default_factory=list, description="What the answers said and the record does not hold."
+    )
     issues: list[ReportIssue] = Field(default_factory=list)
     fault: ExtractionFault | None = None
     reason: str | None = Field(default=None, description="Why it failed.")
+    is_refused: bool = Field(
+        default=False,
+        description="The model would refuse every other scene, too: key, model, quota, address.",
+    )
     windows: int = 0
     model_calls: int = 0
+    usage: ModelUsage = Field(default_factory=ModelUsage, description="What the provider counted.")
     elapsed_s: float = 0.0

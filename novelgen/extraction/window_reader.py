@@ -14,6 +14,8 @@ from novelgen.extraction.answer_reading import STAGE, AnswerReader, WindowReadin
 from novelgen.extraction.known_story import References, SceneSoFar
 from novelgen.extraction.model_record import MAX_MEMORIES, ModelSceneRecord
 from novelgen.extraction.prompt_lists import PROMPT_LIST_TOKENS, PromptLists, chosen_lists
+from novelgen.extraction.request import ProposedEntity, UnplacedItem
+from novelgen.extraction.second_asking import items_text, with_corrections, without_replaced
 from novelgen.model_calls.answers import UnusableAnswerError
 from novelgen.model_calls.json_model import JsonConversation, JsonModel
 from novelgen.model_calls.prompt_data import NOTHING, as_data, as_data_lines
@@ -95,6 +97,8 @@ PROMPT_VARIABLES = frozenset(
 
 REPAIR_VARIABLES = frozenset({"problem"})
 
+CORRECTION_VARIABLES = frozenset({"items"})
+
 MIN_BULLETS = 3
 """Bullets that a summary should have where the setting allows more."""
 
@@ -121,6 +125,31 @@ class SceneWindow:
     parts: int = 1
 
 
+@dataclass(frozen=True, slots=True)
+class WindowAnswer:
+    """What a model said of a window, and what its prompt had shown.
+
+    `shown_ids` are the entities that the prompt listed, `memory_ids` the memories that stood as M1, M2 … in it,
+    `shortage` says what found no room; `proposed` holds the entities of earlier windows of the scene that it
+    listed under temporary ids, as they were proposed then.
+    """
+
+    said: ModelSceneRecord
+    shown_ids: tuple[str, ...]
+    memory_ids: Mapping[str, str]
+    shortage: str | None
+    proposed: Mapping[str, ProposedEntity]
+
+
+@dataclass(frozen=True, slots=True)
+class PromptTokens:
+    """Estimated tokens of a prompt, and of its lists of the story so far and its text within them."""
+
+    all: int
+    lists: int
+    text: int
+
+
 class WindowReader:
     """Reads windows with a chat model; keep one per model.
 
@@ -137,14 +166,14 @@ class WindowReader:
         """Begin the calls of one scene, which share a deadline."""
         return self._model.conversation(deadline=deadline, stage="extraction of a scene record")
 
-    def read(
+    def ask(
         self, window: SceneWindow, so_far: SceneSoFar, *, conversation: JsonConversation[ModelSceneRecord]
-    ) -> WindowReading:
-        """Read a window, with at most one call to repair a bad answer.
+    ) -> WindowAnswer:
+        """Let the model read a window, with at most one call to repair a bad answer.
 
         Args:
             window: What to read.
-            so_far: What is known before it.
+            so_far: What is known before it, as far as anybody knows yet.
             conversation: The calls of the scene.
 
         Raises:
@@ -152,18 +181,62 @@ class WindowReader:
             ModelUnavailableError: When the model or its server fails.
             DeadlineExceededError: When the time is up.
         """
-        lists = chosen_lists(window.text, so_far, language=window.language, max_tokens=self._list_tokens)
+        lists = self._lists(window, so_far)
         repair = load_chat_prompt("repair_scene_record", window.language, variables=REPAIR_VARIABLES)
-        reading = conversation.obtain(
+        said = conversation.obtain(
             self._prompt(window, so_far, lists),
-            accept=partial(_reading_of, window=window, so_far=so_far, lists=lists),
+            accept=partial(_grounded, window=window),
             repair=lambda problem: repair.format_messages(problem=problem),
         )
-        shortage = lists.shortage(self._list_tokens)
-        if shortage is None:
-            return reading
-        issue = ReportIssue(stage=STAGE, kind="over_limit", message=shortage)
-        return replace(reading, issues=[issue, *reading.issues])
+        return WindowAnswer(
+            said,
+            shown_ids=lists.shown_ids,
+            memory_ids=lists.memory_ids,
+            shortage=lists.shortage(self._list_tokens),
+            proposed={each.temporary_id: each for each in so_far.proposed},
+        )
+
+    def ask_again(
+        self,
+        window: SceneWindow,
+        so_far: SceneSoFar,
+        answer: WindowAnswer,
+        *,
+        unplaced: Sequence[UnplacedItem],
+        conversation: JsonConversation[ModelSceneRecord],
+    ) -> WindowAnswer:
+        """Ask once what was meant by that which could not be placed, right after the answer that says it.
+
+        Args:
+            window: What was read.
+            so_far: What is known before it.
+            answer: The answer.
+            unplaced: What of it could not be placed.
+            conversation: The calls of the scene, the last of which brought the answer.
+
+        Raises:
+            UnusableAnswerError: When the answer to that cannot be used.
+            ModelUnavailableError: When the model or its server fails.
+            DeadlineExceededError: When the time is up.
+        """
+        prompt = load_chat_prompt("correct_scene_record", window.language, variables=CORRECTION_VARIABLES)
+        correction = conversation.ask_again(prompt.format_messages(items=items_text(unplaced)))
+        merged = with_corrections(answer.said, correction, unplaced)
+        still_unplaced = interpreted(window, so_far, replace(answer, said=merged)).unplaced
+        return replace(answer, said=without_replaced(merged, answer.said, still_unplaced))
+
+    def prompt_tokens(self, window: SceneWindow, so_far: SceneSoFar) -> PromptTokens:
+        """Estimate the tokens of the prompt that a window makes."""
+        lists = self._lists(window, so_far)
+        messages = self._prompt(window, so_far, lists)
+        return PromptTokens(
+            all=sum(estimate_tokens(message.text) for message in messages),
+            lists=sum(map(estimate_tokens, lists.texts.values())),
+            text=estimate_tokens(window.text),
+        )
+
+    def _lists(self, window: SceneWindow, so_far: SceneSoFar) -> PromptLists:
+        return chosen_lists(window.text, so_far, language=window.language, max_tokens=self._list_tokens)
 
     def _prompt(self, window: SceneWindow, so_far: SceneSoFar, lists: PromptLists) -> list[BaseMessage]:
         """What is the same for every scene of a project comes first, so that providers can keep it."""
@@ -181,21 +254,55 @@ class WindowReader:
         )
 
 
-def _reading_of(
-    answer: ModelSceneRecord, *, window: SceneWindow, so_far: SceneSoFar, lists: PromptLists
-) -> WindowReading:
-    example = ModelSceneRecord.model_validate_json(_example_text(window.language))
-    shown = f"{window.context}\n{window.text}"
-    grounded = require_grounded(answer, text=shown, example=example, must_have_facts=window.must_have_facts)
+def interpreted(window: SceneWindow, so_far: SceneSoFar, answer: WindowAnswer) -> WindowReading:
+    """Turn an answer into what the window established, against what the story knows by now.
+
+    Between question and answer other scenes may have been stored: whom the model calls new may be known
+    meanwhile, and then is that one.
+
+    Args:
+        window: What was read.
+        so_far: What is known before it.
+        answer: What the model said.
+    """
+    references = References(
+        so_far.entities,
+        shown_ids=[each for each in answer.shown_ids if each not in answer.proposed],
+        present_ids=so_far.present_ids,
+        stand_ins=_stand_ins(so_far, answer),
+    )
     reader = AnswerReader(
-        References(so_far.entities, shown_ids=lists.shown_ids, present_ids=so_far.present_ids),
+        references,
         so_far,
         text=window.text,
         text_id=window.text_id,
         context=window.context,
-        memory_ids=lists.memory_ids,
+        memory_ids=answer.memory_ids,
     )
-    return reader.read(grounded, chapter_index=window.chapter_index, scene_index=window.scene_index)
+    reading = reader.read(answer.said, chapter_index=window.chapter_index, scene_index=window.scene_index)
+    if answer.shortage is None:
+        return reading
+    issue = ReportIssue(stage=STAGE, kind="over_limit", message=answer.shortage)
+    return replace(reading, issues=[issue, *reading.issues])
+
+
+def _stand_ins(so_far: SceneSoFar, answer: WindowAnswer) -> dict[str, str]:
+    """What ids of the prompt stand for by now: parts of others, and those that had temporary ids."""
+    if not answer.proposed:
+        return dict(so_far.stand_ins)
+    by_name = References(so_far.entities, shown_ids=(), present_ids=so_far.present_ids)
+    now = {
+        temporary_id: by_name.entity_id(each.name, entity_types=[each.entity_type])
+        for temporary_id, each in answer.proposed.items()
+    }
+    known = {temporary_id: entity_id for temporary_id, entity_id in now.items() if entity_id is not None}
+    return {**so_far.stand_ins, **known}
+
+
+def _grounded(answer: ModelSceneRecord, *, window: SceneWindow) -> ModelSceneRecord:
+    example = ModelSceneRecord.model_validate_json(_example_text(window.language))
+    shown = f"{window.context}\n{window.text}"
+    return require_grounded(answer, text=shown, example=example, must_have_facts=window.must_have_facts)
 
 
 MAX_SO_FAR_TOKENS = 200

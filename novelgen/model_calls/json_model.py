@@ -15,30 +15,47 @@ from langchain_core.output_parsers import PydanticOutputParser
 from pydantic import BaseModel, ValidationError
 
 from novelgen.deadlines import Deadline, call_with_deadline
-from novelgen.errors import DeadlineExceededError, ModelError, ModelUnavailableError
+from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError, ModelUnavailableError
 from novelgen.model_calls.answers import UnusableAnswerError, parse_json_object
-from novelgen.model_calls.model_answer import cut_text_in, described, is_cut, safe_cause, secrets_of
+from novelgen.model_calls.model_answer import (
+    CHECK_THE_SERVER,
+    NOTHING_LEFT,
+    cut_text_in,
+    described,
+    is_cut,
+    is_nobody_there,
+    refusal_of,
+    safe_cause,
+    secrets_of,
+    status_of,
+)
+from novelgen.model_calls.usage import ModelUsage, usage_of
 from novelgen.models.context import IssueKind
 from novelgen.text.scrub import scrub_text
 
 ResponseFormat = dict[str, Any]
+"""What the client is called with, beside the prompt; empty is the prompt alone."""
 
 STATUS_CODES_OF_A_REFUSED_FORMAT = frozenset({400, 404, 415, 422, 500, 501})
 """Answers of servers that may mean that they do not know a response format; llama-cpp-python says 500."""
 
 
-def response_formats(model: BaseChatModel, schema: type[BaseModel]) -> list[ResponseFormat | None]:
-    """Return the ways to ask a model for JSON, the strictest first; None is the prompt alone.
+def response_formats(model: BaseChatModel, schema: type[BaseModel]) -> list[ResponseFormat]:
+    """Return the ways to ask a model for JSON, the strictest first; the last is the prompt alone.
 
     Args:
-        model: Any chat model. Those of the OpenAI-compatible clients take `response_format`; others are
-            asked by prompt alone.
+        model: Any chat model. Clients of OpenAI's interface (OpenAI, DeepSeek, Qwen, llama.cpp, vLLM, LM
+            Studio) take `response_format`, Ollama's own takes `format`; others are asked by prompt alone.
         schema: What the answer must fit.
     """
-    if "openai_api_base" not in type(model).model_fields:
-        return [None]
-    json_schema = {"name": schema.__name__, "schema": strict_schema(schema), "strict": True}
-    return [{"type": "json_schema", "json_schema": json_schema}, {"type": "json_object"}, None]
+    fields = type(model).model_fields.keys()
+    if "openai_api_base" in fields:
+        json_schema = {"name": schema.__name__, "schema": strict_schema(schema), "strict": True}
+        strict = {"type": "json_schema", "json_schema": json_schema}
+        return [{"response_format": strict}, {"response_format": {"type": "json_object"}}, {}]
+    if fields >= _FIELDS_OF_OLLAMA:
+        return [{"format": strict_schema(schema)}, {"format": "json"}, {}]
+    return [{}]
 
 
 def strict_schema(schema: type[BaseModel]) -> dict[str, Any]:
@@ -61,6 +78,8 @@ def _strict(node: Any) -> Any:
 
 
 logger = logging.getLogger(__name__)
+
+_FIELDS_OF_OLLAMA = frozenset({"format", "num_predict", "num_ctx"})
 
 MAX_REPAIRED_CHARACTERS = 2000
 
@@ -119,13 +138,14 @@ class JsonModel(Generic[Answer]):
 
         Raises:
             DeadlineExceededError: When the time is up.
-            ModelUnavailableError: When the model or its server fails.
+            ModelRefusedError: When every other request would be refused alike.
+            ModelUnavailableError: When the model or its server fails otherwise.
         """
         formats = self._formats
         while True:
             count_request()
             response_format, *looser = formats
-            model = self._model.bind(response_format=response_format) if response_format else self._model
+            model = self._model.bind(**response_format) if response_format else self._model
             try:
                 answer = call_with_deadline(
                     partial(model.invoke, messages), timeout_s=deadline.remaining_s, stage=stage
@@ -138,13 +158,13 @@ class JsonModel(Generic[Answer]):
                 if cut_text is not None:
                     self._formats = formats
                     return AIMessage(cut_text, response_metadata={"finish_reason": "length"})
-                status = getattr(error, "status_code", None)
-                secrets = secrets_of(self._model)
-                told = described(error, secrets=secrets)
-                if not looser or status not in STATUS_CODES_OF_A_REFUSED_FORMAT:
-                    message = f"the model gave no answer: {told}; check the model, its address and its server"
-                    raise ModelUnavailableError(message) from safe_cause(error, secrets=secrets)
-                logger.info("response format refused (%s): %s", status, told)
+                is_another_format_worth_it = (
+                    status_of(error) in STATUS_CODES_OF_A_REFUSED_FORMAT and refusal_of(error) != NOTHING_LEFT
+                )
+                if not looser or not is_another_format_worth_it:
+                    secrets = secrets_of(self._model)
+                    raise _unavailable(error, secrets) from safe_cause(error, secrets=secrets)
+                logger.info("response format refused: %s", described(error, secrets=secrets_of(self._model)))
                 formats = looser
             else:
                 self._formats = formats
@@ -167,14 +187,25 @@ class JsonModel(Generic[Answer]):
             raise UnusableAnswerError("schema", _schema_problem(error)) from error
 
 
+def _unavailable(error: Exception, secrets: Collection[str]) -> ModelUnavailableError:
+    told = described(error, secrets=secrets)
+    fix = refusal_of(error)
+    if fix is None:
+        return ModelUnavailableError(f"the model gave no answer: {told}; {CHECK_THE_SERVER}")
+    message = f"the model refuses, and would every other request: {told}; {fix}"
+    return ModelRefusedError(message, is_nobody_there=is_nobody_there(error))
+
+
 class JsonConversation(Generic[Answer]):
-    """Calls that share one deadline; `requests` counts what was sent."""
+    """Calls that share one deadline; `requests` counts what was sent, `usage` what the provider counted."""
 
     def __init__(self, model: JsonModel[Answer], *, deadline: Deadline, stage: str) -> None:
         self._model = model
         self._deadline = deadline
         self._stage = stage
         self.requests = 0
+        self.usage = ModelUsage()
+        self._said: list[BaseMessage] = []
 
     def obtain(
         self,
@@ -207,10 +238,26 @@ class JsonConversation(Generic[Answer]):
             messages = [*messages, said, *repair(str(error))]
         return accept(self._model.read(self._ask(messages)))
 
+    def ask_again(self, messages: list[BaseMessage]) -> Answer:
+        """Say something about the last answer, in the same conversation, and return the answer to that.
+
+        Args:
+            messages: What to say.
+
+        Raises:
+            UnusableAnswerError: When the answer cannot be used; it is not asked for once more.
+            DeadlineExceededError: When the time is up.
+            ModelUnavailableError: When the model or its server fails.
+        """
+        return self._model.read(self._ask([*self._said, *messages]))
+
     def _ask(self, messages: list[BaseMessage]) -> AIMessage:
-        return self._model.call(
+        answer = self._model.call(
             messages, deadline=self._deadline, stage=self._stage, count_request=self._count_request
         )
+        self.usage = self.usage.plus(usage_of(answer))
+        self._said = [*messages, AIMessage(str(answer.text) or "-")]
+        return answer
 
     def _count_request(self) -> None:
         self.requests += 1

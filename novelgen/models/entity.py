@@ -56,6 +56,27 @@ class Entity(BaseModel):
         return list(dict.fromkeys([self.name, *(alias.alias for alias in self.aliases)]))
 
 
+GENERIC = "generic"
+"""Key of a profile: true for one of a kind, whose name another one of that kind may bear as well."""
+
+SAME_AS = "same_as"
+"""Key of a profile: whom the story shows to be the same, and from which scene on."""
+
+
+class RevealedIdentity(BaseModel):
+    """Who an entity turns out to be, and the scene that shows it; until then they are two."""
+
+    entity_id: str = Field(min_length=1)
+    chapter_index: int
+    scene_index: int
+
+
+def revealed_identity(entity: Entity) -> RevealedIdentity | None:
+    """Return who an entity turns out to be, or None when it is nobody else."""
+    told = entity.profile.get(SAME_AS)
+    return RevealedIdentity.model_validate(told) if isinstance(told, dict) else None
+
+
 TRANSLATION = "translation"
 
 ALIAS_TRANSLATIONS = "alias_translations"
@@ -64,16 +85,16 @@ ALIAS_TRANSLATIONS = "alias_translations"
 def profile_with_names(entity: Entity, names: Sequence[str], *, is_told: bool) -> dict[str, Any]:
     """Return an entity's profile with the translations of some of its names only.
 
-    A translation tells a name, so that one that the story has not shown yet must not be translated either.
+    A translation tells a name, so that one that the story has not shown yet must not be translated either. Who
+    somebody turns out to be is never among it.
 
     Args:
         entity: The entity whole.
         names: The names that are shown.
         is_told: Whether the rest of the profile is shown as well.
     """
-    rest = {
-        key: value for key, value in entity.profile.items() if key not in (TRANSLATION, ALIAS_TRANSLATIONS)
-    }
+    elsewhere = (TRANSLATION, ALIAS_TRANSLATIONS, SAME_AS)
+    rest = {key: value for key, value in entity.profile.items() if key not in elsewhere}
     shown: dict[str, Any] = dict(rest) if is_told else {}
     if entity.name in names and TRANSLATION in entity.profile:
         shown[TRANSLATION] = entity.profile[TRANSLATION]

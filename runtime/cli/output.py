@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
 
+    from runtime.services.condition import StoryCondition
     from runtime.services.indexing import IndexingResult
 
 PIPED_WIDTH = 100
@@ -120,6 +121,34 @@ def report_indexing(indexing: IndexingResult, project_id: str, *, done: str = "s
     """Say on stderr when the vector index does not follow what a command did; SQL is safe either way."""
     if indexing.waiting:
         report_warning(f"{done}, but the index lags: {index_state(indexing, project_id)}")
+
+
+def print_condition(condition: StoryCondition, labels: ViewLabels) -> None:
+    """Print what a project holds now and what to do next, in the story's language."""
+    told = {
+        "{} chapters": condition.chapters,
+        "{} scenes": condition.scenes,
+        "{} characters of text": f"{condition.characters_of_text:,}",
+        "{} people": condition.people,
+        "{} open threads": condition.threads,
+        "{} memories": condition.memories,
+    }
+    read = labels.value("{} scenes read, {} failed, {} waiting").format(
+        condition.scenes_with_record, condition.scenes_failed, condition.scenes_waiting
+    )
+    indexed = max(0, condition.indexable - condition.unindexed)
+    by_meaning = labels.value("{} of {} memories indexed by meaning").format(indexed, condition.indexable)
+    print_heading(labels.value("There is now"))
+    for line in (
+        (labels.value(words).format(number) for words, number in told.items()),
+        (read,),
+        (by_meaning,),
+    ):
+        print_text("  " + labels.value(", ").join(line))
+    print_heading(labels.value("What to do next"))
+    for step in condition.next_steps:
+        print_text(f"  {step.command}")
+        print_text(f"      {step.reason}")
 
 
 @contextmanager

@@ -245,19 +245,6 @@ def project_counts(stores: MemoryStores, project_id: str) -> dict[str, int]:
         }
 
 
-def check_extraction(counts: dict[str, int]) -> Finding | None:
-    """Name scenes that are stored without what they established, where there are any."""
-    failed = counts["scenes whose extraction failed"]
-    if not failed:
-        return None
-    return Finding(
-        level="degraded",
-        what="scene records",
-        message=f"the extraction of {failed} scenes failed; their text is stored, their facts are not",
-        fix="run `novelgen extract --retry`, or supply their records in records/",
-    )
-
-
 def check_index(stores: MemoryStores, project_id: str, *, waiting: int) -> Finding:
     """Compare the vector index with the database."""
     fix = f"run `novelgen reindex {project_id}`"

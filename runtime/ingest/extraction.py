@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field
 
-from novelgen.chains.scene_record_chain import SceneRecordChain, SceneRecordSettings
-from novelgen.errors import UserInputError
+from novelgen.chains.scene_record_chain import ReadScene, SceneRecordChain, SceneRecordSettings
+from novelgen.errors import ModelRefusedError, UserInputError
 from novelgen.extraction.conclusion import AllocatedKind, with_given_ids
-from novelgen.extraction.request import ExtractionFault, SceneRecordRequest, SceneRecordResult, UnverifiedFact
+from novelgen.extraction.request import (
+    ExtractionFault,
+    SceneRecordRequest,
+    SceneRecordResult,
+    UnplacedItem,
+    UnverifiedFact,
+)
+from novelgen.model_calls.usage import ModelUsage, TokenPrices, total_usage
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
@@ -20,10 +29,13 @@ from novelgen.models.record import SceneRecord
 from novelgen.records.merge import known_loop_ids
 from novelgen.records.supersession import with_supersessions
 from novelgen.text.language import StoryLanguage
+from runtime.ingest.chapter_pass import ChapterPass, chapters_to_retry, reconcile_chapter
 from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.entities import store_entities_in
+from runtime.ingest.identity import findings_with_given_ids, store_identities_in
 from runtime.ingest.index_upkeep import rebuild_if_bloated
 from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.ingest.reading_ahead import ReadingAhead
 from runtime.ingest.scene_input import SceneInput
 from runtime.ingest.scene_writes import read_surroundings, replace_scene, same_record
 from runtime.ingest.story_before import memories_still_true, read_story_before
@@ -90,6 +102,9 @@ def _made(origin: str) -> str:
 
 Outcome = Literal["done", "failed", "overtaken"]
 
+RETRY_PAUSE_S = 1.0
+"""So long a server that nobody answers at may take to come back, before the run is given up."""
+
 
 class SceneExtraction(BaseModel):
     """What became of one scene.
@@ -108,8 +123,12 @@ class SceneExtraction(BaseModel):
     state_changes: int = 0
     new_entities: list[Entity] = Field(default_factory=list)
     unverified: list[UnverifiedFact] = Field(default_factory=list)
+    unplaced: list[UnplacedItem] = Field(
+        default_factory=list, description="What the model said and the record does not hold."
+    )
     issues: list[ReportIssue] = Field(default_factory=list)
     model_calls: int = 0
+    usage: ModelUsage = Field(default_factory=ModelUsage, description="What the provider counted.")
     elapsed_s: float = 0.0
 
 
@@ -117,7 +136,22 @@ class ExtractionReport(BaseModel):
     """What became of the scenes of one run, and of the vector index after them."""
 
     scenes: list[SceneExtraction] = Field(default_factory=list)
+    stopped: str | None = Field(
+        default=None, description="Why the run was given up: the model refuses, and would every other scene."
+    )
+    waiting: int = Field(default=0, description="Scenes of the project that nobody read yet, after the run.")
+    failed_before: int = Field(
+        default=0, description="Scenes that an earlier run could not read and this one was not asked to."
+    )
+    usage: ModelUsage = Field(
+        default_factory=ModelUsage, description="What the provider counted in all of the run."
+    )
+    price: float | None = Field(default=None, description="Of that, where prices are known; no discounts.")
     indexing: IndexingResult = Field(default_factory=IndexingResult)
+    chapters: list[ChapterPass] = Field(
+        default_factory=list,
+        description="What was put right at the end of chapters, where that was asked for.",
+    )
     consolidation: list[ReportIssue] = Field(
         default_factory=list, description="What went wrong in consolidating, where the settings ask for it."
     )
@@ -134,13 +168,21 @@ def extract_scenes(
     *,
     choice: ExtractionChoice | None = None,
     settings: SceneRecordSettings | None = None,
+    workers: int = 1,
+    reconcile: bool = False,
+    prices: TokenPrices | None = None,
     progress: Callable[[int, int], Any] | None = None,
 ) -> ExtractionReport:
     """Extract the records of stored scenes, in story order.
 
-    Each scene is stored in one transaction before the next is read, so that the next one knows its people and
-    threads, and a broken run goes on where it stopped. What came from an earlier extraction of a scene is
-    replaced, but for single memories that an author changed; a record that no model made is left alone.
+    Each scene is stored in one transaction, in story order, so that the next one knows its people and threads
+    and a broken run goes on where it stopped. With several workers the model reads scenes side by side: it is
+    shown what is stored when a scene is begun, and what it says is decided by what is stored at the scene's
+    turn. What came from an earlier extraction of a scene is replaced, but for single memories that an author
+    changed; a record that no model made is left alone.
+
+    A refusal that every scene would meet (key, model, quota, address) ends the run: those scenes stay as they
+    are and wait for the next. An interrupt stores what was read whole by then and is raised on.
 
     Args:
         stores: The stores.
@@ -148,6 +190,9 @@ def extract_scenes(
         model: Any LangChain chat model.
         choice: Which scenes; by default those that have no record and were not tried yet.
         settings: Deadline and windows of each scene.
+        workers: So many scenes are read at once.
+        reconcile: Ask the model once more at the end of each chapter what spans its scenes (`chapter_pass`).
+        prices: What tokens cost.
         progress: Called after each scene with the scenes done and the scenes in all.
 
     Returns:
@@ -160,29 +205,141 @@ def extract_scenes(
         UserInputError: When a scene that is named has a record that no model made; nothing is read then.
         DatabaseError: When the database fails; the scenes before the failing one are stored.
     """
-    chain = SceneRecordChain(model, settings=settings)
     with stores.database(project_id).read() as unit:
-        waiting = chosen_scenes(unit, choice or ExtractionChoice())
-    done: list[SceneExtraction] = []
-    for position in waiting:
-        done.append(_extracted(stores, project_id, position, chain))
-        if progress is not None:
-            progress(len(done), len(waiting))
+        positions = chosen_scenes(unit, choice or ExtractionChoice())
+        retried = chapters_to_retry(unit) if reconcile else []
+    run = _ExtractionRun(stores, project_id, SceneRecordChain(model, settings=settings))
+    timeout_s = (settings or SceneRecordSettings()).timeout_s
+    close = partial(run.close_chapter, model=model, timeout_s=timeout_s)
+    for chapter_index in retried:
+        close(chapter_index)
+    last_scenes = {position.chapter_index: position for position in positions}.values() if reconcile else ()
+    ahead = ReadingAhead(positions, begin=run.begin, workers=workers)
+    try:
+        for position, read in ahead:
+            run.finish(position, read)
+            if run.refusal is not None:
+                ahead.stop()
+            elif position in last_scenes:
+                close(position.chapter_index or 0)
+            if progress is not None:
+                progress(len(run.scenes), len(positions))
+    except KeyboardInterrupt:
+        ahead.stop()
+        for position, read in ahead.take_finished():
+            run.finish(position, read)
+        raise
     indexing = rebuild_if_bloated(stores, project_id, drain_outbox(stores, project_id))
     consolidation = consolidate_beyond_setting(stores, project_id)
-    return ExtractionReport(scenes=done, indexing=indexing, consolidation=consolidation)
-
-
-def _extracted(
-    stores: MemoryStores, project_id: str, position: StoryPosition, chain: SceneRecordChain
-) -> SceneExtraction:
     with stores.database(project_id).read() as unit:
-        scene = unit.scenes.require(position)
-        request = _request(unit, scene, max_bullets=stores.settings.memory.summarization.max_bullets)
-    # The model takes its time; no transaction is open meanwhile.
-    result = chain.invoke(request)
-    with stores.database(project_id).write() as unit:
-        return _stored(stores, unit, scene, result)
+        census = unit.scenes.census()
+    by_chapter = [chapter.usage for chapter in run.chapters]
+    usage = total_usage([*(scene.usage for scene in run.scenes), *by_chapter, run.refused_usage])
+    price = (prices or TokenPrices()).price_of(
+        input_tokens=usage.input_tokens, output_tokens=usage.output_tokens
+    )
+    return ExtractionReport(
+        scenes=run.scenes,
+        stopped=run.refusal,
+        waiting=census.scenes - census.with_record - census.failed,
+        failed_before=max(0, census.failed - sum(_is_marked_failed(scene) for scene in run.scenes)),
+        usage=usage,
+        price=price,
+        indexing=indexing,
+        chapters=run.chapters,
+        consolidation=consolidation,
+    )
+
+
+def _is_marked_failed(scene: SceneExtraction) -> bool:
+    return scene.outcome == "failed" and not scene.had_record
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A scene as it stood when the model was asked, what it answered, and how many scenes were stored by then."""
+
+    scene: StoredScene
+    answers: ReadScene
+    version: int
+
+
+class _ExtractionRun:
+    """One run over the scenes of a project; everything but the model's calls happens in one thread."""
+
+    def __init__(self, stores: MemoryStores, project_id: str, chain: SceneRecordChain) -> None:
+        self._stores = stores
+        self._project_id = project_id
+        self._database = stores.database(project_id)
+        self._chain = chain
+        self._version = 0
+        self.scenes: list[SceneExtraction] = []
+        self.chapters: list[ChapterPass] = []
+        self.refusal: str | None = None
+        self.refused_usage = ModelUsage()
+
+    def begin(self, position: StoryPosition) -> Callable[[], _Reading]:
+        """Return the work that lets the model read a scene, by what is stored now."""
+        with self._database.read() as unit:
+            scene = unit.scenes.require(position)
+            request = self._request(unit, scene)
+        version = self._version
+        return lambda: _Reading(scene, _answers(self._chain, request), version)
+
+    def finish(self, position: StoryPosition, reading: _Reading) -> None:
+        """Decide what the model's answers mean by what is stored now, and store it; a refusal is only noted."""
+        answers = reading.answers
+        if isinstance(answers.error, ModelRefusedError):
+            self.refusal = self.refusal or str(answers.error)
+            self.refused_usage = self.refused_usage.plus(answers.usage)
+            return
+        request = None
+        if reading.version != self._version:
+            with self._database.read() as unit:
+                request = self._request(unit, reading.scene)
+        result = self._chain.conclude(answers, request)
+        with self._database.write() as unit:
+            self.scenes.append(_stored(self._stores, unit, reading.scene, result))
+        self._version += 1
+
+    def close_chapter(self, chapter_index: int, *, model: BaseChatModel, timeout_s: float) -> None:
+        """Put right what spans the scenes of a chapter; those that are being read ahead are decided after it."""
+        done = reconcile_chapter(
+            self._stores, self._project_id, chapter_index, model=model, timeout_s=timeout_s
+        )
+        if done.outcome not in ("waiting", "unchanged"):
+            self.chapters.append(done)
+            self._version += 1
+
+    def _request(self, unit: UnitOfWork, scene: StoredScene) -> SceneRecordRequest:
+        return _request(unit, scene, max_bullets=self._stores.settings.memory.summarization.max_bullets)
+
+
+def _answers(chain: SceneRecordChain, request: SceneRecordRequest) -> ReadScene:
+    """Let the model read a scene, once more when nobody was there: a local server may be starting again."""
+    read = chain.reading.invoke(request)
+    if isinstance(read.error, ModelRefusedError) and read.error.is_nobody_there:
+        time.sleep(RETRY_PAUSE_S)
+        read = chain.reading.invoke(request)
+    return read
+
+
+def scene_requests(
+    stores: MemoryStores, project_id: str, choice: ExtractionChoice
+) -> list[SceneRecordRequest]:
+    """Return what a model would be given of each chosen scene, by what is stored now.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        UnknownSceneError: When a scene that is named is not stored.
+        UserInputError: When a scene that is named has a record that no model made.
+    """
+    max_bullets = stores.settings.memory.summarization.max_bullets
+    with stores.database(project_id).read() as unit:
+        return [
+            _request(unit, unit.scenes.require(position), max_bullets=max_bullets)
+            for position in chosen_scenes(unit, choice)
+        ]
 
 
 def _request(unit: UnitOfWork, scene: StoredScene, *, max_bullets: int) -> SceneRecordRequest:
@@ -246,7 +403,18 @@ def _stored(
         settings=stores.settings.memory.ingest,
         created_at=stores.clock(),
     )
-    return _outcome(read, result, result.status, record=record, entities=entities)
+    names, pairs = findings_with_given_ids(result, entities)
+    identities = store_identities_in(
+        unit,
+        read.project_id,
+        names=names,
+        pairs=pairs,
+        at=read.position,
+        settings=stores.settings.memory.ingest,
+        created_at=stores.clock(),
+    )
+    outcome = _outcome(read, result, result.status, record=record, entities=entities)
+    return outcome.model_copy(update={"issues": [*outcome.issues, *identities.issues]})
 
 
 def _known_loops(before: SceneRecord | None, now: SceneRecord | None) -> dict[str, str]:
@@ -281,7 +449,9 @@ def _outcome(
         state_changes=len(record.state_changes) if record else 0,
         new_entities=list(entities),
         unverified=result.unverified if record else [],
+        unplaced=result.unplaced if record else [],
         issues=result.issues,
         model_calls=result.model_calls,
+        usage=result.usage,
         elapsed_s=result.elapsed_s,
     )

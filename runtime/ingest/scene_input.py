@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from novelgen.models.entity import Entity
+from novelgen.models.entity import Entity, revealed_identity
 from novelgen.models.plan import GeneratedChapter
 from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition
 from novelgen.models.record import SceneRecord
@@ -154,8 +154,13 @@ def known_in_scene(entities: Sequence[Entity], chapter_index: int, scene_index: 
             }
         )
         for entity in entities
-        if after.admits(entity.first_chapter, entity.first_scene or 0)
+        if after.admits(entity.first_chapter, entity.first_scene or 0) and not _is_unmasked(entity, after)
     ]
+
+
+def _is_unmasked(entity: Entity, after: StoryPosition) -> bool:
+    revealed = revealed_identity(entity)
+    return revealed is not None and after.admits(revealed.chapter_index, revealed.scene_index)
 
 
 def name_mentions(text: str, entities: Sequence[Entity]) -> list[tuple[str, str]]:

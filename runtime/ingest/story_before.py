@@ -8,7 +8,7 @@ from typing import Any
 
 from novelgen.extraction.request import EntitySighting, KnownMemory, SceneBefore
 from novelgen.memory.outline import OutlineScene
-from novelgen.models.entity import Entity
+from novelgen.models.entity import Entity, revealed_identity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import Place, StoryPosition
 from novelgen.models.state import EntityStateSnapshot
@@ -37,11 +37,23 @@ def read_story_before(unit: UnitOfWork, scene: StoredScene) -> dict[str, Any]:
         "open_loops": outline.open_loops,
         "states": states,
         "relationships": outline.relationships,
+        "stand_ins": _stand_ins(unit, position),
         "memories": [_known(chunk) for chunk in memories],
         "scenes_before": _last_scenes(unit, position),
         "story_places": [(scene.chapter_index, scene.scene_index) for scene in outline.scenes],
         "sightings": _sightings(outline.scenes, memories, states),
     }
+
+
+def _stand_ins(unit: UnitOfWork, position: StoryPosition) -> dict[str, str]:
+    """Who became part of others, and who is shown by then to be somebody else."""
+    masks = {
+        one.entity.entity_id: revealed.entity_id
+        for one in unit.entities.list_all()
+        if (revealed := revealed_identity(one.entity))
+        and position.admits(revealed.chapter_index, revealed.scene_index)
+    }
+    return {**unit.merges.survivors(), **masks}
 
 
 def memories_still_true(unit: UnitOfWork, position: StoryPosition) -> list[StoryMemoryChunk]:

@@ -11,7 +11,7 @@ from runtime.ingest.consolidation import (
     consolidate_project,
     undo_consolidation,
 )
-from runtime.services.extraction import build_extraction_model
+from runtime.services.extraction import build_extraction_model, is_extraction_model_set
 from runtime.storage.memory.consolidations import StoredConsolidation
 from runtime.stores import MemoryStores
 
@@ -40,8 +40,7 @@ def consolidate_memories(
         ConfigurationError: When the settings name a model that cannot be built.
     """
     memory = stores.settings.memory
-    is_model_set = bool(memory.summarization.model or stores.settings.model)
-    is_models = with_model and is_model_set and not dry_run
+    is_models = with_model and is_extraction_model_set(stores.settings) and not dry_run
     return consolidate_project(
         stores,
         project_id,

@@ -8,12 +8,12 @@ from novelgen.errors import DatabaseError
 from runtime.diagnosis.checks import (
     Diagnosis,
     Finding,
+    Level,
     check_breaker,
     check_chat_model,
     check_database,
     check_embedding_settings,
     check_embeddings,
-    check_extraction,
     check_index,
     check_sqlite,
     project_counts,
@@ -21,6 +21,7 @@ from runtime.diagnosis.checks import (
 )
 from runtime.diagnosis.context_files import check_context_files
 from runtime.diagnosis.repair import repair_index
+from runtime.services.condition import StepKind, StoryCondition, story_condition
 from runtime.services.projects import require_project_files
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
@@ -68,7 +69,7 @@ def diagnose(
 def _project_findings(stores: MemoryStores, project_id: str) -> tuple[dict[str, int], list[Finding]]:
     try:
         counts = project_counts(stores, project_id)
-        extraction = check_extraction(counts)
+        reading = check_reading(story_condition(stores, project_id))
         index = check_index(stores, project_id, waiting=counts["waiting for the index"])
         embedding = check_embedding_settings(stores, project_id)
         breaker = check_breaker(stores, project_id)
@@ -76,8 +77,39 @@ def _project_findings(stores: MemoryStores, project_id: str) -> tuple[dict[str, 
     except DatabaseError as error:
         message = f"it opens, but cannot be read: {error}"
         return {}, [Finding(level="broken", what="database", message=message, fix="restore a backup of it")]
-    found = (extraction, index, embedding, breaker, *files)
+    found = (*reading, index, embedding, breaker, *files)
     return counts, [finding for finding in found if finding is not None]
+
+
+def check_reading(condition: StoryCondition) -> list[Finding]:
+    """Name what keeps a stored story from being of use: no records, half read, no people, not indexed."""
+    commands = {step.kind: step.command for step in condition.next_steps}
+
+    def finding(level: Level, what: str, message: str, *, mended_by: StepKind) -> Finding:
+        return Finding(level=level, what=what, message=message, fix=f"run `{commands[mended_by]}`")
+
+    failed, waiting, scenes = condition.scenes_failed, condition.scenes_waiting, condition.scenes
+    found: list[Finding] = []
+    if not scenes:
+        return [finding("hint", "story", "no scene is stored", mended_by="take_in")]
+    if failed:
+        message = f"the extraction of {failed} scenes failed; their text is stored, their facts are not"
+        found.append(finding("degraded", "scene records", message, mended_by="retry"))
+    if waiting and not condition.scenes_with_record:
+        message = f"none of {scenes} scenes was read: there are no facts, states, threads or relationships"
+        found.append(finding("degraded", "scene records", message, mended_by="read"))
+    elif waiting:
+        message = (
+            f"half read: {condition.scenes_with_record} of {scenes} scenes have a record, {waiting} wait"
+        )
+        found.append(finding("hint", "scene records", message, mended_by="read"))
+    if not condition.people:
+        message = "no people are known, so nothing is found by who is in a scene"
+        found.append(finding("hint", "people", message, mended_by="people"))
+    if condition.unindexed:
+        message = f"{condition.unindexed} changes wait; what they bring is found by words only"
+        found.append(finding("degraded", "waiting for the index", message, mended_by="index"))
+    return found
 
 
 def _shown(settings: NovelgenSettings) -> dict[str, object]:

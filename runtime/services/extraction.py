@@ -6,11 +6,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
+from pydantic import BaseModel, Field
 
 from novelgen.chains.scene_record_chain import SceneRecordSettings
 from novelgen.errors import ConfigurationError
+from novelgen.model_calls.usage import TokenPrices
 from novelgen.models.position import StoryPosition
+from runtime.ingest.chapter_pass import ChapterPass, reconcile_chapters
 from runtime.ingest.extraction import ExtractionChoice, ExtractionReport, extract_scenes
+from runtime.ingest.extraction_estimate import ExtractionEstimate, estimate_extraction
+from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.providers.chat_models import build_chat_model
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
@@ -25,6 +30,8 @@ def extract_project(
     retry_failed: bool = False,
     again: bool = False,
     model: str | BaseChatModel | None = None,
+    workers: int | None = None,
+    prices: TokenPrices | None = None,
     progress: Callable[[int, int], Any] | None = None,
 ) -> ExtractionReport:
     """Let a model read stored scenes and store what it finds, each with the quote that proves it.
@@ -37,6 +44,8 @@ def extract_project(
         retry_failed: Also scenes whose extraction failed before.
         again: Also scenes that a model read before.
         model: The chat model, or its name as provider:model; None takes that of the settings.
+        workers: So many scenes are read at once; None takes that of the settings.
+        prices: What tokens cost; what is not told is taken from the settings.
         progress: Called after each scene with those done and all.
 
     Raises:
@@ -46,7 +55,6 @@ def extract_project(
         ConfigurationError: When no model is configured, or it cannot be built.
         DatabaseError: When the database fails.
     """
-    summarization = stores.settings.memory.summarization
     return extract_scenes(
         stores,
         project_id,
@@ -54,23 +62,116 @@ def extract_project(
         choice=ExtractionChoice(
             scenes=tuple(scenes), chapter_index=chapter_index, retry_failed=retry_failed, again=again
         ),
-        settings=SceneRecordSettings(
-            timeout_s=summarization.timeout_s,
-            window_characters=summarization.window_characters,
-            prompt_list_tokens=summarization.prompt_list_tokens,
-        ),
+        settings=_chain_settings(stores),
+        workers=workers or stores.settings.memory.summarization.workers,
+        reconcile=stores.settings.memory.summarization.reconcile_chapters,
+        prices=_prices(stores, prices),
         progress=progress,
     )
 
 
-def count_failed_scenes(stores: MemoryStores, project_id: str) -> int:
-    """Return how many stored scenes a model could not read, which no run reads again unless it is asked to.
+def reconcile_project(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    chapter_index: int | None = None,
+    again: bool = False,
+    model: str | BaseChatModel | None = None,
+    progress: Callable[[int, int], Any] | None = None,
+) -> ReconciliationReport:
+    """Put right what spans the scenes of chapters that a model read before; no scene is read again.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        chapter_index: Only this chapter; None means all.
+        again: Also chapters whose scenes have not changed since they were reconciled.
+        model: The chat model, or its name as provider:model; None takes that of the settings.
+        progress: Called after each chapter with those done and all.
 
     Raises:
         UnknownProjectError: When no such project is stored.
+        ConfigurationError: When no model is configured, or it cannot be built.
+        DatabaseError: When the database fails.
     """
-    with stores.database(project_id).read() as unit:
-        return sum(scene.extraction_status == "failed" for scene in unit.scenes.list_as_of())
+    chapters = reconcile_chapters(
+        stores,
+        project_id,
+        model=build_extraction_model(stores.settings, model),
+        chapters=None if chapter_index is None else [chapter_index],
+        timeout_s=stores.settings.memory.summarization.timeout_s,
+        again=again,
+        progress=progress,
+    )
+    return ReconciliationReport(chapters=chapters, indexing=drain_outbox(stores, project_id))
+
+
+class ReconciliationReport(BaseModel):
+    """What became of each chapter, and of the vector index after them."""
+
+    chapters: list[ChapterPass] = Field(default_factory=list)
+    indexing: IndexingResult = Field(default_factory=IndexingResult)
+
+
+def estimate_project(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    scenes: Sequence[StoryPosition] = (),
+    chapter_index: int | None = None,
+    retry_failed: bool = False,
+    again: bool = False,
+    prices: TokenPrices | None = None,
+) -> ExtractionEstimate:
+    """Estimate what `extract_project` would take with the same arguments; no model is asked, nothing is stored.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        scenes: As for `extract_project`.
+        chapter_index: As for `extract_project`.
+        retry_failed: As for `extract_project`.
+        again: As for `extract_project`.
+        prices: What tokens cost; what is not told is taken from the settings.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        UnknownSceneError: When a scene that is named is not stored.
+        UserInputError: When a scene that is named has a record that no model made.
+        DatabaseError: When the database fails.
+    """
+    return estimate_extraction(
+        stores,
+        project_id,
+        choice=ExtractionChoice(
+            scenes=tuple(scenes), chapter_index=chapter_index, retry_failed=retry_failed, again=again
+        ),
+        settings=_chain_settings(stores),
+        prices=_prices(stores, prices),
+    )
+
+
+def is_extraction_model_set(settings: NovelgenSettings) -> bool:
+    """Tell whether the settings name a model that reads scenes."""
+    return bool(settings.memory.summarization.model or settings.model)
+
+
+def _chain_settings(stores: MemoryStores) -> SceneRecordSettings:
+    summarization = stores.settings.memory.summarization
+    return SceneRecordSettings(
+        timeout_s=summarization.timeout_s,
+        window_characters=summarization.window_characters,
+        prompt_list_tokens=summarization.prompt_list_tokens,
+    )
+
+
+def _prices(stores: MemoryStores, told: TokenPrices | None) -> TokenPrices:
+    summarization = stores.settings.memory.summarization
+    told = told or TokenPrices()
+    return TokenPrices(
+        price_in=summarization.price_in if told.price_in is None else told.price_in,
+        price_out=summarization.price_out if told.price_out is None else told.price_out,
+    )
 
 
 def build_extraction_model(

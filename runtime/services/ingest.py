@@ -37,6 +37,7 @@ from runtime.ingest.ingest import (
     ingest_scenes,
 )
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
+from runtime.services.condition import StoryCondition, story_condition
 from runtime.stores import MemoryStores
 
 Progress = Callable[[int, int], Any]
@@ -56,6 +57,9 @@ class IngestReport(BaseModel):
     memories: int = 0
     entities: int = 0
     indexing: IndexingResult = Field(default_factory=IndexingResult)
+    condition: StoryCondition | None = Field(
+        default=None, description="What the project holds now, and what to do next."
+    )
 
     def count(self, outcome: str) -> int:
         """Return how many scenes had that outcome."""
@@ -342,7 +346,7 @@ def _counted(stores: MemoryStores, report: IngestReport) -> IngestReport:
             f"{otherwise} memories of unchanged scenes are not embedded as memory.ingest says; "
             f"`novelgen reindex {project_id}` does it"
         )
-    with stores.database(project_id).read() as unit:
-        report.memories = unit.memories.count()
-        report.entities = len(unit.entities.list_all())
+    condition = story_condition(stores, project_id)
+    report.memories, report.entities = condition.memories, condition.entities
+    report.condition = condition
     return report

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UnknownProjectError
+from runtime.services.condition import StoryCondition, story_condition
 from runtime.stores import MemoryStores
 from runtime.transfer import exporting
 from runtime.transfer.importing import SourceImport, import_source
@@ -21,6 +22,14 @@ class ProjectExport(BaseModel):
 
     folder: Path = Field(description="The folder that holds the memory.")
     files: list[Path]
+
+
+class ProjectImport(SourceImport):
+    """What an import did, and what the project holds after it."""
+
+    condition: StoryCondition | None = Field(
+        default=None, description="What the project holds now, and what to do next; None after a dry run."
+    )
 
 
 def export_project(stores: MemoryStores, project_id: str, *, folder: Path) -> ProjectExport:
@@ -47,7 +56,7 @@ def import_project(
     source: Path,
     dry_run: bool = False,
     progress: Progress | None = None,
-) -> SourceImport:
+) -> ProjectImport:
     """Import a path into a project, which is created when there is none; nothing stored is changed.
 
     Args:
@@ -62,7 +71,9 @@ def import_project(
         UserInputError: When ids mean somebody else in the project.
         DatabaseError: When the database fails; an import can be repeated.
     """
-    return import_source(stores, source, project_id=project_id, dry_run=dry_run, progress=progress)
+    result = import_source(stores, source, project_id=project_id, dry_run=dry_run, progress=progress)
+    condition = None if dry_run else story_condition(stores, project_id)
+    return ProjectImport(**dict(result), condition=condition)
 
 
 def would_mix_stories(stores: MemoryStores, project_id: str, *, source: Path) -> bool:

@@ -125,6 +125,16 @@ class StoredScene(BaseModel):
         return StoryPosition(self.chapter_index, self.scene_index)
 
 
+class SceneCensus(BaseModel):
+    """How much of a story is stored, and how far its scenes were read."""
+
+    chapters: int
+    scenes: int
+    characters: int = Field(description="Of all texts together.")
+    with_record: int
+    failed: int = Field(description="Scenes without a record that a model could not read.")
+
+
 class StoredMemory(BaseModel):
     """A memory with what the author decided about it."""
 

@@ -11,6 +11,7 @@ from runtime.cli.error_handling import ExitCode
 from runtime.cli.opening import opened_stores, story_labels
 from runtime.cli.output import (
     index_state,
+    print_condition,
     print_json,
     print_pairs,
     progress_bars,
@@ -118,6 +119,8 @@ def _show(report: IngestReport, labels: ViewLabels, *, as_json: bool) -> None:
                 labels.value("index"): index_state(report.indexing, report.project_id, labels),
             }
         )
+        if report.condition is not None:
+            print_condition(report.condition, labels)
     if report.failures:
         report_line("what failed was left out: correct it and run the same command again")
         raise click.exceptions.Exit(ExitCode.FAILED)

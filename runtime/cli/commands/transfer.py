@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from runtime.cli.opening import opened_project, opened_stores
+from runtime.cli.labels import ENGLISH
+from runtime.cli.opening import opened_project, opened_stores, story_labels
 from runtime.cli.output import (
+    print_condition,
     print_heading,
     print_json,
     print_pairs,
@@ -30,7 +32,7 @@ from runtime.cli.parameters import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from runtime.services.transfer import SourceImport
+    from runtime.services.transfer import ProjectImport
 
 MAX_LISTED = 12
 """So many ids a line of the summary lists."""
@@ -86,15 +88,18 @@ def import_command(
                 )
             with progress_bars("importing") as [progress]:
                 result = import_project(stores, project, source=source, progress=progress)
+        labels = ENGLISH if result.condition is None else story_labels(stores, project)
     if as_json:
         print_json(result)
     else:
         _print_import(result)
+        if result.condition is not None:
+            print_condition(result.condition, labels)
     for issue in result.issues:
         report_warning(issue.message)
 
 
-def _print_import(result: SourceImport) -> None:
+def _print_import(result: ProjectImport) -> None:
     preview = result.preview
     if result.chapters:
         rows = [

@@ -6,14 +6,22 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import BigInteger, Table, bindparam, cast, func, select
+from sqlalchemy import BigInteger, Table, Text, bindparam, cast, func, select
 
-from novelgen.models.entity import Entity, EntityAlias, EntityType, profile_with_names
+from novelgen.models.entity import (
+    SAME_AS,
+    Entity,
+    EntityAlias,
+    EntityType,
+    RevealedIdentity,
+    profile_with_names,
+    revealed_identity,
+)
 from novelgen.models.position import END_OF_STORY, StoryPosition, packed_place, story_place, unpacked_place
 from novelgen.names.normalise import name_key
 from runtime.storage.projects import CounterRepository
-from runtime.storage.records import EntityOrigin, StoredEntity
-from runtime.storage.session import AnyRow, Repository
+from runtime.storage.records import EntityOrigin, MemoryFilter, StoredEntity
+from runtime.storage.session import AnyRow, Repository, StorageSession
 from runtime.storage.tables import ALIASES, CHARACTER_FILE_ALIASES, ENTITIES, MENTIONS
 
 FirstMentions = Mapping[tuple[str, str], tuple[int, int]]
@@ -36,7 +44,8 @@ def entity_as_of(
     its names only those are shown that were introduced by then; a display name that occurs later gives way to
     the earliest alias, and where there is none, to the entity's id: a name must not tell what is to come.
     Role, description and profile are shown when an author wrote them; how a shown name is translated
-    always is. After the end of the story everything is told.
+    always is. After the end of the story everything is told. Who has turned out to be somebody else by then is
+    shown as that one alone, who has the names of both.
 
     Args:
         stored: The entity whole.
@@ -46,7 +55,7 @@ def entity_as_of(
     """
     entity = stored.entity
     first = first_appearance(entity, mentions)
-    if not as_of.admits(*first):
+    if not as_of.admits(*first) or is_unmasked(entity, as_of):
         return None
     own_name = _introduction_of_name(entity, first, mentions)
     is_over = as_of == END_OF_STORY
@@ -77,8 +86,17 @@ def first_appearance(entity: Entity, mentions: FirstMentions) -> Introduction:
     """Return where the story first shows an entity: its explicit position, else its first mention."""
     if entity.first_chapter is not None:
         return Introduction(entity.first_chapter, entity.first_scene)
-    places = [mentions[key] for name in entity.names() if (key := (entity.entity_id, name)) in mentions]
+    # A name that counts from a later scene on may stand earlier as somebody else's.
+    later = {alias.alias for alias in entity.aliases if alias.first_chapter is not None}
+    names = [name for name in entity.names() if name not in later]
+    places = [mentions[key] for name in names if (key := (entity.entity_id, name)) in mentions]
     return Introduction(*min(places)) if places else Introduction(None, None)
+
+
+def is_unmasked(entity: Entity, as_of: StoryPosition) -> bool:
+    """Tell whether the story has shown before a position that an entity is somebody else."""
+    revealed = revealed_identity(entity)
+    return revealed is not None and as_of.admits(revealed.chapter_index, revealed.scene_index)
 
 
 def _introduction_of_name(entity: Entity, first: Introduction, mentions: FirstMentions) -> Introduction:
@@ -223,6 +241,14 @@ class EntityRepository(Repository):
         ]
         return [entity for entity in shown if entity is not None]
 
+    def reveal(self, entity_id: str, identity: RevealedIdentity) -> None:
+        """Write down who an entity turns out to be; who made the entity does not count."""
+        stored = self.get(entity_id)
+        profile = {**(stored.entity.profile if stored else {}), SAME_AS: identity.model_dump()}
+        self._session.run(
+            ENTITIES.update().where(*_is(self._session.project_id, entity_id)).values(profile=profile)
+        )
+
     def all_names(self) -> list[tuple[str, str]]:
         """Return (entity_id, name) of every name and alias, for scanning texts."""
         return [(one.entity.entity_id, name) for one in self._stored() for name in one.entity.names()]
@@ -284,6 +310,28 @@ class EntityRepository(Repository):
                 ),
                 rows,
             )
+
+
+def with_masks(session: StorageSession, memory_filter: MemoryFilter) -> MemoryFilter:
+    """Return a filter that admits also what was told of its entities while the story had them as somebody else.
+
+    Only who is unmasked before the filter's position counts.
+    """
+    if not memory_filter.entities:
+        return memory_filter
+    said = cast(ENTITIES.c.profile, Text).contains(f'"{SAME_AS}"')
+    rows = session.own(session.rows(select(ENTITIES).where(session.owns(ENTITIES), said)))
+    unmasked = [
+        entity for row in rows if is_unmasked(entity := _stored_entity(row, []).entity, memory_filter.as_of)
+    ]
+    wanted = list(memory_filter.entities)
+    for shown in wanted:
+        wanted += [
+            entity.entity_id
+            for entity in unmasked
+            if entity.profile[SAME_AS]["entity_id"] == shown and entity.entity_id not in wanted
+        ]
+    return memory_filter.model_copy(update={"entities": wanted})
 
 
 def _is(project_id: str, entity_id: str) -> tuple[Any, Any]:

@@ -13,8 +13,8 @@ from pydantic import BaseModel, Field
 from sqlalchemy import and_, select
 
 from novelgen.errors import UnknownEntityError, UserInputError
-from novelgen.models.entity import Entity, EntityAlias
-from novelgen.models.position import sort_key
+from novelgen.models.entity import Entity, EntityAlias, RevealedIdentity, revealed_identity
+from novelgen.models.position import StoryPosition, sort_key
 from novelgen.names.matching import NameFinder
 from novelgen.names.normalise import name_key
 from runtime.storage.cuts import Place, scene_ids_at
@@ -78,6 +78,35 @@ class EntityChangeJournal(Repository):
             UserInputError: When there is none of that number.
         """
         return _change(self._row(change_id))
+
+    def is_refused(self, entity_id: str, other_id: str) -> bool:
+        """Tell whether somebody undid that two entities became one."""
+        pair = {entity_id, other_id}
+        return any(row.undone_at and {row.entity_id, row.other_id} == pair for row in self._merges())
+
+    def survivors(self) -> dict[str, str]:
+        """Return for each entity that became part of another whose part it is now."""
+        merged = {row.other_id: row.entity_id for row in self._merges() if row.undone_at is None}
+        stored = set(
+            self._session.connection.scalars(select(ENTITIES.c.entity_id).where(self._session.owns(ENTITIES)))
+        )
+        gone = [entity_id for entity_id in merged if entity_id not in stored]
+        found = {}
+        for entity_id in gone:
+            survivor = merged[entity_id]
+            while survivor in gone:
+                survivor = merged[survivor]
+            found[entity_id] = survivor
+        return found
+
+    def _merges(self) -> list[AnyRow]:
+        columns = (ENTITY_CHANGES.c.entity_id, ENTITY_CHANGES.c.other_id, ENTITY_CHANGES.c.undone_at)
+        statement = (
+            select(*columns)
+            .where(self._session.owns(ENTITY_CHANGES), ENTITY_CHANGES.c.kind == "merge")
+            .order_by(ENTITY_CHANGES.c.row_id)
+        )
+        return list(self._session.rows(statement))
 
     def undo(self, change_id: int) -> EntityChange:
         """Put everything back as it was before a change; what came since and has no part in it stays.
@@ -276,6 +305,50 @@ class EntityMergeRepository(EntityChangeJournal):
             )
             self._relink_profiles(gone_id, keep_id)
         return self.keep("merge", keep_id, gone_id, changes)
+
+    def unmask(self, shown_id: str, mask_id: str, *, at: StoryPosition) -> EntityChange:
+        """Let the story show in a scene that one entity is another: from there on they are one, before it two.
+
+        Nothing is linked anew. On entering the next scene the mask is listed no more, and its names are those of
+        the one who was behind it; before that, neither tells of the other.
+
+        Args:
+            shown_id: Who it is.
+            mask_id: As whom the story knew them, too; must be of the same type.
+            at: The scene that shows it.
+
+        Raises:
+            UnknownEntityError: When one of them is not stored.
+            UserInputError: When both are one, of different types, or the mask is known to be somebody else.
+        """
+        self._session.touch()
+        shown, mask = self._stored(shown_id), self._stored(mask_id)
+        _require_mergeable(shown.entity, mask.entity)
+        if revealed_identity(mask.entity) or revealed_identity(shown.entity):
+            raise UserInputError(
+                f"{mask_id!r} or {shown_id!r} is known to be somebody else already; undo that first"
+            )
+        identity = RevealedIdentity(
+            entity_id=shown_id, chapter_index=at.chapter_index, scene_index=at.scene_index
+        )
+        taken = shown.entity.names()
+        rows = [
+            {
+                "project_id": self._session.project_id,
+                "entity_id": shown_id,
+                "alias": name,
+                "alias_key": name_key(name),
+                "first_chapter": at.chapter_index,
+                "first_scene": at.scene_index,
+                "by_author": False,
+            }
+            for name in mask.entity.names()
+            if name not in taken
+        ]
+        with self._imaged() as changes:
+            self._session.insert(ALIASES, rows)
+            EntityRepository(self._session).reveal(mask_id, identity)
+        return self.keep("merge", shown_id, mask_id, changes)
 
     def split(
         self,

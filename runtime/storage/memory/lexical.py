@@ -16,6 +16,7 @@ from sqlalchemy import ColumnElement, TextClause, case, func, select, text
 from novelgen.models.memory import CONTENT_TYPES
 from novelgen.text.language import CJK_RANGES, is_cjk
 from runtime.storage.cuts import filter_conditions
+from runtime.storage.entity.entities import with_masks
 from runtime.storage.records import LexicalHit, MemoryFilter
 from runtime.storage.session import Repository, StorageSession, parsed_integers
 from runtime.storage.tables import CHUNKS, PROJECTS
@@ -337,7 +338,8 @@ class LexicalRepository(Repository):
         kinds = memory_filter.content_types
         cut_only = MemoryFilter(as_of=memory_filter.as_of, statuses=memory_filter.statuses)
         if memory_filter.model_copy(update={"content_types": []}) != cut_only:
-            conditions = filter_conditions(self._session.project_id, memory_filter)
+            wanted = with_masks(self._session, memory_filter)
+            conditions = filter_conditions(self._session.project_id, wanted)
             return matches.among(self._session.integers((CHUNKS.c.row_id,), *conditions)[0])
         return matches.of_kinds([CONTENT_TYPES.index(kind) for kind in kinds]) if kinds else matches
 

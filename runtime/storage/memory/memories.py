@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Select, func, or_, select, tuple_
+from sqlalchemy import ColumnElement, Select, func, or_, select, tuple_
 
 from novelgen.errors import UnknownMemoryError
 from novelgen.models.memory import ContentType, StoryMemoryChunk
@@ -19,6 +19,7 @@ from runtime.storage.cuts import (
     unconsolidated,
     visible,
 )
+from runtime.storage.entity.entities import with_masks
 from runtime.storage.memory.lexical import index_tokens, searchable_text
 from runtime.storage.memory.rows import (
     CHUNK_SELECT,
@@ -233,7 +234,7 @@ class MemoryRepository(AuthorMemories):
             limit: At most so many; None means all.
         """
         statement = (
-            STORED_SELECT.where(*filter_conditions(self._session.project_id, memory_filter or MemoryFilter()))
+            STORED_SELECT.where(*self._conditions(memory_filter))
             .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
             .limit(limit)
         )
@@ -241,7 +242,7 @@ class MemoryRepository(AuthorMemories):
 
     def count(self, memory_filter: MemoryFilter | None = None) -> int:
         """Return how many memories fit a filter."""
-        conditions = filter_conditions(self._session.project_id, memory_filter or MemoryFilter())
+        conditions = self._conditions(memory_filter)
         return self._session.connection.execute(
             select(func.count()).select_from(CHUNKS).where(*conditions)
         ).scalar_one()
@@ -302,7 +303,7 @@ class MemoryRepository(AuthorMemories):
         chapter, scene = CHUNKS.c.chapter_index, CHUNKS.c.scene_index
         statement = (
             select(CHUNKS.c.chunk_id)
-            .where(*filter_conditions(self._session.project_id, memory_filter or MemoryFilter()))
+            .where(*self._conditions(memory_filter))
             .order_by(chapter.desc().nulls_last(), scene.desc().nulls_last(), CHUNKS.c.row_id)
             .limit(limit)
         )
@@ -319,8 +320,9 @@ class MemoryRepository(AuthorMemories):
         """Return memories linked to any of the entities, the most important first, then the newest."""
         if not entity_ids:
             return []
+        wanted = with_masks(self._session, MemoryFilter(as_of=as_of, entities=list(entity_ids)))
         statement = self._visible(as_of).where(
-            CHUNKS.c.row_id.in_(linked_rows(self._session.project_id, list(entity_ids)))
+            CHUNKS.c.row_id.in_(linked_rows(self._session.project_id, wanted.entities))
         )
         return self._weighty(statement, as_of, content_types, limit)
 
@@ -418,6 +420,10 @@ class MemoryRepository(AuthorMemories):
             if named is not None and named.chunk_id != chunk.chunk_id:
                 successors[chunk.chunk_id] = named
         return successors
+
+    def _conditions(self, memory_filter: MemoryFilter | None) -> list[ColumnElement[bool]]:
+        wanted = with_masks(self._session, memory_filter or MemoryFilter())
+        return filter_conditions(self._session.project_id, wanted)
 
     def _weighty(
         self,

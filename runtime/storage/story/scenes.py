@@ -6,14 +6,21 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Column, Select, Table, bindparam, or_, select
+from sqlalchemy import Column, Select, Table, and_, bindparam, case, distinct, func, or_, select
 
 from novelgen.errors import InvalidPositionError, UnknownSceneError
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.storage.cuts import before
 from runtime.storage.memory.writer import ChunkWriter
-from runtime.storage.records import ExtractionStatus, ScenePlace, SceneWrite, SceneWriteResult, StoredScene
+from runtime.storage.records import (
+    ExtractionStatus,
+    SceneCensus,
+    ScenePlace,
+    SceneWrite,
+    SceneWriteResult,
+    StoredScene,
+)
 from runtime.storage.session import AnyRow, Repository, StorageSession
 from runtime.storage.story.scene_writer import SceneWriter
 from runtime.storage.story.summaries import move_summaries
@@ -330,6 +337,21 @@ class SceneRepository(Repository):
             statement = statement.where(SCENES.c.extraction_status.in_(statuses))
         rows = self._session.own(self._session.rows(statement))
         return [_scene(row) for row in reversed(rows)]
+
+    def census(self) -> SceneCensus:
+        """Count chapters, scenes, what they are long, and how far they were read, without reading them."""
+        has_record = SCENES.c.record.is_not(None)
+        failed = and_(SCENES.c.record.is_(None), SCENES.c.extraction_status == "failed")
+        statement = select(
+            func.count(distinct(SCENES.c.chapter_index)).label("chapters"),
+            func.count().label("scenes"),
+            func.coalesce(func.sum(func.length(SCENES.c.text)), 0).label("characters"),
+            func.coalesce(func.sum(case((has_record, 1), else_=0)), 0).label("with_record"),
+            func.coalesce(func.sum(case((failed, 1), else_=0)), 0).label("failed"),
+        ).where(self._session.owns(SCENES))
+        return SceneCensus.model_validate(
+            self._session.connection.execute(statement).one(), from_attributes=True
+        )
 
     def insert_gap(self, at: StoryPosition) -> int:
         """Make room for a new scene, or with a chapter alone for a new chapter, and return how many moved."""

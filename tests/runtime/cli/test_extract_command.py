@@ -14,7 +14,7 @@ from tests.support.openai_stub import StubCall, openai_stub
 
 def answer_to(call: StubCall) -> str:
     """Return two memories: one with the scene's first words for a quote, one with a quote of another scene."""
-    scene = call.payload["messages"][1]["content"].split("===== the scene =====\n")[1]
+    scene = call.payload["messages"][1]["content"].split("===== the text =====\n")[1]
     quoted = {"content": "Something is known.", "entities": ["Ada"], "evidence": scene[:30]}
     unquoted = {"content": "Something else is known.", "evidence": "the cat sat on the mat"}
     return json.dumps({"summary": ["Something happens."], "memories": [quoted, unquoted]})

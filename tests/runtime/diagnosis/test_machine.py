@@ -10,7 +10,6 @@ from runtime.diagnosis.checks import (
     Finding,
     check_chat_model,
     check_embeddings,
-    check_extraction,
     check_sqlite,
     versions,
 )
@@ -105,13 +104,6 @@ def test_the_key_of_the_embedding_model_reaches_its_server_and_no_message() -> N
     assert stub.keys[0] == f"Bearer {KEY}"
     assert finding.level == "degraded"
     assert KEY not in repr(settings) + settings.model_dump_json() + finding.model_dump_json()
-
-
-@pytest.mark.parametrize(("failed", "is_told"), [(0, False), (2, True)])
-def test_failed_extractions_are_told(failed: int, is_told: bool) -> None:
-    """Scenes that are stored without their facts are never passed over."""
-    finding = check_extraction({"scenes whose extraction failed": failed})
-    assert (finding is not None) == is_told
 
 
 @pytest.mark.parametrize(("level", "is_broken"), [("degraded", False), ("broken", True)])

@@ -1,0 +1,69 @@
+"""What a provider counted of its model's work, and what that costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from langchain_core.messages import AIMessage
+from pydantic import BaseModel, Field
+
+TOKENS_OF_A_PRICE = 1_000_000
+
+
+class ModelUsage(BaseModel):
+    """Tokens as the provider counted them."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = Field(
+        default=0, description="Of the input, those that the provider had in its cache."
+    )
+    uncounted_calls: int = Field(default=0, description="Answers of which the provider told no count.")
+
+    def plus(self, other: ModelUsage) -> ModelUsage:
+        """Return the sum of both."""
+        return ModelUsage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            uncounted_calls=self.uncounted_calls + other.uncounted_calls,
+        )
+
+
+class TokenPrices(BaseModel):
+    """What a million tokens cost, in whatever currency; None where nobody said."""
+
+    price_in: float | None = Field(default=None, ge=0)
+    price_out: float | None = Field(default=None, ge=0)
+
+    def price_of(self, *, input_tokens: int, output_tokens: int) -> float | None:
+        """Return the price of so many tokens, without any discount; None unless both prices are known."""
+        if self.price_in is None or self.price_out is None:
+            return None
+        return (input_tokens * self.price_in + output_tokens * self.price_out) / TOKENS_OF_A_PRICE
+
+
+def usage_of(answer: AIMessage) -> ModelUsage:
+    """Return what the provider says that an answer took; without a word of it, one uncounted call."""
+    counted = answer.usage_metadata
+    if counted is None:
+        return ModelUsage(uncounted_calls=1)
+    return ModelUsage(
+        input_tokens=counted["input_tokens"],
+        output_tokens=counted["output_tokens"],
+        cached_tokens=counted.get("input_token_details", {}).get("cache_read") or _deepseek_cached(answer),
+    )
+
+
+def total_usage(usages: Iterable[ModelUsage]) -> ModelUsage:
+    """Return the sum of all."""
+    total = ModelUsage()
+    for usage in usages:
+        total = total.plus(usage)
+    return total
+
+
+def _deepseek_cached(answer: AIMessage) -> int:
+    """DeepSeek tells it under a name of its own, which LangChain hands on as it is."""
+    told = answer.response_metadata.get("token_usage") or {}
+    return int(told.get("prompt_cache_hit_tokens") or 0) if isinstance(told, dict) else 0

@@ -1,0 +1,503 @@
+"""The pass at the end of a chapter: who is who across its scenes, which threads are over, what weighs how much.
+
+Scenes are read one by one, so what spans them is put right when all of a chapter are read. First, without a model,
+equal names become one and trifles that nobody touched for long fade; then a model is asked once. All that it says
+is stored in one transaction, in the scene where it belongs: an identity as a change that `novelgen entity undo`
+takes back, an end of a thread and an importance in the record of its scene. A chapter is not asked again before its
+scenes change. Nothing of it fails an extraction.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, Literal
+
+from langchain_core.language_models import BaseChatModel
+from pydantic import BaseModel, Field
+
+from novelgen.chains.chapter_pass_chain import ChapterPassChain
+from novelgen.errors import StoreError, UnknownProjectError, UserInputError
+from novelgen.extraction.chapter_reading import (
+    CHAPTER_STAGE,
+    ChapterEntity,
+    ChapterMemory,
+    ChapterReading,
+    ChapterRequest,
+    ChapterScene,
+    Place,
+    ThreadEnding,
+)
+from novelgen.extraction.request import NewName, SameEntities
+from novelgen.model_calls.usage import ModelUsage
+from novelgen.models.context import ReportIssue
+from novelgen.models.entity import Entity
+from novelgen.models.position import StoryPosition
+from novelgen.models.record import RecordedLoopResolution, SceneRecord
+from novelgen.models.state import LoopImportance, OpenLoop
+from novelgen.names.matching import NameFinder
+from novelgen.text.language import StoryLanguage, story_language
+from novelgen.text.sentences import split_sentences
+from runtime.ingest.identity import IdentityOutcome, alike_names, store_identities_in
+from runtime.ingest.scene_writes import replace_stored_scene
+from runtime.storage.entity.merges import EntityChange
+from runtime.storage.records import StoredScene
+from runtime.storage.unit import UnitOfWork
+from runtime.stores import MemoryStores
+
+logger = logging.getLogger(__name__)
+
+RECONCILED_SETTING = "reconciled_chapters"
+"""Key of the project's stored settings: chapter to the mark of the scenes that were reconciled."""
+
+FADES_AFTER: Mapping[LoopImportance, tuple[int, int]] = {"low": (3, 20), "medium": (12, 100)}
+"""Chapters and scenes of silence after which a thread of that importance waits no longer; the others never fade."""
+
+MIN_MEMORIES = 5
+"""So few memories are not weighed against each other."""
+
+_FAILED = "failed"
+"""Stands in the place of a mark where the model gave no usable answer; the next run asks again."""
+
+_FADED: Mapping[StoryLanguage, str] = {
+    "en": "faded: nothing touched it since {}",
+    "zh": "淡出：自 {} 起再没有提起",
+}
+_SAME_AS: Mapping[StoryLanguage, str] = {"en": "same as {}", "zh": "同 {}"}
+
+PassOutcome = Literal["done", "unchanged", "waiting", "failed", "overtaken"]
+
+
+class ChapterPass(BaseModel):
+    """What the pass did with a chapter.
+
+    `unchanged` was reconciled before; `waiting` has scenes that nobody read yet, or none that a model read;
+    `failed` got no usable answer, `overtaken` was changed by somebody meanwhile: the next run tries both again.
+    """
+
+    chapter_index: int
+    outcome: PassOutcome
+    names: list[NewName] = Field(default_factory=list, description="Names that known entities got.")
+    changes: list[EntityChange] = Field(default_factory=list, description="Entities that became one.")
+    ended_threads: list[str] = Field(default_factory=list, description="Ids, joined and faded ones included.")
+    weighed_memories: int = Field(default=0, description="Memories that got another importance.")
+    issues: list[ReportIssue] = Field(default_factory=list)
+    model_calls: int = 0
+    usage: ModelUsage = Field(default_factory=ModelUsage, description="What the provider counted.")
+    elapsed_s: float = 0.0
+
+
+def chapters_to_retry(unit: UnitOfWork) -> list[int]:
+    """Return the chapters of which an earlier pass failed, in story order."""
+    return sorted(int(chapter) for chapter, mark in _marks(unit).items() if mark == _FAILED)
+
+
+def reconcile_chapter(
+    stores: MemoryStores,
+    project_id: str,
+    chapter_index: int,
+    *,
+    model: BaseChatModel | None = None,
+    timeout_s: float = 180.0,
+    again: bool = False,
+) -> ChapterPass:
+    """Put right what spans the scenes of a chapter that is read, once.
+
+    Args:
+        stores: The stores; its vector index is not touched, what has to be indexed waits in the outbox.
+        project_id: The project.
+        chapter_index: The chapter.
+        model: Any LangChain chat model; None does only what needs none, and leaves the chapter to a later run.
+        timeout_s: Seconds for the model, a repair included.
+        again: Also when its scenes have not changed since it was reconciled.
+
+    Returns:
+        What was done. What the model or the database refuse is told in it, not raised.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+    """
+    try:
+        return _reconciled(stores, project_id, chapter_index, model, timeout_s=timeout_s, again=again)
+    except UnknownProjectError:
+        raise
+    except (StoreError, UserInputError) as error:
+        message = f"chapter {chapter_index} was not reconciled: {error}"
+        logger.warning("project %r: %s", project_id, message)
+        issue = ReportIssue(stage=CHAPTER_STAGE, kind="unavailable", message=message)
+        return ChapterPass(chapter_index=chapter_index, outcome="failed", issues=[issue])
+
+
+def reconcile_chapters(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    model: BaseChatModel | None = None,
+    chapters: Iterable[int] | None = None,
+    timeout_s: float = 180.0,
+    again: bool = False,
+    progress: Callable[[int, int], Any] | None = None,
+) -> list[ChapterPass]:
+    """Reconcile chapters in story order; see `reconcile_chapter`.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        model: Any LangChain chat model.
+        chapters: Which; None means all that have a scene.
+        timeout_s: Seconds for each chapter.
+        again: Also those that were reconciled before.
+        progress: Called after each chapter with those done and all.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        DatabaseError: When the chapters cannot be listed.
+    """
+    if chapters is None:
+        with stores.database(project_id).read() as unit:
+            unit.projects.require()
+            chapters = [scene.chapter_index for scene in unit.scenes.list_as_of()]
+    wanted = sorted(set(chapters))
+    done: list[ChapterPass] = []
+    for chapter_index in wanted:
+        done.append(
+            reconcile_chapter(
+                stores, project_id, chapter_index, model=model, timeout_s=timeout_s, again=again
+            )
+        )
+        if progress is not None:
+            progress(len(done), len(wanted))
+    return done
+
+
+def _reconciled(
+    stores: MemoryStores,
+    project_id: str,
+    chapter_index: int,
+    model: BaseChatModel | None,
+    *,
+    timeout_s: float,
+    again: bool,
+) -> ChapterPass:
+    with stores.database(project_id).read() as unit:
+        unit.projects.require()
+        scenes = _scenes_of(unit, chapter_index)
+        mark = _mark(scenes)
+        known_mark = _marks(unit).get(str(chapter_index))
+    if not _is_read(scenes):
+        return ChapterPass(chapter_index=chapter_index, outcome="waiting")
+    if mark == known_mark and not again:
+        return ChapterPass(chapter_index=chapter_index, outcome="unchanged")
+    with stores.database(project_id).write() as unit:
+        simple = _Pass(stores, unit, project_id, chapter_index).without_model()
+    if model is None:
+        return simple
+    with stores.database(project_id).read() as unit:
+        request = _request(unit, chapter_index)
+    if not _is_worth_asking(request):
+        with stores.database(project_id).write() as unit:
+            _note(unit, chapter_index, mark)
+        return simple
+    # The model takes its time; no transaction is open meanwhile.
+    result = ChapterPassChain(model, timeout_s=timeout_s).invoke(request)
+    told = {"model_calls": result.model_calls, "usage": result.usage, "elapsed_s": result.elapsed_s}
+    if result.reading is None:
+        with stores.database(project_id).write() as unit:
+            _note(unit, chapter_index, _FAILED)
+        issues = [*simple.issues, *([result.issue] if result.issue else [])]
+        return simple.model_copy(update={"outcome": "failed", "issues": issues, **told})
+    with stores.database(project_id).write() as unit:
+        if _mark(_scenes_of(unit, chapter_index)) != mark:
+            return simple.model_copy(update={"outcome": "overtaken", **told})
+        done = _Pass(stores, unit, project_id, chapter_index).stored(result.reading)
+        _note(unit, chapter_index, mark)
+    return done.model_copy(
+        update={
+            "names": [*simple.names, *done.names],
+            "changes": [*simple.changes, *done.changes],
+            "ended_threads": [*simple.ended_threads, *done.ended_threads],
+            "issues": [*simple.issues, *done.issues],
+            **told,
+        }
+    )
+
+
+def _scenes_of(unit: UnitOfWork, chapter_index: int) -> list[StoredScene]:
+    scenes = unit.scenes.list_as_of(as_of=StoryPosition(chapter_index + 1, 0), with_text=False)
+    return [scene for scene in scenes if scene.chapter_index == chapter_index]
+
+
+def _is_read(scenes: Sequence[StoredScene]) -> bool:
+    """Tell whether a model read scenes of the chapter, and none waits to be read."""
+    is_waiting = any(
+        scene.record is None and scene.extraction_status in ("none", "pending") for scene in scenes
+    )
+    return not is_waiting and any(scene.record_origin == "extracted" for scene in scenes)
+
+
+def _mark(scenes: Sequence[StoredScene]) -> str:
+    """Return what changes when a scene is read anew; merges and what the pass itself writes leave it alone."""
+    told = [
+        "\x1f".join(
+            [
+                str(scene.scene_index),
+                scene.text_hash,
+                *sorted(each.memory_id for each in (scene.record.memories if scene.record else ())),
+                *sorted(each.id for each in (scene.record.open_loops_created if scene.record else ())),
+            ]
+        )
+        for scene in scenes
+    ]
+    return sha256("\x1e".join(told).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _is_worth_asking(request: ChapterRequest) -> bool:
+    """Tell whether there is anything to compare: somebody new beside others, a thread, a handful of memories."""
+    has_new = any(each.is_new for each in request.entities) and len(request.entities) > 1
+    return has_new or bool(request.threads) or len(request.memories) >= MIN_MEMORIES
+
+
+def _note(unit: UnitOfWork, chapter_index: int, mark: str) -> None:
+    settings = unit.projects.require().settings
+    marks = {**_marks(unit), str(chapter_index): mark}
+    unit.projects.update(settings={**settings, RECONCILED_SETTING: marks})
+
+
+def _marks(unit: UnitOfWork) -> dict[str, str]:
+    return dict(unit.projects.require().settings.get(RECONCILED_SETTING, {}))
+
+
+def _request(unit: UnitOfWork, chapter_index: int) -> ChapterRequest:
+    after = StoryPosition(chapter_index + 1, 0)
+    everything = unit.scenes.list_as_of(as_of=after)
+    scenes = [
+        unit.scenes.require(scene.position) for scene in everything if scene.chapter_index == chapter_index
+    ]
+    descriptions = {one.entity.entity_id: one.entity.description for one in unit.entities.list_all()}
+    seen = _seen(everything)
+    return ChapterRequest(
+        chapter_index=chapter_index,
+        language=story_language("\n".join(scene.text or "" for scene in scenes)),
+        scenes=[
+            ChapterScene(
+                chapter_index=scene.chapter_index,
+                scene_index=scene.scene_index,
+                text=scene.text or "",
+                summary=scene.record.summary if scene.record else [],
+            )
+            for scene in scenes
+        ],
+        entities=[
+            _listed(entity, descriptions.get(entity.entity_id, ""), seen[entity.entity_id], scenes)
+            for entity in unit.entities.list_as_of(as_of=after)
+        ],
+        threads=unit.threads.list_as_of(as_of=after),
+        memories=[
+            ChapterMemory(
+                memory_id=memory.memory_id,
+                chapter_index=scene.chapter_index,
+                scene_index=scene.scene_index,
+                says=memory.short or memory.content,
+                importance=memory.importance,
+                evidence=memory.evidence or "",
+            )
+            for scene in scenes
+            for memory in (scene.record.memories if scene.record else ())
+        ],
+    )
+
+
+def _seen(scenes: Sequence[StoredScene]) -> dict[str, set[Place]]:
+    """Return for each entity the scenes in which it is on stage, or in which a memory speaks of it."""
+    seen: dict[str, set[Place]] = defaultdict(set)
+    for scene in scenes:
+        told = [
+            each for memory in (scene.record.memories if scene.record else ()) for each in memory.entities
+        ]
+        for entity_id in (*scene.participants, scene.location_id, *told):
+            if entity_id is not None:
+                seen[entity_id].add((scene.chapter_index, scene.scene_index))
+    return seen
+
+
+def _listed(
+    entity: Entity, description: str, seen: set[Place], scenes: Sequence[StoredScene]
+) -> ChapterEntity:
+    first = (entity.first_chapter, entity.first_scene)
+    places = seen | ({(first[0], first[1])} if first[0] is not None and first[1] is not None else set())
+    is_new = entity.first_chapter == scenes[0].chapter_index
+    return ChapterEntity(
+        entity=entity,
+        description=description,
+        is_new=is_new,
+        seen=sorted(places),
+        first_quote=_first_sentence(entity, scenes) if is_new else "",
+    )
+
+
+def _first_sentence(entity: Entity, scenes: Sequence[StoredScene]) -> str:
+    finder = NameFinder(entity.names())
+    for scene in scenes:
+        text = scene.text or ""
+        match = next(iter(finder.find(text)), None)
+        if match is not None:
+            spans = (span for span in split_sentences(text) if span.end > match.start)
+            return next((text[span.start : span.end].strip() for span in spans), "")
+    return ""
+
+
+class _Pass:
+    """What a chapter's pass stores, in one transaction.
+
+    Args:
+        stores: The stores.
+        unit: A writing unit of work.
+        project_id: The project.
+        chapter_index: The chapter.
+    """
+
+    def __init__(self, stores: MemoryStores, unit: UnitOfWork, project_id: str, chapter_index: int) -> None:
+        self._unit = unit
+        self._project_id = project_id
+        self._chapter_index = chapter_index
+        self._settings = stores.settings.memory.ingest
+        self._created_at = stores.clock()
+        self._scenes = unit.scenes.list_as_of(as_of=StoryPosition(chapter_index + 1, 0))
+        self._last_place = max((scene.chapter_index, scene.scene_index) for scene in self._scenes)
+        self._threads = {
+            thread.loop_id: thread
+            for thread in unit.threads.list_as_of(as_of=StoryPosition(chapter_index + 1, 0))
+        }
+        texts = [memory.content for scene in self._scenes if scene.record for memory in scene.record.memories]
+        self._language = story_language("\n".join(texts[:50]))
+
+    def without_model(self) -> ChapterPass:
+        """Let equal names become one, and trifles fade."""
+        entities = [one.entity for one in self._unit.entities.list_all()]
+        known = {each.entity_id for each in self._unit.entities.list_as_of(as_of=self._after())}
+        pairs = [
+            SameEntities(entity_id=one, other_id=other)
+            for one, other in alike_names(each for each in entities if each.entity_id in known)
+        ]
+        outcome = self._identities((), pairs, self._last_place)
+        faded = [thread for thread in self._threads.values() if self._has_faded(thread)]
+        endings = [
+            self._ending(thread, _FADED, f"{thread.last_chapter_index}:{thread.last_scene_index}")
+            for thread in faded
+        ]
+        self._write(endings, {})
+        return ChapterPass(
+            chapter_index=self._chapter_index,
+            outcome="done",
+            changes=outcome.changes,
+            ended_threads=[each.ending.id for each in endings],
+            issues=outcome.issues,
+        )
+
+    def stored(self, reading: ChapterReading) -> ChapterPass:
+        """Store what a model puts right."""
+        outcomes = [
+            self._identities([each.name], (), (each.chapter_index, each.scene_index))
+            for each in reading.names
+        ]
+        outcomes += [
+            self._identities((), [each.pair], (each.chapter_index, each.scene_index))
+            for each in reading.identities
+        ]
+        joined = [
+            self._ending(self._threads[each.loop_id], _SAME_AS, each.same_as)
+            for each in reading.joined
+            if each.loop_id in self._threads
+        ]
+        endings = [each for each in reading.endings if each.ending.id in self._threads]
+        weighed = self._write([*endings, *joined], reading.importances)
+        return ChapterPass(
+            chapter_index=self._chapter_index,
+            outcome="done",
+            names=[name for each in outcomes for name in each.names],
+            changes=[change for each in outcomes for change in each.changes],
+            ended_threads=[each.ending.id for each in (*endings, *joined)],
+            weighed_memories=weighed,
+            issues=[*reading.issues, *(issue for each in outcomes for issue in each.issues)],
+        )
+
+    def _after(self) -> StoryPosition:
+        return StoryPosition(self._chapter_index + 1, 0)
+
+    def _identities(
+        self, names: Sequence[NewName], pairs: Sequence[SameEntities], place: Place
+    ) -> IdentityOutcome:
+        return store_identities_in(
+            self._unit,
+            self._project_id,
+            names=names,
+            pairs=pairs,
+            at=StoryPosition(*place),
+            settings=self._settings,
+            created_at=self._created_at,
+        )
+
+    def _has_faded(self, thread: OpenLoop) -> bool:
+        silence = FADES_AFTER.get(thread.importance)
+        if silence is None or thread.last_chapter_index is None or thread.last_scene_index is None:
+            return False
+        touched = (thread.last_chapter_index, thread.last_scene_index)
+        chapters = self._chapter_index - touched[0]
+        scenes = sum((scene.chapter_index, scene.scene_index) > touched for scene in self._scenes)
+        return chapters >= silence[0] and scenes >= silence[1]
+
+    def _ending(self, thread: OpenLoop, note: Mapping[StoryLanguage, str], told: str) -> ThreadEnding:
+        """End a thread without an answer: in this chapter, where it began or last moved, else at its end."""
+        touched = (thread.last_chapter_index or 0, thread.last_scene_index or 0)
+        here = touched[0] == self._chapter_index and note is _SAME_AS
+        chapter, scene = touched if here else self._last_place
+        summary = note[self._language].format(told)
+        ending = RecordedLoopResolution(id=thread.loop_id, resolution_summary=summary, abandoned=True)
+        return ThreadEnding(ending=ending, chapter_index=chapter, scene_index=scene)
+
+    def _write(self, endings: Sequence[ThreadEnding], importances: Mapping[str, int]) -> int:
+        """Write ends and importances into the records of their scenes; tell how many memories changed."""
+        by_place: dict[Place, list[RecordedLoopResolution]] = defaultdict(list)
+        for each in endings:
+            by_place[each.chapter_index, each.scene_index].append(each.ending)
+        weighed = 0
+        for scene in self._scenes:
+            place = (scene.chapter_index, scene.scene_index)
+            told = scene.record.memories if scene.record else ()
+            if not by_place[place] and not any(memory.memory_id in importances for memory in told):
+                continue
+            stored = self._unit.scenes.require(scene.position)
+            if stored.record is None or stored.record_origin != "extracted":
+                # What an author or a file says of a scene is left as it is: the end stands beside it.
+                for ending in by_place[place]:
+                    self._unit.threads.append(ending, at=scene.position)
+                continue
+            record, changed = _changed(stored.record, by_place[place], importances)
+            if record != stored.record:
+                replace_stored_scene(
+                    self._unit,
+                    stored.model_copy(update={"record": record}),
+                    settings=self._settings,
+                    created_at=self._created_at,
+                )
+            weighed += changed
+        return weighed
+
+
+def _changed(
+    record: SceneRecord, endings: Sequence[RecordedLoopResolution], importances: Mapping[str, int]
+) -> tuple[SceneRecord, int]:
+    """Return a record with more ends of threads and other importances, and how many memories changed."""
+    over = {each.id for each in record.open_loops_resolved}
+    added = [each for each in endings if each.id not in over]
+    memories = [
+        memory.model_copy(update={"importance": importances.get(memory.memory_id, memory.importance)})
+        for memory in record.memories
+    ]
+    changed = sum(
+        new.importance != old.importance for new, old in zip(memories, record.memories, strict=True)
+    )
+    update = {"open_loops_resolved": [*record.open_loops_resolved, *added], "memories": memories}
+    return record.model_copy(update=update), changed

@@ -1,0 +1,91 @@
+"""What an extraction will take, before it starts: scenes, calls of the model, tokens and their price."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from pydantic import BaseModel, Field
+
+from novelgen.chains.scene_record_chain import SceneRecordChain, SceneRecordSettings
+from novelgen.extraction.request import SceneRecordRequest
+from novelgen.model_calls.usage import TokenPrices
+from runtime.ingest.extraction import ExtractionChoice, scene_requests
+from runtime.providers.chat_models import UnavailableChatModel
+from runtime.stores import MemoryStores
+
+SAMPLED_SCENES = 12
+"""So many prompts are made in full, to see how long the lists of the story so far are by now."""
+
+ANSWER_TOKENS = 1000
+ANSWER_TOKENS_PER_TEXT_TOKEN = 0.5
+"""An answer's length, as two whole books gave it: 1,300 tokens for scenes of 1,200, 1,600 for scenes of 960."""
+
+
+class ExtractionEstimate(BaseModel):
+    """What an extraction will take, about; answers that must be repaired or asked about once more come on top."""
+
+    scenes: int = 0
+    calls: int = Field(default=0, description="Of the model: one for each window of a scene.")
+    input_tokens: int = 0
+    output_tokens: int = 0
+    price: float | None = Field(default=None, description="Where prices are known; without any discount.")
+
+
+def estimate_extraction(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    choice: ExtractionChoice | None = None,
+    settings: SceneRecordSettings | None = None,
+    prices: TokenPrices | None = None,
+) -> ExtractionEstimate:
+    """Estimate what extracting the records of scenes will take; no model is asked.
+
+    The prompts are really made, without the story's lists; those count as long as they are now, and while the
+    story is read for the first time as half of what they may be, for they grow with it.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        choice: Which scenes; as for the extraction.
+        settings: Windows and lists of each scene.
+        prices: What tokens cost.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        UnknownSceneError: When a scene that is named is not stored.
+        UserInputError: When a scene that is named has a record that no model made.
+    """
+    settings = settings or SceneRecordSettings()
+    chain = SceneRecordChain(UnavailableChatModel(reason="nothing is asked"), settings=settings)
+    requests = scene_requests(stores, project_id, choice or ExtractionChoice())
+    prompts = [tokens for request in requests for tokens in chain.prompt_tokens(_without_story(request))]
+    lists = max(_lists_now(chain, requests), settings.prompt_list_tokens // 2)
+    input_tokens = sum(tokens.all for tokens in prompts) + lists * len(prompts)
+    text_tokens = sum(tokens.text for tokens in prompts)
+    output_tokens = round(ANSWER_TOKENS * len(prompts) + ANSWER_TOKENS_PER_TEXT_TOKEN * text_tokens)
+    return ExtractionEstimate(
+        scenes=len(requests),
+        calls=len(prompts),
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        price=(prices or TokenPrices()).price_of(input_tokens=input_tokens, output_tokens=output_tokens),
+    )
+
+
+def _without_story(request: SceneRecordRequest) -> SceneRecordRequest:
+    return SceneRecordRequest(
+        project_id=request.project_id,
+        chapter_index=request.chapter_index,
+        scene_index=request.scene_index,
+        text=request.text,
+        language=request.language,
+    )
+
+
+def _lists_now(chain: SceneRecordChain, requests: Sequence[SceneRecordRequest]) -> int:
+    """Mean tokens of the lists of a prompt, by what is stored now, in scenes spread over those that are to be read."""
+    step = max(1, len(requests) // SAMPLED_SCENES)
+    lists = [tokens.lists for request in requests[::step] for tokens in chain.prompt_tokens(request)]
+    return round(fmean(lists)) if lists else 0

@@ -1,0 +1,217 @@
+"""Storing who is who: names that known entities get, and entities that turn out to be one.
+
+Each is one change that `novelgen entity undo` takes back. Two that were one all along are merged: a reader of an
+earlier scene loses nothing by it. Two of whom the story shows only in a scene that they are one, though both were
+there before, stay two up to that scene and are one from there on, so that no earlier read tells of it. What an
+author made is never merged with what an author made, and what an author undid is not done again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from pydantic import BaseModel, Field
+
+from novelgen.errors import UserInputError
+from novelgen.extraction.request import NewName, SameEntities, SceneRecordResult
+from novelgen.models.context import ReportIssue
+from novelgen.models.entity import GENERIC, Entity, EntityAlias, revealed_identity
+from novelgen.models.position import StoryPosition, sort_key
+from novelgen.names.normalise import is_description, name_key, title_free_key
+from novelgen.text.language import has_cjk
+from runtime.ingest.entities import store_entities_in
+from runtime.settings import IngestSettings
+from runtime.storage.entity.entities import FirstMentions, first_appearance
+from runtime.storage.entity.merges import EntityChange
+from runtime.storage.records import StoredEntity
+from runtime.storage.unit import UnitOfWork
+
+STAGE = "identity"
+
+
+class IdentityOutcome(BaseModel):
+    """What was stored of who is who."""
+
+    names: list[NewName] = Field(default_factory=list, description="Names that were given.")
+    changes: list[EntityChange] = Field(default_factory=list, description="Entities that became one.")
+    issues: list[ReportIssue] = Field(default_factory=list)
+
+
+def findings_with_given_ids(
+    result: SceneRecordResult, entities: Sequence[Entity]
+) -> tuple[list[NewName], list[SameEntities]]:
+    """Return what a scene tells of who is who, in ids of the story.
+
+    Args:
+        result: What an extraction found.
+        entities: The entities that its proposals became, in their order.
+    """
+    proposed = [each.temporary_id for each in result.proposed_entities]
+    given = dict(zip(proposed, (entity.entity_id for entity in entities), strict=True))
+    names = [
+        each.model_copy(update={"entity_id": given.get(each.entity_id, each.entity_id)})
+        for each in result.new_names
+    ]
+    pairs = [
+        each.model_copy(
+            update={
+                "entity_id": given.get(each.entity_id, each.entity_id),
+                "other_id": given.get(each.other_id, each.other_id),
+            }
+        )
+        for each in result.same_entities
+    ]
+    return names, pairs
+
+
+def store_identities_in(
+    unit: UnitOfWork,
+    project_id: str,
+    *,
+    names: Sequence[NewName] = (),
+    pairs: Sequence[SameEntities] = (),
+    at: StoryPosition,
+    settings: IngestSettings,
+    created_at: datetime,
+) -> IdentityOutcome:
+    """Store names and identities that a scene tells, in a running transaction; nothing of it is fatal.
+
+    Args:
+        unit: A writing unit of work.
+        project_id: The project.
+        names: Names that known entities get; they count from the scene on.
+        pairs: Entities that are one.
+        at: The scene.
+        settings: What is embedded when scenes are derived anew.
+        created_at: Moment stamped on memories that are derived anew.
+    """
+    outcome = IdentityOutcome()
+    survivors = unit.merges.survivors()
+    for each in names:
+        name = each.model_copy(update={"entity_id": survivors.get(each.entity_id, each.entity_id)})
+        try:
+            entity = _with_name(unit, name, at)
+        except UserInputError as refusal:
+            outcome.issues.append(
+                _issue(f"{name.name!r} was not stored as a name of {name.entity_id}: {refusal}")
+            )
+            continue
+        if entity is not None:
+            store_entities_in(
+                unit, project_id, [entity], origin="extracted", settings=settings, created_at=created_at
+            )
+            outcome.names.append(name)
+    for pair in pairs:
+        survivors = unit.merges.survivors()
+        one, other = (survivors.get(each, each) for each in (pair.entity_id, pair.other_id))
+        try:
+            change = _one_entity(unit, one, other, how=pair.how, at=at) if one != other else None
+        except UserInputError as refusal:
+            outcome.issues.append(_issue(f"{one} and {other} were not made one: {refusal}"))
+            continue
+        outcome.changes += [change] if change else []
+    return outcome
+
+
+def alike_names(entities: Iterable[Entity]) -> list[tuple[str, str]]:
+    """Return pairs of entities of one type whose names are equal, or would be without the title of one of them.
+
+    "Mr. Thaddeus Sholto" and "Thaddeus Sholto" are one. "Mr. Small" and "Mrs. Small" are not, nor "Mrs. Cecil
+    Forrester" and "Cecil Forrester", nor two of a kind ("the porter"), nor three who share a name.
+    """
+    by_key: dict[tuple[str, str], list[Entity]] = {}
+    for entity in entities:
+        if not is_description(entity.name) and not entity.profile.get(GENERIC):
+            by_key.setdefault((entity.entity_type, title_free_key(entity.name)), []).append(entity)
+    alike = [(each[0], each[1]) for each in by_key.values() if len(each) == 2]
+    return [(one.entity_id, other.entity_id) for one, other in alike if _cannot_differ(one.name, other.name)]
+
+
+_OF_ANOTHER = frozenset("mrs mme madam madame frau signora señora lady old young little".split())
+"""Words before a name that may make it the name of another of the family."""
+
+_SHORTEST_CHINESE_NAME = 3
+
+
+def _cannot_differ(one: str, other: str) -> bool:
+    keys = {name_key(one), name_key(other)}
+    if len(keys) == 1:
+        return True
+    bare = title_free_key(one)
+    if bare not in keys:
+        return False
+    if has_cjk(bare):
+        return len(bare) >= _SHORTEST_CHINESE_NAME
+    titles = set().union(*(key.split() for key in keys)) - set(bare.split())
+    return len(bare.split()) > 1 and not titles & _OF_ANOTHER
+
+
+def _with_name(unit: UnitOfWork, name: NewName, at: StoryPosition) -> Entity | None:
+    """Return an entity with a new name, or None when it has it."""
+    stored = _required(unit, name.entity_id)
+    key = name_key(name.name)
+    if key in map(name_key, stored.entity.names()):
+        return None
+    others = [
+        one.entity.entity_id
+        for one in unit.entities.list_all()
+        if one.entity.entity_type == stored.entity.entity_type and key in map(name_key, one.entity.names())
+    ]
+    if others:
+        raise UserInputError(f"{', '.join(others)} bears it")
+    alias = EntityAlias(alias=name.name, first_chapter=at.chapter_index, first_scene=at.scene_index)
+    return stored.entity.model_copy(update={"aliases": [*stored.entity.aliases, alias]})
+
+
+def _one_entity(
+    unit: UnitOfWork, one: str, other: str, *, how: str, at: StoryPosition
+) -> EntityChange | None:
+    first, second = _required(unit, one), _required(unit, other)
+    if first.entity.entity_type != second.entity.entity_type:
+        raise UserInputError(
+            f"one is of type {first.entity.entity_type}, the other of type {second.entity.entity_type}"
+        )
+    if first.origin == "author" and second.origin == "author":
+        raise UserInputError("an author wrote both; merge them with `novelgen entity merge` if they are one")
+    if unit.merges.is_refused(one, other):
+        raise UserInputError("somebody undid that before")
+    masks = {each.entity.entity_id: revealed_identity(each.entity) for each in (first, second)}
+    if any(masks.values()):
+        shown = {told.entity_id for told in masks.values() if told} | {
+            each for each in masks if not masks[each]
+        }
+        if len(shown) == 1:
+            return None
+        raise UserInputError("one of them is known to be somebody else already")
+    mentions = unit.entities.first_mentions()
+    keep, gone = sorted((first, second), key=lambda each: _rank(each, mentions))
+    if how == "unmasked" and all(
+        at.admits(*first_appearance(each.entity, mentions)) for each in (keep, gone)
+    ):
+        return unit.merges.unmask(keep.entity.entity_id, gone.entity.entity_id, at=at)
+    return unit.merges.merge(keep.entity.entity_id, gone.entity.entity_id)
+
+
+def _rank(stored: StoredEntity, mentions: FirstMentions) -> tuple[bool, bool, tuple[int, int], int, str]:
+    """Sort the one first that stays: the author's, then who has a proper name, then the earlier one."""
+    entity = stored.entity
+    place = sort_key(*first_appearance(entity, mentions))
+    return (
+        stored.origin != "author",
+        is_description(entity.name),
+        place,
+        len(entity.entity_id),
+        entity.entity_id,
+    )
+
+
+def _required(unit: UnitOfWork, entity_id: str) -> StoredEntity:
+    stored = unit.entities.get(entity_id)
+    if stored is None:
+        raise UserInputError(f"no entity {entity_id!r} is stored")
+    return stored
+
+
+def _issue(message: str) -> ReportIssue:
+    return ReportIssue(stage=STAGE, kind="unresolved", message=message)

@@ -1,0 +1,72 @@
+"""In which form a model is asked for JSON, by what its client takes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from pydantic import BaseModel, Field
+
+from novelgen.deadlines import Deadline
+from novelgen.model_calls.json_model import JsonModel
+from tests.support.scripted_chat_model import ScriptedChatModel, finished
+
+
+class Pet(BaseModel):
+    """What is asked for."""
+
+    name: str
+
+
+class OllamaLikeModel(ScriptedChatModel):
+    """Takes `format`, as Ollama's own client does, and notes each it was called with."""
+
+    format: str | dict[str, Any] | None = None
+    num_predict: int | None = None
+    num_ctx: int | None = None
+    formats: list[Any] = Field(default_factory=list)
+    refused: tuple[str, ...] = ()
+
+    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
+        asked = kwargs.get("format")
+        self.formats.append(asked)
+        if type(asked).__name__ in self.refused:
+            raise FormatError(400, "format not supported")
+        answer = finished(json.dumps({"name": "Ada"}))
+        assert isinstance(answer, AIMessage)
+        return ChatResult(generations=[ChatGeneration(message=answer)])
+
+
+class FormatError(Exception):
+    """An error of a client that tells the HTTP status."""
+
+    def __init__(self, status_code: int, message: str) -> None:
+        super().__init__(message)
+        self.status_code = status_code
+
+
+def asked(model: OllamaLikeModel, *, times: int = 1) -> list[Pet]:
+    """Ask for a pet, some times."""
+    json_model = JsonModel(model, Pet, keys=("name",))
+    return [
+        json_model.conversation(deadline=Deadline.after(30), stage="asking").obtain(
+            [HumanMessage("Which?")], accept=lambda pet: pet, repair=lambda _: []
+        )
+        for _ in range(times)
+    ]
+
+
+def test_ollama_is_given_the_schema() -> None:
+    """Its own client takes a JSON schema as `format`."""
+    model = OllamaLikeModel(answer=lambda _: "", formats=[])
+    assert asked(model) == [Pet(name="Ada")]
+    assert model.formats[0]["required"] == ["name"]
+
+
+def test_an_old_ollama_falls_back_once_and_is_remembered() -> None:
+    """A refused schema leads to plain JSON mode, and the next request begins there."""
+    model = OllamaLikeModel(answer=lambda _: "", formats=[], refused=("dict",))
+    asked(model, times=2)
+    assert [type(each).__name__ for each in model.formats] == ["dict", "str", "str"]

@@ -1,0 +1,462 @@
+"""The pass at the end of a chapter with a scripted model, in real stores."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from novelgen.errors import UnknownProjectError
+from novelgen.models.entity import Entity, EntityAlias
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.record import SceneRecord
+from runtime.ingest.chapter_pass import ChapterPass, reconcile_chapter, reconcile_chapters
+from runtime.ingest.entities import store_entities
+from runtime.ingest.ingest import ingest_scene
+from runtime.ingest.scene_input import SceneInput
+from runtime.storage.records import MemoryFilter
+from runtime.stores import MemoryStores
+from tests.support.scripted_chat_model import ScriptedChatModel
+
+TEXTS = {
+    (1, 1): "Mary Grey lent the lamp to Tom Hale. A man in a hood watched them from the gate.",
+    (1, 2): "The hooded rider followed Tom Hale to the mill. Tom Hale gave the lamp back at last.",
+    (2, 1): "The hooded rider took off the hood, and it was Sexton Pike. Mary Grey wept.",
+}
+PEOPLE = [
+    Entity(entity_id="C0", entity_type="character", name="Mary Grey", first_chapter=1, first_scene=1),
+    Entity(entity_id="C1", entity_type="character", name="Tom Hale", first_chapter=1, first_scene=1),
+    Entity(
+        entity_id="C2",
+        entity_type="character",
+        name="man in a hood",
+        description="He watches the gate.",
+        first_chapter=1,
+        first_scene=1,
+    ),
+    Entity(entity_id="C3", entity_type="character", name="the hooded rider", first_chapter=1, first_scene=2),
+    Entity(entity_id="C4", entity_type="character", name="Sexton Pike", first_chapter=1, first_scene=1),
+]
+MEMORIES = {
+    (1, 1): [("x-a", "Mary Grey lent the lamp to Tom Hale.", 9, ["C0", "C1"])],
+    (1, 2): [
+        ("x-b", "The hooded rider followed Tom Hale.", 9, ["C3", "C1"]),
+        ("x-c", "Tom Hale gave the lamp back.", 9, ["C1"]),
+    ],
+    (2, 1): [("x-d", "Sexton Pike is the hooded rider.", 9, ["C3", "C4"])],
+}
+LOOPS = {
+    (1, 1): [("OL0", "Will Tom return the lamp?", "high"), ("OL1", "Who is the man in the hood?", "high")],
+    (1, 2): [("OL2", "Who rides in the hood?", "high")],
+}
+
+
+def read_story(stores: MemoryStores, project: str, *places: tuple[int, int]) -> None:
+    """Store scenes as a model read them; all when none are named."""
+    store_entities(stores, project, PEOPLE, origin="extracted")
+    for place in places or TEXTS:
+        record = SceneRecord.model_validate(
+            {
+                "chapter_index": place[0],
+                "scene_index": place[1],
+                "characters_present": list(dict.fromkeys(i for m in MEMORIES[place] for i in m[3])),
+                "summary": [TEXTS[place]],
+                "memories": [
+                    {"memory_id": name, "content": says, "importance": weight, "entities": who}
+                    for name, says, weight, who in MEMORIES[place]
+                ],
+                "open_loops_created": [
+                    {"id": name, "description": says, "importance": weight}
+                    for name, says, weight in LOOPS.get(place, ())
+                ],
+            }
+        )
+        scene = SceneInput(
+            chapter_index=place[0],
+            scene_index=place[1],
+            text=TEXTS[place],
+            record=record,
+            record_origin="extracted",
+        )
+        ingest_scene(stores, project, scene)
+
+
+def saying(**answer: Any) -> ScriptedChatModel:
+    """Return a model that gives one answer whatever it is asked."""
+    whole = {"same_entities": [], "threads_ended": [], **answer}
+    return ScriptedChatModel(answer=lambda _: json.dumps(whole, ensure_ascii=False))
+
+
+def run(stores: MemoryStores, project: str, chapter: int = 1, **answer: Any) -> ChapterPass:
+    """Reconcile a chapter with a model that says this."""
+    return reconcile_chapter(stores, project, chapter, model=saying(**answer))
+
+
+def names_as_of(stores: MemoryStores, project: str, *place: int) -> dict[str, set[str]]:
+    """Return the names of everybody at a position."""
+    as_of = StoryPosition(*place) if place else END_OF_STORY
+    with stores.database(project).read() as unit:
+        return {each.entity_id: set(each.names()) for each in unit.entities.list_as_of(as_of=as_of)}
+
+
+def waiting(stores: MemoryStores, project: str, *place: int) -> set[str]:
+    """Return the ids of the threads that wait at a position."""
+    with stores.database(project).read() as unit:
+        as_of = StoryPosition(*place) if place else END_OF_STORY
+        return {thread.loop_id for thread in unit.threads.list_as_of(as_of=as_of)}
+
+
+def of_entity(stores: MemoryStores, project: str, entity_id: str, *place: int) -> set[str]:
+    """Return the ids of the memories of an entity at a position."""
+    as_of = StoryPosition(*place) if place else END_OF_STORY
+    with stores.database(project).read() as unit:
+        wanted = MemoryFilter(as_of=as_of, entities=[entity_id], content_types=["memory"])
+        return {stored.chunk.source_id or "" for stored in unit.memories.list_matching(wanted)}
+
+
+SAME = {"a": "C2", "b": "C3", "how": "same", "scene": "1:2", "quote": "The hooded rider followed Tom Hale"}
+UNMASKED = {"a": "C4", "b": "C3", "how": "unmasked", "scene": "2:1", "quote": "and it was Sexton Pike"}
+
+
+def test_two_entries_of_one_person_become_one(stores: MemoryStores, project: str) -> None:
+    """A merge that a quote proves is stored, its names are kept together, and undoing it brings both back."""
+    read_story(stores, project)
+    before = names_as_of(stores, project)
+    done = run(stores, project, same_entities=[SAME])
+    assert (done.outcome, [(each.entity_id, each.other_id) for each in done.changes]) == (
+        "done",
+        [("C2", "C3")],
+    )
+    assert names_as_of(stores, project)["C2"] == {"man in a hood", "the hooded rider"}
+    assert of_entity(stores, project, "C2") == {"x-b", "x-d"}
+    with stores.database(project).write() as unit:
+        unit.merges.undo(done.changes[0].change_id)
+    assert names_as_of(stores, project) == before
+    again = reconcile_chapter(stores, project, 1, model=saying(same_entities=[SAME]), again=True)
+    assert again.changes == []
+    assert "undid" in again.issues[-1].message
+
+
+def test_an_unmasking_counts_from_its_scene_on(stores: MemoryStores, project: str) -> None:
+    """Before the scene both stand apart with their own names and memories; after it one has all of both."""
+    read_story(stores, project)
+    before = {place: names_as_of(stores, project, *place) for place in ((1, 2), (2, 1))}
+    told_before = {who: of_entity(stores, project, who, 2, 1) for who in ("C3", "C4")}
+    done = run(stores, project, chapter=2, same_entities=[UNMASKED])
+    assert [(each.entity_id, each.other_id) for each in done.changes] == [("C4", "C3")]
+    assert {place: names_as_of(stores, project, *place) for place in before} == before
+    assert {who: of_entity(stores, project, who, 2, 1) for who in told_before} == told_before
+    after = names_as_of(stores, project, 2, 2)
+    assert "C3" not in after
+    assert after["C4"] == {"Sexton Pike", "the hooded rider"}
+    assert of_entity(stores, project, "C4", 2, 2) == {"x-b", "x-d"}
+    with stores.database(project).read() as unit:
+        found = unit.memories.by_entities(["C4"], as_of=StoryPosition(2, 2), content_types=["memory"])
+        early = unit.memories.by_entities(["C4"], as_of=StoryPosition(2, 1), content_types=["memory"])
+        hits = unit.lexical.search(
+            "hooded rider followed", memory_filter=MemoryFilter(as_of=StoryPosition(2, 2), entities=["C4"])
+        )
+    assert {each.source_id for each in found} == {"x-b", "x-d"}
+    assert early == []
+    assert hits
+    with stores.database(project).write() as unit:
+        unit.merges.undo(done.changes[0].change_id)
+    assert "C3" in names_as_of(stores, project)
+
+
+def test_who_is_first_seen_where_the_mask_falls_is_merged(stores: MemoryStores, project: str) -> None:
+    """Where one of the two was never on stage before, nothing earlier can tell, so that they become one whole."""
+    read_story(stores, project)
+    store_entities(
+        stores,
+        project,
+        [PEOPLE[4].model_copy(update={"first_chapter": 2, "first_scene": 1})],
+        origin="extracted",
+    )
+    run(stores, project, chapter=2, same_entities=[UNMASKED])
+    assert names_as_of(stores, project, 2, 1)["C4"] == {"the hooded rider"}
+    assert names_as_of(stores, project)["C4"] == {"Sexton Pike", "the hooded rider"}
+    with stores.database(project).read() as unit:
+        assert unit.entities.get("C3") is None
+
+
+def test_a_re_ingest_after_an_unmasking_keeps_them_apart_before(stores: MemoryStores, project: str) -> None:
+    """Scenes that are stored anew link the mask before the scene and who it was after it."""
+    read_story(stores, project)
+    run(stores, project, chapter=2, same_entities=[UNMASKED])
+    ingest_scene(
+        stores,
+        project,
+        SceneInput(chapter_index=1, scene_index=3, text="The hooded rider came to Mary Grey and spoke."),
+    )
+    ingest_scene(
+        stores,
+        project,
+        SceneInput(chapter_index=2, scene_index=2, text="The hooded rider came to Mary Grey and spoke."),
+    )
+    with stores.database(project).read() as unit:
+        early, late = (unit.scenes.require(StoryPosition(*place)) for place in ((1, 3), (2, 2)))
+    assert ("C3" in early.participants, "C4" in early.participants) == (True, False)
+    assert ("C3" in late.participants, "C4" in late.participants) == (False, True)
+
+
+def test_threads_end_in_the_scene_that_ended_them(stores: MemoryStores, project: str) -> None:
+    """A thread is over from the scene that is named on, and waits before it; the note says how it ended."""
+    read_story(stores, project)
+    done = run(
+        stores,
+        project,
+        threads_ended=[
+            {"id": "OL0", "outcome": "already answered", "scene": "1:2", "note": "given back", "quote": "M3"}
+        ],
+    )
+    assert done.ended_threads == ["OL0"]
+    assert "OL0" in waiting(stores, project, 1, 2)
+    assert "OL0" not in waiting(stores, project, 2, 1)
+    with stores.database(project).read() as unit:
+        thread = unit.threads.get("OL0")
+    assert thread is not None
+    assert (thread.status, thread.resolution_summary) == ("resolved", "given back")
+
+
+def test_a_thread_that_says_the_same_is_joined_to_the_older(stores: MemoryStores, project: str) -> None:
+    """Of two that ask the same the later one ends, whichever way round the model says it."""
+    read_story(stores, project)
+    done = run(stores, project, threads_joined=[{"id": "OL1", "same_as": "OL2"}])
+    assert done.ended_threads == ["OL2"]
+    with stores.database(project).read() as unit:
+        thread = unit.threads.get("OL2")
+    assert thread is not None
+    assert (thread.status, thread.resolution_summary) == ("abandoned", "same as OL1")
+
+
+def test_importance_is_set_beside_the_others(stores: MemoryStores, project: str) -> None:
+    """Corrections reach the memories and the records; numbers beyond the scale are cut to it."""
+    read_story(stores, project)
+    done = run(stores, project, importance=[{"id": "M1", "importance": 3}, {"id": "M2", "importance": 0}])
+    assert done.weighed_memories == 2
+    with stores.database(project).read() as unit:
+        weights = {
+            stored.chunk.source_id: stored.chunk.importance
+            for stored in unit.memories.list_matching(MemoryFilter(content_types=["memory"]))
+        }
+    assert weights == {"x-a": 3, "x-b": 1, "x-c": 9, "x-d": 9}
+
+
+def test_a_name_counts_from_the_scene_that_gives_it(stores: MemoryStores, project: str) -> None:
+    """A known person's new name is unknown before the scene that gives it."""
+    read_story(stores, project)
+    done = run(
+        stores,
+        project,
+        chapter=2,
+        known_names=[{"entity": "C0", "name": "Mary", "scene": "2:1", "quote": "Mary Grey wept"}],
+    )
+    assert [each.name for each in done.names] == ["Mary"]
+    assert "Mary" not in names_as_of(stores, project, 2, 1)["C0"]
+    assert "Mary" in names_as_of(stores, project, 2, 2)["C0"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"same_entities": [{**SAME, "quote": "words that stand nowhere"}]},
+        {"same_entities": [{**SAME, "b": "C99"}]},
+        {"same_entities": [{**SAME, "b": "C2"}]},
+        {"known_names": [{"entity": "C99", "name": "Nobody"}]},
+        {"known_names": [{"entity": "C0", "name": "Napoleon", "quote": "nowhere"}]},
+        {"threads_ended": [{"id": "OL99", "scene": "1:1"}]},
+        {"threads_ended": [{"id": "OL0", "scene": "9:9", "quote": "nowhere"}]},
+        {"threads_joined": [{"id": "OL0", "same_as": "OL99"}]},
+        {"importance": [{"id": "M99", "importance": 2}, {"id": "x-a", "importance": 2}]},
+    ],
+)
+def test_what_no_list_holds_and_no_quote_proves_is_reported(
+    stores: MemoryStores, project: str, answer: dict[str, Any]
+) -> None:
+    """Made-up ids, scenes, numbers and quotes change nothing, and each is told."""
+    read_story(stores, project)
+    before = names_as_of(stores, project), waiting(stores, project)
+    done = run(stores, project, **answer)
+    assert (done.outcome, done.changes, done.names, done.ended_threads) == ("done", [], [], [])
+    assert done.weighed_memories == 0
+    assert [issue.kind for issue in done.issues if issue.stage == "reconcile"] == ["unresolved"] * len(
+        next(iter(answer.values()))
+    )
+    assert (names_as_of(stores, project), waiting(stores, project)) == before
+
+
+def test_a_chapter_is_asked_once_until_its_scenes_change(stores: MemoryStores, project: str) -> None:
+    """A second run asks nothing; a scene that is read anew has the chapter asked again."""
+    read_story(stores, project)
+    model = saying(same_entities=[SAME])
+    outcomes = [reconcile_chapter(stores, project, 1, model=model).outcome for _ in range(2)]
+    assert outcomes == ["done", "unchanged"]
+    assert len(model.prompts) == 1
+    ingest_scene(
+        stores,
+        project,
+        SceneInput(
+            chapter_index=1,
+            scene_index=2,
+            text=TEXTS[1, 2] + " It rained.",
+            record=SceneRecord(chapter_index=1, scene_index=2, summary=["It rained."]),
+            record_origin="extracted",
+        ),
+    )
+    assert reconcile_chapter(stores, project, 1, model=model).outcome == "done"
+    assert len(model.prompts) == 2
+
+
+def test_a_chapter_that_is_not_read_whole_waits(stores: MemoryStores, project: str) -> None:
+    """With a scene that nobody read the model is not asked."""
+    read_story(stores, project, (1, 1))
+    ingest_scene(stores, project, SceneInput(chapter_index=1, scene_index=2, text=TEXTS[1, 2]))
+    model = saying()
+    assert reconcile_chapter(stores, project, 1, model=model).outcome == "waiting"
+    assert reconcile_chapter(stores, project, 7, model=model).outcome == "waiting"
+    assert model.prompts == []
+
+
+@pytest.mark.parametrize("said", ["no JSON", '{"same_entities": 3}', "{}"])
+def test_an_unusable_answer_is_told_and_tried_again(stores: MemoryStores, project: str, said: str) -> None:
+    """After one repair the pass fails aloud, changes nothing, and the next run asks again."""
+    read_story(stores, project)
+    model = ScriptedChatModel(answer=lambda _: said)
+    failed = reconcile_chapter(stores, project, 1, model=model)
+    assert (failed.outcome, failed.model_calls, [each.kind for each in failed.issues]) == (
+        "failed",
+        2,
+        ["malformed"],
+    )
+    assert run(stores, project, same_entities=[SAME]).outcome == "done"
+
+
+def test_a_chapter_that_changes_meanwhile_is_left_alone(stores: MemoryStores, project: str) -> None:
+    """When a scene is read anew while the model thinks, its answer is dropped."""
+    read_story(stores, project)
+
+    def answer(_: object) -> str:
+        scene = SceneInput(chapter_index=1, scene_index=2, text="Another text.")
+        ingest_scene(stores, project, scene)
+        return json.dumps({"same_entities": [SAME], "threads_ended": []})
+
+    done = reconcile_chapter(stores, project, 1, model=ScriptedChatModel(answer=answer))
+    assert (done.outcome, done.changes) == ("overtaken", [])
+
+
+def test_equal_names_become_one_without_a_model(stores: MemoryStores, project: str) -> None:
+    """A title makes no other person, but Mrs. does, and so does another one of a kind."""
+    read_story(stores, project)
+    others = [
+        ("C5", "Mr. Tom Hale", {}),
+        ("C6", "Mrs. Mary Grey", {}),
+        ("C7", "Ned Fox", {"generic": True}),
+        ("C8", "Ned Fox", {"generic": True}),
+    ]
+    store_entities(
+        stores,
+        project,
+        [
+            Entity(
+                entity_id=entity_id,
+                entity_type="character",
+                name=name,
+                profile=profile,
+                first_chapter=1,
+                first_scene=2,
+            )
+            for entity_id, name, profile in others
+        ],
+        origin="extracted",
+    )
+    done = reconcile_chapter(stores, project, 1)
+    assert [(each.entity_id, each.other_id) for each in done.changes] == [("C1", "C5")]
+    assert {"C6", "C7", "C8"} <= set(names_as_of(stores, project))
+
+
+def test_what_authors_made_is_not_merged(stores: MemoryStores, project: str) -> None:
+    """Two entities of an author stay two, and the proposal is told."""
+    read_story(stores, project)
+    store_entities(stores, project, [PEOPLE[2], PEOPLE[3]], origin="author")
+    done = run(stores, project, same_entities=[SAME])
+    assert done.changes == []
+    assert "author" in done.issues[-1].message
+
+
+def test_trifles_fade_and_weighty_threads_do_not(stores: MemoryStores, project: str) -> None:
+    """A thread of low importance ends after long silence, at the end of the chapter that notices it."""
+    store_entities(stores, project, PEOPLE, origin="extracted")
+    for number in range(1, 23):
+        chapter = 1 if number == 1 else 4
+        created = [
+            {"id": "OL0", "description": "Who paid the beer?", "importance": "low"},
+            {"id": "OL1", "description": "Who killed the steward?", "importance": "critical"},
+        ]
+        record = SceneRecord.model_validate(
+            {
+                "chapter_index": chapter,
+                "scene_index": number,
+                "summary": ["They rode on."],
+                "open_loops_created": created if number == 1 else [],
+            }
+        )
+        scene = SceneInput(
+            chapter_index=chapter,
+            scene_index=number,
+            text="They rode on.",
+            record=record,
+            record_origin="extracted",
+        )
+        ingest_scene(stores, project, scene)
+    done = reconcile_chapter(stores, project, 4)
+    assert done.ended_threads == ["OL0"]
+    assert waiting(stores, project) == {"OL1"}
+    assert waiting(stores, project, 4, 22) == {"OL0", "OL1"}
+
+
+def test_the_prompt_shows_descriptions_places_and_first_sentences(stores: MemoryStores, project: str) -> None:
+    """New people stand with what tells them apart; what later chapters show is not in the prompt."""
+    read_story(stores, project)
+    model = saying()
+    reconcile_chapter(stores, project, 1, model=model)
+    told = model.prompts[0][1].text
+    line = next(line for line in told.splitlines() if line.startswith("C2 |"))
+    assert line == (
+        "C2 | character | man in a hood | He watches the gate. | 1:1 | "
+        "“A man in a hood watched them from the gate.”"
+    )
+    assert "took off the hood" not in told
+    assert "M3 | 1:2 | 9 | Tom Hale gave the lamp back." in told
+
+
+def test_an_unknown_project_is_refused(stores: MemoryStores) -> None:
+    """Only a project that does not exist is an error."""
+    with pytest.raises(UnknownProjectError):
+        reconcile_chapter(stores, "nobody", 1)
+
+
+def test_all_chapters_are_reconciled_in_order(stores: MemoryStores, project: str) -> None:
+    """Without a list every chapter is taken, and progress counts them."""
+    read_story(stores, project)
+    steps: list[tuple[int, int]] = []
+    note: Callable[[int, int], None] = lambda done, whole: steps.append((done, whole))  # noqa: E731
+    done = reconcile_chapters(stores, project, model=saying(), progress=note)
+    assert [(each.chapter_index, each.outcome) for each in done] == [(1, "done"), (2, "done")]
+    assert steps == [(1, 2), (2, 2)]
+
+
+def test_aliases_of_a_mask_stay_its_own_before_it_falls(stores: MemoryStores, project: str) -> None:
+    """No name of either stands with the other before the scene, whoever has aliases."""
+    read_story(stores, project)
+    mask = PEOPLE[3].model_copy(
+        update={"aliases": [EntityAlias(alias="rider", first_chapter=1, first_scene=2)]}
+    )
+    store_entities(stores, project, [mask], origin="extracted")
+    run(stores, project, chapter=2, same_entities=[UNMASKED])
+    early = names_as_of(stores, project, 2, 1)
+    assert early["C4"] == {"C4"}
+    assert early["C3"] == {"the hooded rider", "rider"}
+    assert names_as_of(stores, project)["C4"] == {"Sexton Pike", "the hooded rider", "rider"}

@@ -1,0 +1,81 @@
+"""What a project holds now, what to do next, and what the doctor makes of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from novelgen.errors import UnknownProjectError
+from runtime.ingest.indexing import drain_outbox
+from runtime.ingest.ingest import ingest_scenes
+from runtime.ingest.scene_input import SceneInput
+from runtime.services.condition import StoryCondition, story_condition
+from runtime.services.diagnosis import check_reading
+from runtime.stores import MemoryStores
+
+
+def _kinds(condition: StoryCondition) -> list[str]:
+    return [step.kind for step in condition.next_steps]
+
+
+def _told(condition: StoryCondition) -> dict[str, tuple[str, str]]:
+    return {each.what: (each.level, each.fix) for each in check_reading(condition)}
+
+
+def test_a_story_with_records_is_counted_and_waits_for_its_index(stores: MemoryStores, project: str) -> None:
+    """Every count is of what is stored; only indexing and the next context are left to do."""
+    condition = story_condition(stores, project)
+    assert (condition.chapters, condition.scenes, condition.scenes_with_record) == (2, 3, 3)
+    assert (condition.people, condition.entities, condition.threads) == (3, 5, 1)
+    with stores.database(project).read() as unit:
+        texts = [each.text or "" for each in unit.scenes.list_as_of(with_text=True)]
+    assert condition.characters_of_text == sum(map(len, texts))
+    assert condition.unindexed > 0
+    assert _kinds(condition) == ["index", "context"]
+    assert _told(condition) == {"waiting for the index": ("degraded", f"run `novelgen reindex {project}`")}
+    drain_outbox(stores, project)
+    indexed = story_condition(stores, project)
+    assert (indexed.unindexed, _kinds(indexed)) == (0, ["context"])
+    assert _told(indexed) == {}
+
+
+def test_a_chinese_story_of_text_alone_is_told_in_chinese(stores: MemoryStores) -> None:
+    """Without records and people the first things to do are to have it read and to look through its names."""
+    stores.create_project("古灯")
+    ingest_scenes(stores, "古灯", [SceneInput(chapter_index=1, scene_index=1, text="沈砚提灯入山。")])
+    condition = story_condition(stores, "古灯")
+    assert condition.language == "zh"
+    assert (condition.characters_of_text, condition.scenes_waiting) == (7, 1)
+    assert [(step.kind, step.command) for step in condition.next_steps] == [
+        ("read", "novelgen extract 古灯 --model openai:gpt-4.1-mini"),
+        ("people", "novelgen entity candidates 古灯"),
+        ("context", "novelgen context 古灯"),
+    ]
+    assert condition.next_steps[0].reason.startswith("1 场中有 1 场只存了正文")
+    assert _told(condition)["scene records"][0] == "degraded"
+    assert _told(condition)["people"][1] == "run `novelgen entity candidates 古灯`"
+
+
+def test_a_half_read_story_names_what_failed_and_what_waits(stores: MemoryStores, project: str) -> None:
+    """Scenes that failed want a retry, scenes that wait a plain run."""
+    failed = SceneInput(
+        chapter_index=3, scene_index=1, text="Snow.", extraction_status="failed", failure_reason="no answer"
+    )
+    waiting = SceneInput(chapter_index=3, scene_index=2, text="Thaw.")
+    ingest_scenes(stores, project, [failed, waiting])
+    condition = story_condition(stores, project)
+    assert condition.is_half_read
+    assert (condition.scenes_failed, condition.scenes_waiting) == (1, 1)
+    assert _kinds(condition) == ["retry", "read", "context"]
+    found = [each for each in check_reading(condition) if each.what == "scene records"]
+    assert [each.level for each in found] == ["degraded", "hint"]
+    assert "--retry" in found[0].fix
+
+
+def test_an_empty_project_wants_its_first_chapter(stores: MemoryStores) -> None:
+    """Nothing but taking in makes sense before the first scene; a project that is not there is refused."""
+    stores.create_project("empty")
+    condition = story_condition(stores, "empty")
+    assert _kinds(condition) == ["take_in"]
+    assert [each.what for each in check_reading(condition)] == ["story"]
+    with pytest.raises(UnknownProjectError):
+        story_condition(stores, "nowhere")
