@@ -272,7 +272,9 @@ def _loop_entry(loop: OpenLoop) -> dict[str, Any]:
 
 
 def _relationship_entry(relationship: Relationship) -> dict[str, Any]:
-    return relationship.model_dump(mode="json", exclude={"history"})
+    happened = [event.event for event in relationship.history if event.event]
+    latest = {"latest_event": happened[-1]} if happened else {}
+    return relationship.model_dump(mode="json", exclude={"history"}) | latest
 
 
 def _in_story_order(lines: Sequence[TimelineLine]) -> list[dict[str, Any]]:

@@ -16,11 +16,12 @@ from novelgen.extraction.model_record import (
     ModelRelationshipChange,
     ModelSameEntities,
     ModelSceneRecord,
-    ModelStateChange,
 )
 from novelgen.extraction.name_evidence import name_evidence
 from novelgen.extraction.placing import Placer
+from novelgen.extraction.relationship_reading import RelationshipReader
 from novelgen.extraction.request import NewName, ProposedEntity, SameEntities, UnplacedItem
+from novelgen.extraction.state_reading import StateReader
 from novelgen.extraction.thread_moves import meant_thread
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import EVENT_TYPES, OTHER_EVENT
@@ -35,57 +36,13 @@ from novelgen.models.record import (
     RecordedStateChange,
     SceneRecord,
 )
-from novelgen.models.state import DIMENSION_RANGES, PRESENCE_ATTRIBUTE, RelationshipDimension
 from novelgen.records.evidence import QuoteFinder
 from novelgen.records.supersession import slot_of
 from novelgen.text.extractive import short_form
 
-DELTA_BOUNDS: dict[RelationshipDimension, int] = {
-    "trust": 15,
-    "affection": 10,
-    "fear": 10,
-    "respect": 10,
-    "familiarity": 10,
-}
-"""Most that a model may move a dimension within one scene, up or down."""
-
-
-def clamp_deltas(deltas: Mapping[RelationshipDimension, int]) -> dict[RelationshipDimension, int]:
-    """Return proposed changes cut to `DELTA_BOUNDS`; changes of 0 are left out."""
-    clamped = {
-        name: max(-DELTA_BOUNDS[name], min(DELTA_BOUNDS[name], delta)) for name, delta in deltas.items()
-    }
-    return {name: delta for name, delta in clamped.items() if delta}
-
-
-def dimensions_after(
-    before: Mapping[RelationshipDimension, int], deltas: Mapping[RelationshipDimension, int]
-) -> dict[RelationshipDimension, int]:
-    """Return the dimensions that a scene's clamped changes move, within `DIMENSION_RANGES`.
-
-    Args:
-        before: The dimensions on entering the scene; one that is missing counts as 0.
-        deltas: What a model proposes.
-
-    Returns:
-        The new value of every dimension that moved; the others are left out.
-    """
-    moved = {}
-    for name, delta in clamp_deltas(deltas).items():
-        lowest, highest = DIMENSION_RANGES[name]
-        moved[name] = max(lowest, min(highest, before.get(name, 0) + delta))
-    return moved
-
-
 STAGE = "extract"
 
 TEMPORARY_LOOP_PREFIX = "new-loop-"
-
-ENTITY_VALUED_ATTRIBUTES: dict[str, tuple[str, ...]] = {
-    "location_id": ("location",),
-    "holder": ("character", "location", "faction"),
-}
-"""Attributes whose value is an entity, and of which type."""
 
 _MEMORY_NUMBER = re.compile(r"\s*(M\d{1,4})\b", re.IGNORECASE)
 
@@ -131,7 +88,6 @@ class AnswerReader:
         context: str = "",
         memory_ids: Mapping[str, str] | None = None,
     ) -> None:
-        self._references = references
         self._so_far = so_far
         self._text = text
         self._text_id = text_id
@@ -169,6 +125,7 @@ class AnswerReader:
         self._report("degraded", "new names that the scene holds only in part were kept", proposals.garbled)
         new_names = [*proposals.names, *self._known_names(answer.known_names)]
         same_entities = self._same_entities(answer.same_entities)
+        reported = frozenset(self._placer.refused)
         record = SceneRecord(
             chapter_index=chapter_index,
             scene_index=scene_index,
@@ -176,18 +133,14 @@ class AnswerReader:
             pov_character_id=self._placer.one(answer.pov, "character", field="pov"),
             location_id=self._placer.one(answer.location, "location", field="location"),
             story_time=answer.story_time or None,
+            is_flashback=answer.is_flashback,
             characters_present=self._placer.all(
                 answer.characters_present, "character", field="characters_present"
             ),
             summary=answer.summary,
             key_events=answer.key_events,
             emotional_beats=answer.emotional_beats,
-            state_changes=[
-                change
-                for number, each in enumerate(answer.state_changes)
-                if self._is_of_this_window(each.evidence)
-                and (change := self._state(each, field=f"state_changes[{number}]"))
-            ],
+            state_changes=self._states(answer),
             relationship_changes=self._relationships(answer.relationship_changes),
             open_loops_created=self._loops_created(answer),
             **self._memories(answer),
@@ -197,6 +150,9 @@ class AnswerReader:
         self._report(
             "degraded", "facts of what was read with the part before were dropped", self._told_before
         )
+        if refused := [each for each in self._placer.refused if each not in reported]:
+            message = f"what else could not be placed: {', '.join(refused)}"
+            self._issues.append(ReportIssue(stage=STAGE, kind="degraded", message=message))
         return WindowReading(
             record,
             proposed,
@@ -247,52 +203,35 @@ class AnswerReader:
         self._report("unresolved", "entities said to be one without a quote that proves it", unproven)
         return found
 
-    def _state(self, change: ModelStateChange, *, field: str) -> RecordedStateChange | None:
-        entity_id = self._placer.one(change.entity, field=f"{field}.entity")
-        attribute = "_".join(change.attribute.casefold().split())
-        if entity_id is None:
-            return None
-        if attribute == PRESENCE_ATTRIBUTE or not _ATTRIBUTE.fullmatch(attribute):
-            self._report("degraded", "attributes that cannot be stored were dropped", [change.attribute])
-            self._placer.refuse(f"{field}.attribute", change.attribute, "not a short name of an attribute")
-            return None
-        value: Any = change.value
-        if attribute in ENTITY_VALUED_ATTRIBUTES and isinstance(value, str):
-            types = ENTITY_VALUED_ATTRIBUTES[attribute]
-            meant = self._placer.meant(value, types)
-            if meant is None and (attribute == "location_id" or looks_like_an_id(value)):
-                self._placer.unknown_in(f"{field}.value", value, types)
-                return None
-            value = meant or value
-        return RecordedStateChange(
-            entity_id=entity_id, changes={attribute: value}, evidence=change.evidence or None
+    def _states(self, answer: ModelSceneRecord) -> list[RecordedStateChange]:
+        earlier = [
+            change.attribute
+            for change in answer.state_changes
+            if answer.is_flashback or change.when == "before"
+        ]
+        self._report("degraded", "states of an earlier time do not hold now and were left out", earlier)
+        if answer.is_flashback:
+            return []
+        reader = StateReader(self._placer, self._so_far.states, text=self._text)
+        return reader.read(
+            [
+                (number, change)
+                for number, change in enumerate(answer.state_changes)
+                if self._is_of_this_window(change.evidence)
+            ]
         )
 
     def _relationships(self, changes: Sequence[ModelRelationshipChange]) -> list[RecordedRelationshipChange]:
-        before = {
-            frozenset({each.character_a, each.character_b}): each for each in self._so_far.relationships
-        }
-        found = []
-        for number, change in enumerate(changes):
-            field = f"relationship_changes[{number}]"
-            a = self._placer.one(change.character_a, "character", field=f"{field}.character_a")
-            b = self._placer.one(change.character_b, "character", field=f"{field}.character_b")
-            if a is not None and a == b:
-                self._placer.refuse(field, change.character_b, f"both sides are {a}")
-            if a is None or b is None or a == b:
-                continue
-            deltas = {each.dimension: each.change for each in change.dimensions}
-            if deltas != clamp_deltas(deltas):
-                self._report(
-                    "over_limit", "changes of a relationship were cut to a scene's bounds", [f"{a} {b}"]
-                )
-            known = before.get(frozenset({a, b}))
-            fields = change.model_dump(exclude={"character_a", "character_b", "dimensions"})
-            dimensions = dimensions_after(known.dimensions if known else {}, deltas)
-            found.append(
-                RecordedRelationshipChange(character_a=a, character_b=b, dimensions=dimensions, **fields)
-            )
-        return found
+        cut: list[str] = []
+        reader = RelationshipReader(
+            self._placer,
+            so_far=self._so_far.relationships,
+            on_entering=self._so_far.relationships_on_entering,
+            report_cut=cut.append,
+        )
+        recorded = reader.read(changes)
+        self._report("over_limit", "changes of a relationship were cut to a scene's bounds", cut)
+        return recorded
 
     def _loops_created(self, answer: ModelSceneRecord) -> list[RecordedLoop]:
         numbers = count(self._so_far.loops_created + 1)

@@ -22,6 +22,7 @@ from novelgen.model_calls.json_model import issue_kind_of
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.record import SceneRecord
+from novelgen.records.endings import with_endings_of_the_scene
 from novelgen.records.evidence import QuoteFinder
 from novelgen.records.importance import with_raised_importances
 from novelgen.records.merge import merge_records
@@ -111,6 +112,9 @@ def _merged(request: SceneRecordRequest, readings: Sequence[WindowReading]) -> S
             chapter_index=request.chapter_index, scene_index=request.scene_index, title=request.title
         )
     record = merge_records([reading.record for reading in readings], max_bullets=request.max_bullets)
+    if not record.is_flashback:
+        before = {state.entity_id: state.state_data for state in request.states}
+        record = with_endings_of_the_scene(record, before=before)
     return record.model_copy(update={"title": request.title}) if request.title else record
 
 
@@ -130,6 +134,7 @@ def _evidence(
         )
         for change in record.state_changes
         for attribute, value in change.changes.items()
+        if value is not None or change.evidence
     ]
     spans = {fact.id: finder.find(fact.quote) for fact in facts}
     located = {

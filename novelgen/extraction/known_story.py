@@ -19,6 +19,7 @@ from novelgen.extraction.request import (
 )
 from novelgen.extraction.scene_touch import StoryClock
 from novelgen.models.entity import GENERIC, Entity, EntityAlias
+from novelgen.models.folds import standing_after
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import OpenLoop, Relationship
 from novelgen.names.normalise import name_key, title_free_key
@@ -253,6 +254,7 @@ class SceneSoFar:
     open_loops: tuple[OpenLoop, ...]
     relationships: tuple[Relationship, ...]
     present_ids: tuple[str, ...]
+    relationships_on_entering: tuple[Relationship, ...] = ()
     proposed: tuple[ProposedEntity, ...] = ()
     loops_created: int = 0
     stand_ins: Mapping[str, str] = field(default_factory=dict)
@@ -273,6 +275,7 @@ class SceneSoFar:
             relationships=tuple(request.relationships),
             present_ids=tuple(request.present_ids),
             stand_ins=request.stand_ins,
+            relationships_on_entering=tuple(request.relationships),
             memories=tuple(request.memories),
             scenes_before=tuple(request.scenes_before),
             sightings=request.sightings,
@@ -302,6 +305,7 @@ class SceneSoFar:
             entities=(*self.entities, *map(as_entity, proposed)),
             states=_states_after(self.states, record),
             open_loops=(*(loop for loop in self.open_loops if loop.loop_id not in ended), *created),
+            relationships=_relationships_after(self.relationships, record),
             present_ids=tuple(dict.fromkeys([*record.characters_present, *self.present_ids])),
             proposed=(*self.proposed, *proposed),
             loops_created=self.loops_created + len(created),
@@ -315,3 +319,14 @@ def _states_after(states: dict[str, dict[str, Any]], record: SceneRecord) -> dic
     for change in record.state_changes:
         after[change.entity_id] = {**after.get(change.entity_id, {}), **change.changes}
     return after
+
+
+def _relationships_after(
+    relationships: Sequence[Relationship], record: SceneRecord
+) -> tuple[Relationship, ...]:
+    after = {(each.character_a, each.character_b): each for each in relationships}
+    for change in record.relationship_changes:
+        ordered = change.in_order()
+        pair = (ordered.character_a, ordered.character_b)
+        after[pair] = standing_after(ordered, after.get(pair))
+    return tuple(after.values())

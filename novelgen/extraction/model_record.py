@@ -9,7 +9,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from novelgen.models.entity import EntityType
 from novelgen.models.memory import EVENT_TYPES
-from novelgen.models.state import LoopImportance, RelationshipDimension
+from novelgen.models.state import DELTA_BOUNDS, LoopImportance, RelationshipDimension
+from novelgen.records.attributes import ATTRIBUTES
 
 MAX_NEW_ENTITIES = 8
 MAX_PRESENT = 16
@@ -33,6 +34,7 @@ _ENTITY_TYPE_WORDS: Mapping[str, EntityType] = {
     **dict.fromkeys(("group", "organization", "organisation", "组织", "势力"), "faction"),
     **dict.fromkeys(("concept", "术语", "概念"), "term"),
 }
+_BOUNDS_TOLD = ", ".join(f"{name} {bound}" for name, bound in DELTA_BOUNDS.items())
 _IMPORTANCE_WORDS: Mapping[str, LoopImportance] = {
     "低": "low",
     "中": "medium",
@@ -154,17 +156,26 @@ class ModelSameEntities(ModelPart):
 
 
 class ModelStateChange(ModelPart):
-    """One attribute of one entity that took a new value in the scene."""
+    """One attribute of one entity, or of several alike, that took a new value in the scene."""
 
-    entity: Text = Field(description="id of a known entity, or name of a new one")
+    entity: Text = Field(default="", description="id of a known entity, or name of a new one")
+    entities: Annotated[Texts, _at_most(MAX_NAMES)] = Field(
+        default_factory=list,
+        description="instead of entity: all who change alike, as a group that moves",
+        max_length=MAX_NAMES,
+    )
     attribute: Text = Field(
-        description="status, location_id, physical_state, emotional_state, goals, knowledge, inventory, holder, "
-        "disguise, identity or another short name"
+        description="; ".join(f"{name} ({meaning})" for name, meaning in ATTRIBUTES.items())
+        + "; or another short name"
+    )
+    op: Literal["set", "add", "remove", "clear"] = Field(
+        default="set", description="add and remove for entries of a list, clear for what is over"
     )
     value: Annotated[str | list[str] | None, BeforeValidator(_as_text)] = Field(
-        default=None,
-        description="what holds after the scene; goals, knowledge and inventory are whole lists; "
-        "location_id and holder are ids; null when it is over",
+        default=None, description="what holds after the scene, or what is added or removed"
+    )
+    when: Literal["now", "before"] = Field(
+        default="now", description="before: it held at an earlier time that is told of, not now"
     )
     evidence: Text = Field(default="", description="words copied from the scene")
 
@@ -173,7 +184,8 @@ class ModelDimensionChange(ModelPart):
     """How far a feeling moved in the scene."""
 
     dimension: RelationshipDimension
-    change: int = Field(description="from -15 to 15")
+    of: Literal["a", "b", "both"] = Field(default="both", description="who feels it for the other")
+    change: int = Field(description=f"how far it moved, at most: {_BOUNDS_TOLD}, up or down")
 
 
 class ModelRelationshipChange(ModelPart):
@@ -181,7 +193,9 @@ class ModelRelationshipChange(ModelPart):
 
     character_a: Text = Field(description="id")
     character_b: Text = Field(description="id")
-    relationship_type: Text = ""
+    role_a: Text = Field(default="", description="what a is to b where they are not alike: killer, teacher")
+    role_b: Text = Field(default="", description="what b is to a: victim, pupil")
+    relationship_type: Text = Field(default="", description="where they are alike: friends, rivals")
     status: Text = "neutral"
     perspective_a: Text = Field(default="", description="how a sees b")
     perspective_b: Text = Field(default="", description="how b sees a")
@@ -257,6 +271,7 @@ class ModelSceneRecord(ModelPart):
     story_time: Text = Field(
         default="", description="when it plays, in a few words: day, hour, how long after the scene before"
     )
+    is_flashback: bool = Field(default=False, description="all of it plays at an earlier time")
     characters_present: Annotated[Texts, _at_most(MAX_PRESENT)] = Field(
         default_factory=list,
         description="ids or names of who is on stage, not of who is only spoken of",

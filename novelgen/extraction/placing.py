@@ -38,6 +38,13 @@ class Placer:
         """Ids and names that nobody bears, each once."""
         return list(self._unknown)
 
+    @property
+    def refused(self) -> list[str]:
+        """What else could not be placed, with the reason."""
+        return [
+            f"{item.text[:60]!r} ({item.reason})" for item in self._unplaced if item.text not in self._unknown
+        ]
+
     def type_of(self, entity_id: str) -> str:
         """Return the type of a known entity."""
         return self._types[entity_id]

@@ -16,7 +16,14 @@ from novelgen.extraction.request import KnownMemory, SceneBefore
 from novelgen.extraction.scene_touch import recency, touches, weight_in_story
 from novelgen.model_calls.prompt_data import MAX_NAMES_PER_ENTITY, NOTHING, as_data
 from novelgen.models.entity import Entity
-from novelgen.models.state import LOOP_WEIGHTS, PRESENCE_ATTRIBUTE, OpenLoop, Relationship
+from novelgen.models.folds import HOLDER_ATTRIBUTE, fold_holders
+from novelgen.models.state import (
+    LOOP_WEIGHTS,
+    PRESENCE_ATTRIBUTE,
+    OpenLoop,
+    Relationship,
+    RelationshipDimension,
+)
 from novelgen.records.vital_status import is_death
 from novelgen.text.language import StoryLanguage, estimate_tokens, significant_words
 
@@ -62,7 +69,10 @@ FADED_AFTER_SCENES = 30
 LEAST_TOUCH = 0.1
 LEAST_MEMORY_TOUCH = 0.12
 
-ON_ENTITY_LINE = ("status", "holder", "location_id")
+HELD = "holds"
+"""Under which name a state line tells the things that have somebody or something as their holder."""
+
+ON_ENTITY_LINE = ("status", "holder", "location_id", "place")
 """Attributes that tell an entity apart and where it is; they stand on its line and not among the states."""
 
 FIRST_ATTRIBUTES = (
@@ -210,6 +220,9 @@ class _Choice:
 
     def __init__(self, text: str, so_far: SceneSoFar, language: StoryLanguage) -> None:
         self._so_far = so_far
+        self._held = fold_holders(
+            (entity_id, state.get(HOLDER_ATTRIBUTE)) for entity_id, state in so_far.states.items()
+        )
         self._language = language
         self._words = significant_words(text)
         self._entities = {entity.entity_id: entity for entity in so_far.entities}
@@ -423,20 +436,23 @@ class _Choice:
         return -round(self._overlap(significant_words(str(value))), 1), first
 
     def _states_of(self, entity_id: str) -> dict[str, Any]:
-        return {
+        state = {
             name: value
             for name, value in self._so_far.states.get(entity_id, {}).items()
             if name not in (PRESENCE_ATTRIBUTE, *ON_ENTITY_LINE) and value is not None and value != []
         }
+        held = self._held.get(entity_id)
+        return {**state, HELD: held} if held else state
 
     def relationship_line(self, pair: Relationship) -> str:
-        """Ids, type, status, how each sees the other, intensity, dimensions, where it last changed."""
+        """Ids, type, status, how each sees the other, intensity, who feels what, where it last changed."""
         a, b = self._reference(pair.character_a), self._reference(pair.character_b)
         views = [f"{a} → {b}: {pair.perspective_a}" if pair.perspective_a else ""]
         views += [f"{b} → {a}: {pair.perspective_b}" if pair.perspective_b else ""]
-        dimensions = ", ".join(f"{name} {value}" for name, value in pair.dimensions.items())
+        feelings = [_feelings("", pair.dimensions), _feelings(f"{a} → {b}: ", pair.dimensions_a)]
+        feelings.append(_feelings(f"{b} → {a}: ", pair.dimensions_b))
         changed = _place(pair.chapter_index, pair.scene_index)
-        stands = (pair.relationship_type, pair.status, *views, f"intensity {pair.intensity}", dimensions)
+        stands = (pair.relationship_type, pair.status, *views, f"intensity {pair.intensity}", *feelings)
         return _line(f"{a} {b}", *stands, f"@{changed}" if changed else "")
 
     def memory_line(self, memory: KnownMemory, *, number: int = MAX_RANKED_MEMORIES) -> str:
@@ -490,6 +506,11 @@ def few_words(text: str, *, max_tokens: int = MAX_DESCRIPTION_TOKENS) -> str:
     while len(words) > 1 and estimate_tokens(" ".join(words)) > max_tokens:
         words.pop()
     return " ".join(words) if len(words) > 1 else clean[:max_tokens]
+
+
+def _feelings(whose: str, values: Mapping[RelationshipDimension, int]) -> str:
+    told = ", ".join(f"{name} {value}" for name, value in values.items())
+    return f"{whose}{told}" if told else ""
 
 
 def _line(*parts: str) -> str:

@@ -71,6 +71,8 @@ class _RelationshipChange:
     perspective_b: str | None
     intensity: int | None
     dimensions: Mapping[RelationshipDimension, int]
+    dimensions_a: Mapping[RelationshipDimension, int]
+    dimensions_b: Mapping[RelationshipDimension, int]
     event: str
     chapter_index: int
     scene_index: int
@@ -221,8 +223,13 @@ class InMemoryStoryMemory:
             return []
         by_entity = self._changes_by_entity(as_of)
         wanted = dict.fromkeys(entity_ids)
+        held = self._holders(as_of)
         found = (self._snapshot(by_entity.get(entity_id, ()), as_of) for entity_id in wanted)
-        return [snapshot for snapshot in found if snapshot is not None]
+        return [
+            snapshot.model_copy(update={"holds": held.get(snapshot.entity_id, [])})
+            for snapshot in found
+            if snapshot is not None
+        ]
 
     def get_recent_timeline(
         self,
@@ -262,10 +269,16 @@ class InMemoryStoryMemory:
             scenes=[each for each in self._scenes if as_of.admits(each.chapter_index, each.scene_index)],
             open_loops=self._open_loops(as_of),
             relationships=self._standing_relationships(as_of),
-            holders=fold_holders(
-                (each.entity_id, each.value) for each in stated if each.attribute == HOLDER_ATTRIBUTE
-            ),
+            holders=self._holders(as_of),
             stated_ids=last_changed_first([each.entity_id for each in stated]),
+        )
+
+    def _holders(self, as_of: StoryPosition) -> dict[str, list[str]]:
+        before = [each for each in self._changes if as_of.admits(each.chapter_index, each.scene_index)]
+        return fold_holders(
+            (each.entity_id, each.value)
+            for each in sorted(before, key=story_place)
+            if each.kind == "explicit" and each.attribute == HOLDER_ATTRIBUTE
         )
 
     def _changes_by_entity(self, as_of: StoryPosition) -> dict[str, list[StateChange]]:

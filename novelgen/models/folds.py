@@ -74,6 +74,12 @@ class RelationshipChange(Placed, Protocol):
     @property
     def dimensions(self) -> Mapping[RelationshipDimension, int]: ...
 
+    @property
+    def dimensions_a(self) -> Mapping[RelationshipDimension, int] | None: ...
+
+    @property
+    def dimensions_b(self) -> Mapping[RelationshipDimension, int] | None: ...
+
 
 AnyEvent = TypeVar("AnyEvent", bound=Event)
 AnyLoopEvent = TypeVar("AnyLoopEvent", bound=LoopEvent)
@@ -219,15 +225,22 @@ def fold_relationship_changes(changes: Iterable[RelationshipChange]) -> dict[str
         changes: In the order in which they count.
 
     Returns:
-        `FOLDED_RELATIONSHIP_FIELDS` and `dimensions`: the last of each that was said, else the default.
+        `FOLDED_RELATIONSHIP_FIELDS` and the dimensions: the last of each that was said, else the default. What
+        is said of both replaces what a side had of its own.
     """
     folded = {name: Relationship.model_fields[name].default for name in FOLDED_RELATIONSHIP_FIELDS}
     dimensions: dict[RelationshipDimension, int] = {}
+    of_a: dict[RelationshipDimension, int] = {}
+    of_b: dict[RelationshipDimension, int] = {}
     for change in changes:
         said = {name: getattr(change, name) for name in FOLDED_RELATIONSHIP_FIELDS}
         folded |= {name: value for name, value in said.items() if value is not None}
         dimensions |= change.dimensions
-    return {**folded, "dimensions": dimensions}
+        for side, own in ((of_a, change.dimensions_a), (of_b, change.dimensions_b)):
+            for name in change.dimensions:
+                side.pop(name, None)
+            side |= own or {}
+    return {**folded, "dimensions": dimensions, "dimensions_a": of_a, "dimensions_b": of_b}
 
 
 def folded_loop(
@@ -287,6 +300,40 @@ def folded_relationship(
     )
 
 
+def standing_after(change: RecordedRelationshipChange, before: Relationship | None) -> Relationship:
+    """Return how a pair stands after a change, in the order of its ids.
+
+    Args:
+        change: What a record says.
+        before: How the pair stood; None for one of which nothing was known.
+    """
+    ordered = change.in_order()
+    known = before or Relationship(
+        relationship_id="", character_a=ordered.character_a, character_b=ordered.character_b
+    )
+    pair = ordered.dimensions
+    views = {
+        name: getattr(ordered, name) or getattr(known, name)
+        for name in ("relationship_type", "perspective_a", "perspective_b")
+    }
+    return known.model_copy(
+        update={
+            **views,
+            "status": ordered.status,
+            "intensity": ordered.intensity,
+            "dimensions": {**known.dimensions, **pair},
+            "dimensions_a": {**_without(known.dimensions_a, pair), **ordered.dimensions_a},
+            "dimensions_b": {**_without(known.dimensions_b, pair), **ordered.dimensions_b},
+        }
+    )
+
+
+def _without(
+    side: Mapping[RelationshipDimension, int], pair: Mapping[RelationshipDimension, int]
+) -> dict[RelationshipDimension, int]:
+    return {name: value for name, value in side.items() if name not in pair}
+
+
 RecordedLoopEvent = RecordedLoop | RecordedLoopAdvance | RecordedLoopResolution
 
 
@@ -312,15 +359,16 @@ def relationship_change_values(change: RecordedRelationshipChange) -> dict[str, 
 
     It is turned so that `character_a` sorts first; what was not said is None.
     """
-    turned = change.character_a > change.character_b
-    mine, theirs = change.perspective_a or None, change.perspective_b or None
+    ordered = change.in_order()
     given = change.model_fields_set
     return {
-        "relationship_type": change.relationship_type or None,
+        "relationship_type": ordered.relationship_type or None,
         "status": change.status if "status" in given else None,
-        "perspective_a": theirs if turned else mine,
-        "perspective_b": mine if turned else theirs,
+        "perspective_a": ordered.perspective_a or None,
+        "perspective_b": ordered.perspective_b or None,
         "intensity": change.intensity if "intensity" in given else None,
         "dimensions": dict(change.dimensions),
+        "dimensions_a": dict(ordered.dimensions_a),
+        "dimensions_b": dict(ordered.dimensions_b),
         "event": change.event,
     }

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import Any, Self
 
 from pydantic import Field, field_validator
 
 from novelgen.models.memory import EVENT_TYPES, OTHER_EVENT
-from novelgen.models.state import LoopImportance, RelationshipDimensions
+from novelgen.models.state import LoopImportance, RelationshipDimensions, turned_type
 from novelgen.models.user_file import UserFileModel
 
 logger = logging.getLogger(__name__)
@@ -30,7 +30,10 @@ class RecordedStateChange(UserFileModel):
 
 
 class RecordedRelationshipChange(UserFileModel):
-    """How two characters stand after the scene."""
+    """How two characters stand after the scene.
+
+    `dimensions` are what both feel alike; what only one feels for the other is on that side.
+    """
 
     character_a: str = Field(min_length=1)
     character_b: str = Field(min_length=1)
@@ -41,6 +44,30 @@ class RecordedRelationshipChange(UserFileModel):
     intensity: int = Field(default=5, ge=0, le=10)
     event: str = ""
     dimensions: RelationshipDimensions = Field(default_factory=dict)
+    dimensions_a: RelationshipDimensions = Field(
+        default_factory=dict, exclude_if=is_unsaid, description="What character_a feels for character_b."
+    )
+    dimensions_b: RelationshipDimensions = Field(
+        default_factory=dict, exclude_if=is_unsaid, description="What character_b feels for character_a."
+    )
+
+    def turned(self) -> Self:
+        """Return the same change with the pair the other way round."""
+        return self.model_copy(
+            update={
+                "character_a": self.character_b,
+                "character_b": self.character_a,
+                "relationship_type": turned_type(self.relationship_type),
+                "perspective_a": self.perspective_b,
+                "perspective_b": self.perspective_a,
+                "dimensions_a": self.dimensions_b,
+                "dimensions_b": self.dimensions_a,
+            }
+        )
+
+    def in_order(self) -> Self:
+        """Return the same change so that `character_a` sorts first, as pairs are stored."""
+        return self.turned() if self.character_a > self.character_b else self
 
 
 class RecordedLoop(UserFileModel):
@@ -115,6 +142,11 @@ class SceneRecord(UserFileModel):
     location_id: str | None = None
     story_time: str | None = None
     characters_present: list[str] = Field(default_factory=list)
+    is_flashback: bool = Field(
+        default=False,
+        exclude_if=is_unsaid,
+        description="All of it plays at an earlier time: who is on stage is not there now, no state changes.",
+    )
     summary: list[str] = Field(default_factory=list)
     key_events: list[str] = Field(default_factory=list)
     emotional_beats: list[str] = Field(default_factory=list)

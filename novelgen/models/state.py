@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
@@ -48,6 +49,10 @@ class EntityStateSnapshot(BaseModel):
     state_data: dict[str, Any] = Field(default_factory=dict)
     unverified: list[str] = Field(
         default_factory=list, description="Attributes whose value no quote of its scene proves, in order."
+    )
+    holds: list[str] = Field(
+        default_factory=list,
+        description="Ids of what has this entity as its holder at the position; derived, in order.",
     )
     version: int = Field(default=1, ge=1)
 
@@ -105,6 +110,16 @@ DIMENSION_RANGES: dict[RelationshipDimension, tuple[int, int]] = {
 }
 
 
+DELTA_BOUNDS: dict[RelationshipDimension, int] = {
+    "trust": 15,
+    "affection": 10,
+    "fear": 10,
+    "respect": 10,
+    "familiarity": 10,
+}
+"""Most that a model may move a dimension within one scene, up or down."""
+
+
 def _within_ranges(values: dict[RelationshipDimension, int]) -> dict[RelationshipDimension, int]:
     for name, value in values.items():
         lowest, highest = DIMENSION_RANGES[name]
@@ -115,6 +130,30 @@ def _within_ranges(values: dict[RelationshipDimension, int]) -> dict[Relationshi
 
 RelationshipDimensions = Annotated[dict[RelationshipDimension, int], AfterValidator(_within_ranges)]
 """Values of some dimensions, each within `DIMENSION_RANGES`."""
+
+
+MAX_WORDS_OF_A_ROLE = 3
+
+_BETWEEN = r" and | ?/ ?| ?→ ?|与"
+
+_ROLES = re.compile(rf"(?P<one>(?:(?!{_BETWEEN}).)+)(?P<between>{_BETWEEN})(?P<other>(?:(?!{_BETWEEN}).)+)")
+
+
+def turned_type(said: str) -> str:
+    """Return the type of a pair for the pair the other way round: "killer and victim", "victim and killer".
+
+    Args:
+        said: Types that name both sides, joined by and, 与, / or →, are turned, each of several (、) by itself;
+            all others are the same from both sides.
+    """
+    return "、".join(_turned_roles(each) for each in said.split("、"))
+
+
+def _turned_roles(said: str) -> str:
+    roles = _ROLES.fullmatch(said)
+    if roles is None or max(len(roles[side].split()) for side in ("one", "other")) > MAX_WORDS_OF_A_ROLE:
+        return said
+    return f"{roles['other']}{roles['between']}{roles['one']}"
 
 
 class RelationshipEvent(BaseModel):
@@ -137,7 +176,15 @@ class Relationship(BaseModel):
     perspective_a: str = Field(default="", description="How character_a sees character_b.")
     perspective_b: str = Field(default="", description="How character_b sees character_a.")
     intensity: int = Field(default=5, ge=0, le=10)
-    dimensions: RelationshipDimensions = Field(default_factory=dict)
+    dimensions: RelationshipDimensions = Field(
+        default_factory=dict, description="What both feel, where no side has its own."
+    )
+    dimensions_a: RelationshipDimensions = Field(
+        default_factory=dict, description="What character_a alone feels for character_b."
+    )
+    dimensions_b: RelationshipDimensions = Field(
+        default_factory=dict, description="What character_b alone feels for character_a."
+    )
     history: list[RelationshipEvent] = Field(default_factory=list, description="Oldest first.")
     chapter_index: int | None = Field(default=None, description="Where it last changed.")
     scene_index: int | None = None
@@ -155,12 +202,13 @@ class Relationship(BaseModel):
         return RelationshipView(
             relationship_id=self.relationship_id,
             character_id=self.character_b if is_first else self.character_a,
-            relationship_type=self.relationship_type,
+            relationship_type=self.relationship_type if is_first else turned_type(self.relationship_type),
             status=self.status,
             your_view=self.perspective_a if is_first else self.perspective_b,
             their_view=self.perspective_b if is_first else self.perspective_a,
             intensity=self.intensity,
-            dimensions=self.dimensions,
+            dimensions={**self.dimensions, **(self.dimensions_a if is_first else self.dimensions_b)},
+            their_dimensions={**self.dimensions, **(self.dimensions_b if is_first else self.dimensions_a)},
             history=self.history,
         )
 
@@ -175,5 +223,10 @@ class RelationshipView(BaseModel):
     your_view: str = Field(default="", description="How this side sees the other.")
     their_view: str = Field(default="", description="How the other sees this side.")
     intensity: int = Field(default=5, ge=0, le=10)
-    dimensions: RelationshipDimensions = Field(default_factory=dict)
+    dimensions: RelationshipDimensions = Field(
+        default_factory=dict, description="What this side feels for the other."
+    )
+    their_dimensions: RelationshipDimensions = Field(
+        default_factory=dict, description="What the other feels for this side."
+    )
     history: list[RelationshipEvent] = Field(default_factory=list, description="Oldest first.")

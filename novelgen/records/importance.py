@@ -133,8 +133,13 @@ def relationship_shift(change: RecordedRelationshipChange, before: Relationship 
         change: How they stand after the scene.
         before: How they stood before; None counts as strangers of neutral intensity.
     """
+    change = change.in_order()
     earlier = before.dimensions if before else {}
-    steps = sum(abs(value - earlier.get(name, 0)) for name, value in change.dimensions.items())
+    own_earlier = (before.dimensions_a, before.dimensions_b) if before else ({}, {})
+    moves = [(change.dimensions, earlier)]
+    for side, own in zip((change.dimensions_a, change.dimensions_b), own_earlier, strict=True):
+        moves.append((side, {**earlier, **own}))
+    steps = sum(abs(value - was.get(name, 0)) for values, was in moves for name, value in values.items())
     intensity_before = before.intensity if before else NEUTRAL_INTENSITY
     return steps + INTENSITY_STEP_WEIGHT * abs(change.intensity - intensity_before)
 

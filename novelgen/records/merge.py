@@ -31,7 +31,8 @@ def merge_records(records: Sequence[SceneRecord], *, max_bullets: int) -> SceneR
 
     What holds for the scene (title, point of view, place, time) comes from the first window that knows it.
     Memories told twice become one, the weightier. Of states and relationships the later window's value
-    stands. The summary keeps bullets from the whole course of the scene.
+    stands. The summary keeps bullets from the whole course of the scene. Who is on stage only in windows of an
+    earlier time is not on stage now; the scene plays earlier when all of its windows do.
 
     Args:
         records: In the order of the windows, at least one; of one scene, ids resolved.
@@ -41,6 +42,7 @@ def merge_records(records: Sequence[SceneRecord], *, max_bullets: int) -> SceneR
         The record of the scene.
     """
     first = records[0]
+    now = [record for record in records if not record.is_flashback] or records
     resolved = _last_by_key(_all(records, "open_loops_resolved"), lambda loop: loop.id)
     resolved_ids = {loop.id for loop in resolved}
     advanced = _last_by_key(_all(records, "open_loops_advanced"), lambda loop: loop.id)
@@ -51,9 +53,10 @@ def merge_records(records: Sequence[SceneRecord], *, max_bullets: int) -> SceneR
         pov_character_id=next(
             (record.pov_character_id for record in records if record.pov_character_id), None
         ),
-        location_id=next((record.location_id for record in records if record.location_id), None),
-        story_time=next((record.story_time for record in records if record.story_time), None),
-        characters_present=list(dict.fromkeys(_all(records, "characters_present"))),
+        location_id=next((record.location_id for record in now if record.location_id), None),
+        story_time=next((record.story_time for record in now if record.story_time), None),
+        is_flashback=all(record.is_flashback for record in records),
+        characters_present=list(dict.fromkeys(_all(now, "characters_present"))),
         summary=spread(_distinct(_all(records, "summary")), max_bullets),
         key_events=spread(_distinct(_all(records, "key_events")), MAX_KEY_EVENTS),
         emotional_beats=spread(_distinct(_all(records, "emotional_beats")), MAX_EMOTIONAL_BEATS),
@@ -114,9 +117,30 @@ def _merged_relationships(changes: Iterable[RecordedRelationshipChange]) -> list
     for change in changes:
         pair = frozenset({change.character_a, change.character_b})
         earlier = merged.get(pair)
-        dimensions = {**earlier.dimensions, **change.dimensions} if earlier else change.dimensions
-        merged[pair] = change.model_copy(update={"dimensions": dimensions})
+        merged[pair] = change if earlier is None else _both_said(earlier, change)
     return list(merged.values())
+
+
+def _both_said(
+    earlier: RecordedRelationshipChange, later: RecordedRelationshipChange
+) -> RecordedRelationshipChange:
+    """What two changes of a pair say together, the later one where they differ; what happened is told by both."""
+    if later.character_a != earlier.character_a:
+        later = later.turned()
+    views = {
+        name: getattr(later, name) or getattr(earlier, name)
+        for name in ("relationship_type", "perspective_a", "perspective_b")
+    }
+    sides = {
+        name: {
+            **{key: value for key, value in getattr(earlier, name).items() if key not in later.dimensions},
+            **getattr(later, name),
+        }
+        for name in ("dimensions_a", "dimensions_b")
+    }
+    events = dict.fromkeys(event for event in (earlier.event, later.event) if event)
+    dimensions = {**earlier.dimensions, **later.dimensions}
+    return later.model_copy(update={**views, **sides, "dimensions": dimensions, "event": " ".join(events)})
 
 
 def _distinct_loops(loops: Iterable[RecordedLoop]) -> list[RecordedLoop]:

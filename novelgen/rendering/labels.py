@@ -30,6 +30,9 @@ class Labels:
     separator: str
     list_separator: str
     colon: str
+    intensity: str
+    latest: str
+    dimensions: Mapping[str, str]
     attributes: Mapping[str, str]
 
     def attribute(self, name: str) -> str:
@@ -58,8 +61,14 @@ ENGLISH = Labels(
     separator="; ",
     list_separator=", ",
     colon=": ",
+    intensity="intensity",
+    latest="latest",
+    dimensions={},
     attributes={
         "location_id": "where",
+        "place": "where",
+        "for_now": "for the moment",
+        "holds": "holds",
         "presence": "last seen at",
         "emotional_state": "mood",
         "physical_state": "body",
@@ -91,8 +100,21 @@ CHINESE = Labels(
     separator="；",
     list_separator="、",
     colon="：",
+    intensity="分量",
+    latest="最近",
+    dimensions={
+        "trust": "信任",
+        "respect": "尊敬",
+        "affection": "好感",
+        "fear": "畏惧",
+        "familiarity": "熟悉",
+    },
     attributes={
         "location_id": "所在",
+        "place": "所在",
+        "condition": "情形",
+        "for_now": "此刻",
+        "holds": "持有",
         "presence": "最后出现于",
         "emotional_state": "情绪",
         "physical_state": "身体",

@@ -15,13 +15,19 @@ ATTRIBUTE_ORDER = (
     "identity",
     "disguise",
     "location_id",
+    "place",
     "holder",
+    "condition",
     "physical_state",
     "inventory",
     "knowledge",
     "goals",
     "emotional_state",
+    "for_now",
 )
+
+HOLDS = "holds"
+"""Under which name a line tells the things that have somebody as their holder."""
 
 
 class RenderedStates(BaseModel):
@@ -112,8 +118,12 @@ def _state_parts(
         (name, render_attribute(name, data[name], names, labels, is_proven=name not in snapshot.unverified))
         for name in sorted(ordered, key=lambda each: each in snapshot.unverified)
     ]
+    carried = render_value(data.get("inventory", []), names, labels).casefold()
+    held = [each for each in snapshot.holds if names.get(each, each).casefold() not in carried]
+    if held:
+        parts.append((HOLDS, render_attribute(HOLDS, held, names, labels)))
     presence = data.get(PRESENCE_ATTRIBUTE)
-    if isinstance(presence, Mapping) and "location_id" not in data:
+    if isinstance(presence, Mapping) and not {"location_id", "place"} & data.keys():
         # Who was only seen, nobody knows where, was seen in a scene.
         where = presence.get("location_id") or (place_of(presence, labels) if not parts else None)
         if where:
@@ -127,6 +137,9 @@ def _line(
     name = names.get(snapshot.entity_id, snapshot.entity_id)
     return f"- {name}{labels.colon}{labels.separator.join(texts)}"
 
+
+DEFAULT_INTENSITY = 5
+"""Not worth telling."""
 
 SECTION_ORDER = (
     "part_summaries",
@@ -166,13 +179,35 @@ def _loop(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels) ->
 
 def _relationship(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels) -> str:
     first, second = (names.get(entry[key], entry[key]) for key in ("character_a", "character_b"))
-    kind = labels.list_separator.join(part for part in (entry["relationship_type"], entry["status"]) if part)
+    intensity = entry.get("intensity", DEFAULT_INTENSITY)
+    weight = f"{labels.intensity} {intensity}" if intensity != DEFAULT_INTENSITY else ""
+    both = _feelings(entry.get("dimensions"), labels)
+    kind = labels.list_separator.join(
+        part for part in (entry["relationship_type"], entry["status"], weight, both) if part
+    )
     views = [
-        f"{name}{labels.colon}{view}"
-        for name, view in ((first, entry.get("perspective_a")), (second, entry.get("perspective_b")))
-        if view
+        f"{name}{labels.colon}{labels.list_separator.join(told)}"
+        for name, side in ((first, "a"), (second, "b"))
+        if (
+            told := [
+                each
+                for each in (
+                    entry.get(f"perspective_{side}"),
+                    _feelings(entry.get(f"dimensions_{side}"), labels),
+                )
+                if each
+            ]
+        )
     ]
-    return labels.separator.join([f"{first} – {second}{labels.colon}{kind}", *views])
+    happened = entry.get("latest_event")
+    latest = [f"{labels.latest}{labels.colon}{happened}"] if happened else []
+    return labels.separator.join([f"{first} – {second}{labels.colon}{kind}", *views, *latest])
+
+
+def _feelings(values: Mapping[str, int] | None, labels: Labels) -> str:
+    return labels.list_separator.join(
+        f"{labels.dimensions.get(name, name)} {value}" for name, value in (values or {}).items() if value
+    )
 
 
 def _snapshot(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels) -> str:

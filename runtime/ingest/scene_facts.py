@@ -247,6 +247,8 @@ def recorded_states(
 ) -> list[StateChange]:
     """Return the changes that a record states, in its order, one per attribute, with their quotes located.
 
+    What plays at an earlier time changes nothing that holds now.
+
     Args:
         record: The record; None as a value clears the attribute.
         text: The scene, in which the quotes are looked for.
@@ -262,9 +264,11 @@ def recorded_states(
             value=value,
             chapter_index=record.chapter_index,
             scene_index=record.scene_index,
-            **evidence._asdict(),
+            source_span=evidence.source_span,
+            # What ends by itself, as a mood does, has no quote, and says nothing that could be untrue.
+            verified=evidence.verified or (value is None and not change.evidence),
         )
-        for change in record.state_changes
+        for change in ([] if record.is_flashback else record.state_changes)
         for evidence in [located_evidence(change.evidence, finder, made_by)]
         for attribute, value in change.changes.items()
     ]

@@ -179,6 +179,8 @@ def scene_write(
 
 def _states(scene: SceneInput, reading: SceneReading, entities: Sequence[Entity]) -> list[StateChange]:
     types = {entity.entity_id: entity.entity_type for entity in entities}
+    if scene.record is not None and scene.record.is_flashback:
+        return []
     presence = presence_states(
         reading.participants,
         location_id=reading.location_id,

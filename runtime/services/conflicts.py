@@ -137,7 +137,8 @@ def _found(unit: UnitOfWork) -> list[Conflict]:
             chapter_index=scene.chapter_index,
             scene_index=scene.scene_index,
             story_time=scene.story_time,
-            participants=scene.participants,
+            # Whom a flashback shows may be dead by now, and is no less in the right.
+            participants=[] if scene.record and scene.record.is_flashback else scene.participants,
             contradictions=[
                 (memory.memory_id, memory.contradicts)
                 for memory in (scene.record.memories if scene.record else ())

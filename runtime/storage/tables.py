@@ -544,6 +544,8 @@ class RelationshipChangeRow(Row, table=True):
     perspective_b: str | None = Field(default=None, sa_type=Text)
     intensity: int | None = None
     dimensions: dict[str, int] = Field(sa_type=JSON)
+    dimensions_a: dict[str, int] | None = Field(default=None, sa_type=JSON)
+    dimensions_b: dict[str, int] | None = Field(default=None, sa_type=JSON)
     event: str = Field(sa_type=Text)
     origin: str = Field(sa_type=Text)
 

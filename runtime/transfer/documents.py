@@ -136,6 +136,8 @@ class RelationshipHistoryEntry(_Entry, ExchangedRelationshipChange):
     relationship_id: str = ""
     status_change: str | None = None
     dimensions: RelationshipDimensions = Field(default_factory=dict)
+    dimensions_a: RelationshipDimensions | None = None
+    dimensions_b: RelationshipDimensions | None = None
 
 
 class RelationshipDocument(_Document):
@@ -150,6 +152,8 @@ class RelationshipDocument(_Document):
     perspective_b: str = ""
     intensity: int = Field(default=5, ge=0, le=10)
     dimensions: RelationshipDimensions = Field(default_factory=dict)
+    dimensions_a: RelationshipDimensions = Field(default_factory=dict)
+    dimensions_b: RelationshipDimensions = Field(default_factory=dict)
     history: list[RelationshipHistoryEntry] = Field(default_factory=list)
 
 

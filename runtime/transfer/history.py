@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 
+from novelgen.models.state import turned_type
 from runtime.storage.transfer.records import (
     ExchangedLoopEvent,
     ExchangedPair,
@@ -36,7 +37,16 @@ _DETAIL = (
     "related_items",
 )
 Event = TypeVar("Event", ExchangedLoopEvent, ExchangedRelationshipChange)
-_STANDING = ("relationship_type", "status", "perspective_a", "perspective_b", "intensity", "dimensions")
+_STANDING = (
+    "relationship_type",
+    "status",
+    "perspective_a",
+    "perspective_b",
+    "intensity",
+    "dimensions",
+    "dimensions_a",
+    "dimensions_b",
+)
 
 
 class _Numbered(NamedTuple):
@@ -209,10 +219,16 @@ def _event(
 
 
 def _turned(values: dict[str, Any], document: RelationshipDocument) -> dict[str, Any]:
-    """Turn the views of a pair that is not in the order of its ids."""
+    """Turn the views and feelings of a pair that is not in the order of its ids."""
     if document.character_a <= document.character_b:
         return values
-    return {**values, "perspective_a": values["perspective_b"], "perspective_b": values["perspective_a"]}
+    turned = {
+        f"{name}_{side}": values[f"{name}_{other}"]
+        for name in ("perspective", "dimensions")
+        for side, other in ("ab", "ba")
+    }
+    said = values["relationship_type"]
+    return {**values, **turned, "relationship_type": said and turned_type(said)}
 
 
 def _in_order(numbered: Sequence[_Numbered]) -> list[Any]:

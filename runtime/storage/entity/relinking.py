@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Table, and_, func, or_, select, true
 
 from novelgen.models.entity import EntityType
+from novelgen.models.state import turned_type
 from runtime.storage.memory.outbox import OutboxRepository
 from runtime.storage.memory.rows import text_hash
 from runtime.storage.projects import CounterRepository
@@ -104,6 +105,8 @@ def _move_pair(
             values: dict[str, Any] = {"relationship_id": target}
             if turned:
                 values |= {"perspective_a": row.perspective_b, "perspective_b": row.perspective_a}
+                values |= {"dimensions_a": row.dimensions_b, "dimensions_b": row.dimensions_a}
+                values["relationship_type"] = row.relationship_type and turned_type(row.relationship_type)
             statement = RELATIONSHIP_CHANGES.update().where(RELATIONSHIP_CHANGES.c.row_id == row.row_id)
             session.run(statement.values(**values))
     _drop_when_empty(session, pair)

@@ -11,7 +11,7 @@ from sqlalchemy import Text, cast, func, literal, select, text
 
 from novelgen.memory.outline import OutlineScene, StoryOutline
 from novelgen.models.entity import Entity
-from novelgen.models.folds import HOLDER_ATTRIBUTE, fold_holders, last_changed_first
+from novelgen.models.folds import last_changed_first
 from novelgen.models.position import StoryPosition
 from novelgen.records.summaries import CHAPTERS_PER_PART
 from runtime.storage.cuts import before, order_in_force, story_order
@@ -19,6 +19,7 @@ from runtime.storage.entity.entities import EntityRepository
 from runtime.storage.memory.consolidations import ConsolidationRepository
 from runtime.storage.session import StorageSession
 from runtime.storage.story.relationships import RelationshipRepository
+from runtime.storage.story.states import holders_as_of
 from runtime.storage.story.summaries import read_summaries, stored_summaries
 from runtime.storage.story.threads import ThreadRepository
 from runtime.storage.tables import (
@@ -160,7 +161,7 @@ def read_outline(
         relationships=RelationshipRepository(session).list_as_of(as_of=as_of),
         part_summaries=summaries.parts,
         chapter_summaries=summaries.chapters,
-        holders=_holders(session, as_of),
+        holders=holders_as_of(session, as_of),
         stated_ids=_stated_ids(session, as_of),
         story_version=story_version(session, as_of, entities=entities),
     )
@@ -194,21 +195,6 @@ def _outline_scene(row: Any, participants: Sequence[str], record: dict[str, Any]
         return OutlineScene(row[0], row[1], row[2], row[3], participants)
     events, bullets = record.get("key_events", ()), record.get("summary", ())
     return OutlineScene(row[0], row[1], row[2], row[3], participants, tuple(events), tuple(bullets))
-
-
-def _holders(session: StorageSession, as_of: StoryPosition) -> dict[str, list[str]]:
-    """Who holds what: the last stated `holder` of each item."""
-    rows = session.rows(
-        select(STATES.c.entity_id, STATES.c.value)
-        .where(
-            session.owns(STATES),
-            STATES.c.attribute == HOLDER_ATTRIBUTE,
-            STATES.c.kind == "explicit",
-            before(as_of, STATES),
-        )
-        .order_by(*order_in_force(STATES))
-    )
-    return fold_holders((row[0], row[1]) for row in rows)
 
 
 def _stated_ids(session: StorageSession, as_of: StoryPosition) -> list[str]:

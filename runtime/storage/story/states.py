@@ -9,12 +9,18 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import select
 
-from novelgen.models.folds import chapters_of_change, snapshot_of, timeline_order
+from novelgen.models.folds import (
+    HOLDER_ATTRIBUTE,
+    chapters_of_change,
+    fold_holders,
+    snapshot_of,
+    timeline_order,
+)
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import EntityStateSnapshot, StateChange
 from runtime.storage.cuts import before, order_in_force, scene_ids_at, story_order
 from runtime.storage.records import EventOrigin
-from runtime.storage.session import AnyRow, Repository
+from runtime.storage.session import AnyRow, Repository, StorageSession
 from runtime.storage.tables import STATES
 
 
@@ -62,14 +68,19 @@ class StateRepository(Repository):
     ) -> list[EntityStateSnapshot]:
         """Return the states at a position in the order asked; entities without one are left out.
 
-        A snapshot's timestamp is that of the last write that went into it.
+        A snapshot's timestamp is that of the last write that went into it; `holds` is derived from the holders.
         """
+        held = holders_as_of(self._session, as_of)
         by_entity = _by_entity(self._dated(list(dict.fromkeys(entity_ids)), as_of))
         snapshots = [
             _snapshot(self._session.project_id, by_entity.get(entity_id, []), as_of)
             for entity_id in dict.fromkeys(entity_ids)
         ]
-        return [snapshot for snapshot in snapshots if snapshot is not None]
+        return [
+            snapshot.model_copy(update={"holds": held.get(snapshot.entity_id, [])})
+            for snapshot in snapshots
+            if snapshot is not None
+        ]
 
     def timeline(
         self,
@@ -122,6 +133,21 @@ class StateRepository(Repository):
             statement = statement.where(STATES.c.entity_id.in_(entity_ids))
         rows = self._session.own(self._session.rows(statement))
         return [_Dated(_change(row), row.created_at) for row in rows]
+
+
+def holders_as_of(session: StorageSession, as_of: StoryPosition) -> dict[str, list[str]]:
+    """Return who holds what strictly before a position: the last stated `holder` of each item."""
+    rows = session.rows(
+        select(STATES.c.entity_id, STATES.c.value)
+        .where(
+            session.owns(STATES),
+            STATES.c.attribute == HOLDER_ATTRIBUTE,
+            STATES.c.kind == "explicit",
+            before(as_of, STATES),
+        )
+        .order_by(*order_in_force(STATES))
+    )
+    return fold_holders((row[0], row[1]) for row in rows)
 
 
 def state_values(project_id: str, change: StateChange, origin: EventOrigin, now: datetime) -> dict[str, Any]:

@@ -65,6 +65,8 @@ class ExchangedRelationshipChange(BaseModel):
     perspective_b: str | None = None
     intensity: int | None = Field(default=None, ge=0, le=10)
     dimensions: dict[RelationshipDimension, int] = Field(default_factory=dict)
+    dimensions_a: dict[RelationshipDimension, int] | None = None
+    dimensions_b: dict[RelationshipDimension, int] | None = None
     event: str = ""
     chapter_index: int | None = None
     scene_index: int | None = None

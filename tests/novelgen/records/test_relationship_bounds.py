@@ -8,13 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novelgen.extraction.answer_reading import (
-    DELTA_BOUNDS,
-    DIMENSION_RANGES,
-    clamp_deltas,
-    dimensions_after,
-)
-from novelgen.models.state import RelationshipDimension
+from novelgen.extraction.model_record import ModelDimensionChange
+from novelgen.extraction.relationship_reading import moved
+from novelgen.models.state import DELTA_BOUNDS, DIMENSION_RANGES, RelationshipDimension
 
 DIMENSIONS: tuple[RelationshipDimension, ...] = get_args(RelationshipDimension)
 
@@ -36,20 +32,25 @@ def test_every_dimension_is_bounded() -> None:
 )
 def test_proposals_are_clamped(dimension: RelationshipDimension, proposed: int, kept: int) -> None:
     """A model cannot move a dimension farther than a scene may."""
-    assert clamp_deltas({dimension: proposed}) == {dimension: kept}
+    assert moved(dimension, 0, proposed, on_entering=0) == kept
 
 
-@given(
-    st.dictionaries(st.sampled_from(DIMENSIONS), st.integers(-100, 100)),
-    st.dictionaries(st.sampled_from(DIMENSIONS), st.integers()),
-)
+@pytest.mark.parametrize("dimension", DIMENSIONS)
+def test_the_model_is_told_the_bounds(dimension: RelationshipDimension) -> None:
+    """What the schema says is what the store holds to."""
+    told = ModelDimensionChange.model_json_schema()["properties"]["change"]["description"]
+    assert f"{dimension} {DELTA_BOUNDS[dimension]}" in told
+
+
+@given(st.sampled_from(DIMENSIONS), st.integers(-100, 100), st.lists(st.integers(), max_size=4))
 def test_results_stay_in_range_and_near(
-    before: dict[RelationshipDimension, int], deltas: dict[RelationshipDimension, int]
+    dimension: RelationshipDimension, before: int, deltas: list[int]
 ) -> None:
-    """Whatever is proposed, values stay in their range, and only moved dimensions are returned."""
-    after = dimensions_after(before, deltas)
-    assert set(after) == {name for name, delta in deltas.items() if delta}
-    for name, value in after.items():
-        lowest, highest = DIMENSION_RANGES[name]
+    """Whatever is proposed, in however many steps, a value stays in its range and near where it was."""
+    lowest, highest = DIMENSION_RANGES[dimension]
+    entered = max(lowest, before)
+    value = entered
+    for delta in deltas:
+        value = moved(dimension, value, delta, on_entering=entered)
         assert lowest <= value <= highest
-        assert abs(value - max(lowest, before.get(name, 0))) <= DELTA_BOUNDS[name]
+        assert abs(value - entered) <= DELTA_BOUNDS[dimension]

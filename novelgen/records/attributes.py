@@ -1,0 +1,111 @@
+"""The names of what can be said of a state: a fixed vocabulary, what it is also called, and room for others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from novelgen.models.folds import HOLDER_ATTRIBUTE
+from novelgen.models.state import PRESENCE_ATTRIBUTE
+
+LOCATION_ATTRIBUTE = "location_id"
+"""Where somebody or something is: the id of a place."""
+
+PLACE_ATTRIBUTE = "place"
+"""Where somebody is when that is no known place: a vehicle, on the way; in words, or the id of a thing."""
+
+PASSING_ATTRIBUTE = "for_now"
+"""Posture, dress, what somebody is just doing: it ends when they are next seen."""
+
+INVENTORY_ATTRIBUTE = "inventory"
+
+ATTRIBUTES: Mapping[str, str] = {
+    "status": "alive, dead, missing, rank or trade",
+    LOCATION_ATTRIBUTE: "place: id, name, or words such as: in a cab, on the road to York",
+    HOLDER_ATTRIBUTE: "of a thing: who has it, or the thing or place it is in",
+    "condition": "of a thing or place: broken, locked, burnt",
+    "physical_state": "injury, illness, body",
+    "emotional_state": "mood",
+    PASSING_ATTRIBUTE: "posture, dress or doings that end with the scene",
+    "goals": "list",
+    "knowledge": "list",
+    INVENTORY_ATTRIBUTE: "list of things that have no id",
+    "disguise": "as whom, or how",
+    "identity": "who it really is",
+}
+"""The vocabulary as a model is told it; any other short name is allowed, too."""
+
+LIST_ATTRIBUTES = frozenset(
+    {"goals", "knowledge", INVENTORY_ATTRIBUTE, PASSING_ATTRIBUTE, "injuries", "titles", "skills", "secrets"}
+)
+"""Attributes that hold several things side by side."""
+
+SINGLE_ATTRIBUTES = frozenset({LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE, HOLDER_ATTRIBUTE, "status", "disguise"})
+"""Attributes of which only one value can be true at a time, so that adding one sets it."""
+
+_OTHER_NAMES: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("location", "position", "whereabouts", "current_location", "地点", "位置", "所在", "所在地"),
+        LOCATION_ATTRIBUTE,
+    ),
+    **dict.fromkeys(("in_transit", "vehicle", "on_the_way", "途中", "路上"), PLACE_ATTRIBUTE),
+    **dict.fromkeys(("held_by", "possessor", "carrier", "container", "持有者", "持有人"), HOLDER_ATTRIBUTE),
+    **dict.fromkeys(("life", "alive_or_dead", "state", "状态", "状况", "生死"), "status"),
+    **dict.fromkeys(("health", "injury", "wound", "body", "身体", "伤势", "健康"), "physical_state"),
+    **dict.fromkeys(("mood", "emotion", "feelings", "心情", "情绪"), "emotional_state"),
+    **dict.fromkeys(("goal", "plan", "plans", "intention", "目标", "打算"), "goals"),
+    **dict.fromkeys(("knows", "known_facts", "知道", "所知"), "knowledge"),
+    **dict.fromkeys(
+        ("possessions", "belongings", "carries", "items", "携带", "随身物品"), INVENTORY_ATTRIBUTE
+    ),
+    **dict.fromkeys(("disguised_as", "伪装", "乔装"), "disguise"),
+    **dict.fromkeys(("posture", "current_action", "姿势", "动作"), PASSING_ATTRIBUTE),
+    "身份": "identity",
+    "真实身份": "identity",
+}
+
+_VITAL_ATTRIBUTES = frozenset({"alive", "dead", "vital_status"})
+
+_NO = frozenset({"false", "no", "否"})
+_YES = frozenset({"true", "yes", "是"})
+
+_NAME = re.compile(r"[^\W\d][\w-]{0,39}")
+
+_NOTHING = re.compile(
+    r"\s*(?:none|nothing|no longer|removed|over|ended|n/?a|无|没有|已无|已除|已去|解除|结束)[\s.。]*(?:[(（].*)?",
+    re.IGNORECASE,
+)
+
+
+def attribute_named(said: str) -> str | None:
+    """Return the attribute that a name means, or None when it cannot be stored.
+
+    Args:
+        said: As a model wrote it; case and spaces do not count.
+    """
+    name = "_".join(said.casefold().split())
+    name = _OTHER_NAMES.get(name, name)
+    return name if name != PRESENCE_ATTRIBUTE and _NAME.fullmatch(name) else None
+
+
+def vital_value(attribute: str, value: Any, *, words: tuple[str, str]) -> tuple[str, Any]:
+    """Return attribute and value of what says whether somebody lives, as `status`; all else as it is.
+
+    Args:
+        attribute: As the vocabulary names it.
+        value: What it became.
+        words: For alive and for dead, in the story's language.
+    """
+    if attribute not in _VITAL_ATTRIBUTES:
+        return attribute, value
+    said = str(value).strip().casefold()
+    if attribute == "vital_status" or said not in _YES | _NO:
+        return "status", value
+    lives = (said in _YES) == (attribute == "alive")
+    return "status", words[0] if lives else words[1]
+
+
+def is_nothing(value: Any) -> bool:
+    """Tell whether a value only says that there is none any more: "none (wig removed)", 无."""
+    return value is None or value == [] or (isinstance(value, str) and _NOTHING.fullmatch(value) is not None)
