@@ -33,11 +33,11 @@ ListKind = Literal["entities", "threads", "states", "relationships", "memories",
 
 SHARES: Mapping[ListKind, float] = {
     "threads": 0.25,
-    "entities": 0.31,
+    "entities": 0.29,
     "states": 0.15,
     "relationships": 0.08,
     "memories": 0.13,
-    "scenes": 0.08,
+    "scenes": 0.1,
 }
 """What of the budget belongs to each list; what it leaves goes to the others, the first ones first."""
 
