@@ -301,7 +301,8 @@ def _stand_ins(so_far: SceneSoFar, answer: WindowAnswer) -> dict[str, str]:
 
 def _grounded(answer: ModelSceneRecord, *, window: SceneWindow) -> ModelSceneRecord:
     example = ModelSceneRecord.model_validate_json(_example_text(window.language))
-    return require_grounded(answer, text=window.text, example=example, must_have_facts=window.must_have_facts)
+    shown = f"{window.context}\n{window.text}"
+    return require_grounded(answer, text=shown, example=example, must_have_facts=window.must_have_facts)
 
 
 MAX_SO_FAR_TOKENS = 200

@@ -41,7 +41,7 @@ def read_story_before(unit: UnitOfWork, scene: StoredScene) -> dict[str, Any]:
         "memories": [_known(chunk) for chunk in memories],
         "scenes_before": _last_scenes(unit, position),
         "story_places": [(scene.chapter_index, scene.scene_index) for scene in outline.scenes],
-        "sightings": _sightings(outline.scenes, memories, states),
+        "sightings": _sightings(entities, position, outline.scenes, memories, states),
     }
 
 
@@ -111,12 +111,18 @@ def _last_scenes(unit: UnitOfWork, position: StoryPosition) -> list[SceneBefore]
 
 
 def _sightings(
+    entities: Iterable[Entity],
+    position: StoryPosition,
     scenes: Sequence[OutlineScene],
     memories: Iterable[StoryMemoryChunk],
     states: Iterable[EntityStateSnapshot],
 ) -> dict[str, EntitySighting]:
-    """Where each entity was last on stage, told of or changed, and in how many scenes it was."""
+    """Where each entity first appeared, or was last on stage, told of or changed, and in how many scenes it was."""
     places: dict[str, set[Place]] = defaultdict(set)
+    for entity in entities:
+        first = (entity.first_chapter, entity.first_scene)
+        if first[0] is not None and first[1] is not None and position.admits(*first):
+            places[entity.entity_id].add((first[0], first[1]))
     for scene in scenes:
         here = (scene.chapter_index, scene.scene_index)
         for entity_id in (*scene.participants, scene.location_id):

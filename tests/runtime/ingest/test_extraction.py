@@ -318,3 +318,44 @@ def test_the_end_of_a_chapter_is_reconciled_and_a_failure_told(stores: MemorySto
     again = extract_scenes(stores, project, model, reconcile=True)
     assert [(each.chapter_index, each.outcome) for each in again.chapters] == [(1, "done")]
     assert extract_scenes(stores, project, model, reconcile=True).chapters == []
+
+
+def test_a_flashback_leaves_the_present_alone(stores: MemoryStores, story: str) -> None:
+    """A scene of an earlier time moves nobody and nothing; its memories and people stay."""
+    past = {"is_flashback": True, "location": "Baker Street"}
+    extracted(stores, story, answers(promise=past))
+    with stores.database(story).read() as unit:
+        states = unit.states.snapshots(["C0", "C1", "I0"], as_of=StoryPosition(1, 2))
+        scene_read = unit.scenes.require(StoryPosition(1, 1))
+    assert states == []
+    assert scene_read.record is not None
+    assert (scene_read.record.is_flashback, len(scene_read.record.memories)) == (True, 2)
+    assert "C0" in scene_read.participants
+    # Read again as a scene of the present, it counts.
+    extracted(stores, story, answers(), choice=ExtractionChoice(scenes=(StoryPosition(1, 1),)))
+    with stores.database(story).read() as unit:
+        [lamp] = unit.states.snapshots(["I0"], as_of=StoryPosition(1, 2))
+    assert lamp.state_data == {"holder": "C1"}
+
+
+def test_what_somebody_holds_is_told_as_of_a_position(stores: MemoryStores, story: str) -> None:
+    """An inventory that names a known thing is its holder; who holds it is derived from there on, and no earlier."""
+    carry = {"entity": "C1", "attribute": "inventory", "op": "add", "value": ["I0", "a spade"]}
+    leave = {"entity": "I0", "attribute": "holder", "value": "C0", "evidence": "Tom Hale had sold the lamp"}
+    promise = {"state_changes": [{**carry, "evidence": "Tom Hale took the lamp"}]}
+    extracted(stores, story, answers(promise=promise, broken={"state_changes": [leave]}))
+
+    def held(as_of: StoryPosition) -> dict[str, list[str]]:
+        with stores.database(story).read() as unit:
+            return {each.entity_id: each.holds for each in unit.states.snapshots(["C0", "C1"], as_of=as_of)}
+
+    assert held(StoryPosition(1, 1)) == {}
+    assert held(StoryPosition(1, 2)) == {"C0": [], "C1": ["I0"]}
+    assert held(END_OF_STORY) == {"C0": ["I0"], "C1": []}
+    with stores.database(story).read() as unit:
+        [tom] = unit.states.snapshots(["C1"])
+        assert unit.states.unverified() == []
+    assert tom.state_data["inventory"] == ["a spade"]
+    # The second scene is read again without the sale: Tom has the lamp to the end.
+    extracted(stores, story, answers(promise=promise), choice=ExtractionChoice(scenes=(StoryPosition(1, 2),)))
+    assert held(END_OF_STORY) == {"C0": [], "C1": ["I0"]}

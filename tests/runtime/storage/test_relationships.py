@@ -87,3 +87,27 @@ def test_nobody_has_a_relationship_with_themselves(told: DatabaseManager) -> Non
     alone = RecordedRelationshipChange(character_a="C1", character_b="C1")
     with pytest.raises(UserInputError, match="both are 'C1'"), told.project("demo").write() as unit:
         unit.relationships.append(alone, at=at(1, 1))
+
+
+def test_feelings_of_a_side_are_kept_in_story_time(database: DatabaseManager) -> None:
+    """What one feels is stored on that side, in whichever order the pair was named, and not before its scene."""
+    fear = {
+        "character_a": "C1",
+        "character_b": "C0",
+        "dimensions": {"trust": 5},
+        "dimensions_a": {"fear": 30},
+    }
+    both = {"character_a": "C0", "character_b": "C1", "dimensions": {"fear": 10}}
+    store(
+        database,
+        scene(1, 1, record=record(1, 1, relationship_changes=[fear])),
+        scene(2, 1, record=record(2, 1, relationship_changes=[both])),
+    )
+    with database.project("demo").read() as unit:
+        early = unit.relationships.between("C0", "C1", as_of=at(2))
+        late = unit.relationships.between("C0", "C1")
+        assert unit.relationships.between("C0", "C1", as_of=at(1, 1)) is None
+    assert early is not None
+    assert late is not None
+    assert (early.dimensions, early.dimensions_a, early.dimensions_b) == ({"trust": 5}, {}, {"fear": 30})
+    assert (late.dimensions, late.dimensions_a, late.dimensions_b) == ({"trust": 5, "fear": 10}, {}, {})
