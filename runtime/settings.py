@@ -70,6 +70,9 @@ class SummarizationSettings(BaseModel):
     timeout_s: float = Field(default=180.0, gt=0, le=3600, description="For one scene, all calls together.")
     max_tokens: int = Field(default=4000, ge=16, le=200_000, description="Longest answer of the model.")
     window_characters: int = Field(default=6000, ge=200, description="Longest piece that is read at once.")
+    prompt_list_tokens: int = Field(
+        default=4000, ge=200, le=200_000, description="What a prompt lists of the story so far, in all."
+    )
 
 
 class ConsolidationSettings(BaseModel):

@@ -89,6 +89,7 @@ class AnswerReader:
         self._placer = Placer(references)
         self._here, self._before = QuoteFinder(text), QuoteFinder(context)
         self._memory_ids = {number.casefold(): each for number, each in (memory_ids or {}).items()}
+        self._told_before: list[str] = []
         self._of_nobody: set[str] = set()
         self._issues: list[ReportIssue] = []
 
@@ -127,6 +128,9 @@ class AnswerReader:
             **self._loops_moved(answer),
         )
         self._report("unresolved", "ids and names that nobody bears were dropped", self._placer.unknown)
+        self._report(
+            "degraded", "facts of what was read with the part before were dropped", self._told_before
+        )
         if self._placer.refused:
             message = f"what else could not be placed: {', '.join(self._placer.refused)}"
             self._issues.append(ReportIssue(stage=STAGE, kind="degraded", message=message))
@@ -213,7 +217,10 @@ class AnswerReader:
 
     def _is_of_this_window(self, quote: str) -> bool:
         """What only the context proves was read with the window before."""
-        return not (quote and self._before.find(quote) and not self._here.find(quote))
+        is_told_before = self._before.find(quote) is not None and self._here.find(quote) is None
+        if is_told_before:
+            self._told_before.append(quote)
+        return not is_told_before
 
     def _memories(self, answer: ModelSceneRecord) -> dict[str, Any]:
         new: list[RecordedMemory] = []

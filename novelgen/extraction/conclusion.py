@@ -94,6 +94,7 @@ def has_facts(record: SceneRecord) -> bool:
     """Tell whether a record establishes anything that a later scene could contradict or pick up."""
     return bool(
         record.memories
+        or record.memories_repeated
         or record.state_changes
         or record.relationship_changes
         or record.open_loops_created

@@ -27,16 +27,16 @@ from novelgen.models.state import (
 from novelgen.records.vital_status import is_death
 from novelgen.text.language import StoryLanguage, estimate_tokens, significant_words
 
-PROMPT_LIST_TOKENS = 3500
+PROMPT_LIST_TOKENS = 4000
 
 ListKind = Literal["entities", "threads", "states", "relationships", "memories", "scenes"]
 
 SHARES: Mapping[ListKind, float] = {
-    "entities": 0.34,
-    "threads": 0.2,
-    "states": 0.16,
+    "threads": 0.25,
+    "entities": 0.31,
+    "states": 0.15,
     "relationships": 0.08,
-    "memories": 0.14,
+    "memories": 0.13,
     "scenes": 0.08,
 }
 """What of the budget belongs to each list; what it leaves goes to the others, the first ones first."""
@@ -50,14 +50,17 @@ REPORTED: Mapping[ListKind, str] = {
 """Lists whose want of room is reported; of memories and scenes before never more than a few are shown."""
 
 MAX_MEMORY_TOKENS = 500
+MAX_RANKED_MEMORIES = 99
+"""More never fit; their numbers have two digits."""
+
 MAX_SCENES_BEFORE = 3
 MAX_SCENE_TOKENS = 140
 MAX_STATE_LINE_TOKENS = 160
 MAX_DESCRIPTION_TOKENS = 24
 
 WALK_ON_SCENES = 2
-FORGOTTEN_AFTER_SCENES = 20
-"""Who was in fewer scenes than three, and in none of the last twenty, is listed only where the scene touches it."""
+FORGOTTEN_AFTER_SCENES = 12
+"""Who was in fewer scenes than three, and in none of the last twelve, is listed only where the scene touches it."""
 
 DEAD_AFTER_SCENES = 3
 FADED_AFTER_SCENES = 30
@@ -142,7 +145,7 @@ def chosen_lists(
         "states": states.lines,
         "relationships": relationships.lines,
         "memories": [
-            f"M{at} | {choice.memory_line(each)}" for at, each in enumerate(in_story_order, start=1)
+            as_data(choice.memory_line(each, number=at)) for at, each in enumerate(in_story_order, start=1)
         ],
         "scenes": choice.scene_lines(budgets["scenes"]),
     }
@@ -226,11 +229,12 @@ class _Choice:
         self._touch = touches(text, so_far.entities, sightings=so_far.sightings, clock=so_far.clock)
         self._present = {entity_id: rank for rank, entity_id in enumerate(so_far.present_ids)}
         self._proposed = {each.temporary_id for each in so_far.proposed}
+        self._memories: list[KnownMemory] | None = None
         self.listed: dict[str, None] = {}
 
     def needs(self) -> dict[ListKind, int]:
         """What the lists would cost whole, memories and scenes up to their bounds."""
-        self.listed = dict.fromkeys(self._entities)
+        self.listed = dict.fromkeys(entity.entity_id for entity in self.entities())
         needs: dict[ListKind, int] = {
             "entities": _sum(map(self.entity_line, self.entities())),
             "threads": _sum(map(self.thread_line, self.threads())),
@@ -253,7 +257,7 @@ class _Choice:
     def _entity_score(self, entity_id: str, tied: Mapping[str, float]) -> float:
         sighting = self._so_far.sightings.get(entity_id)
         return (
-            2.0 * self._touch.get(entity_id, 0.0)
+            2.5 * self._touch.get(entity_id, 0.0)
             + self._recency(entity_id)
             + 0.5 * weight_in_story(sighting)
             + 0.4 * tied.get(entity_id, 0.0)
@@ -364,6 +368,11 @@ class _Choice:
 
     def memories(self) -> list[KnownMemory]:
         """What is stored of the same people, things and words, the likest to be told again first."""
+        if self._memories is None:
+            self._memories = self._ranked_memories()[:MAX_RANKED_MEMORIES]
+        return self._memories
+
+    def _ranked_memories(self) -> list[KnownMemory]:
         words_of = {memory.memory_id: significant_words(memory.says) for memory in self._so_far.memories}
         word_counts = _counts(words_of.values())
         entity_counts = _counts(memory.entities for memory in self._so_far.memories)
@@ -446,9 +455,10 @@ class _Choice:
         stands = (pair.relationship_type, pair.status, *views, f"intensity {pair.intensity}", *feelings)
         return _line(f"{a} {b}", *stands, f"@{changed}" if changed else "")
 
-    def memory_line(self, memory: KnownMemory) -> str:
-        """Where it stands, its importance, what it says; the number before it is given by its order."""
-        return _line(_place(memory.chapter_index, memory.scene_index), str(memory.importance), memory.says)
+    def memory_line(self, memory: KnownMemory, *, number: int = MAX_RANKED_MEMORIES) -> str:
+        """Its number in the list, where it stands, its importance, what it says."""
+        place = _place(memory.chapter_index, memory.scene_index)
+        return _line(f"M{number}", place, str(memory.importance), memory.says)
 
     def scene_lines(self, max_tokens: int) -> list[str]:
         """The last scenes in story order: when, where, with whom, and how they ended."""

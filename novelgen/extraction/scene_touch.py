@@ -38,6 +38,7 @@ REPEATED_MENTION = 0.1
 MAX_COUNTED_MENTIONS = 5
 
 _SHORTEST_PART = 2
+_SHORTEST_PART_OF_A_PLACE = 3
 _SHORTEST_WORD = 3
 _WORD = re.compile(r"[^\W\d_]+")
 _DEFINITE = re.compile(
@@ -111,7 +112,7 @@ def touches(
 
 
 def _doubt(weight: float, sighting: EntitySighting | None, clock: StoryClock) -> float:
-    if weight >= DESCRIBING_NAME or sighting is None:
+    if weight >= TITLE_IN_A_NAME or sighting is None:
         return 1.0
     ago = clock.scenes_since(sighting.chapter_index, sighting.scene_index)
     return 1.0 if ago is not None and ago <= RECENT_SCENES else OF_ONE_LONG_UNSEEN
@@ -148,7 +149,8 @@ def _specificity(name: str, entity: Entity) -> float:
 
 def _by_parts(text: str, entities: Sequence[Entity]) -> dict[str, float]:
     """By words of English names, titles included, and by endings of Chinese ones, shared among their bearers."""
-    return {**_by_words_of_names(text, entities), **_by_chinese_parts(text, entities)}
+    latin, chinese = _by_words_of_names(text, entities), _by_chinese_parts(text, entities)
+    return {each: max(latin.get(each, 0.0), chinese.get(each, 0.0)) for each in {**latin, **chinese}}
 
 
 def _by_words_of_names(text: str, entities: Sequence[Entity]) -> dict[str, float]:
@@ -191,15 +193,7 @@ def _telling_words(names: Iterable[str]) -> dict[str, bool]:
 
 
 def _by_chinese_parts(text: str, entities: Sequence[Entity]) -> dict[str, float]:
-    parts = {
-        entity.entity_id: dict.fromkeys(
-            part
-            for name in entity.names()
-            if has_cjk(name) and len(name) > _SHORTEST_PART
-            for part in (name[-_SHORTEST_PART:], name[:_SHORTEST_PART])
-        )
-        for entity in entities
-    }
+    parts = {entity.entity_id: _chinese_parts(entity) for entity in entities}
     bearers = _bearers(parts)
     found: dict[str, float] = {}
     for entity_id, own in parts.items():
@@ -211,6 +205,12 @@ def _by_chinese_parts(text: str, entities: Sequence[Entity]) -> dict[str, float]
         if weights:
             found[entity_id] = max(weights)
     return found
+
+
+def _chinese_parts(entity: Entity) -> set[str]:
+    """The endings by which people and places are called: 三藏 of 唐三藏, 紫竹林 of 落伽山紫竹林."""
+    size = _SHORTEST_PART if entity.entity_type == "character" else _SHORTEST_PART_OF_A_PLACE
+    return {name[-size:] for name in entity.names() if has_cjk(name) and len(name) > size}
 
 
 def _by_descriptions(text: str, entities: Sequence[Entity]) -> dict[str, float]:

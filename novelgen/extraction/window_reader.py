@@ -185,9 +185,8 @@ def _reading_of(
     answer: ModelSceneRecord, *, window: SceneWindow, so_far: SceneSoFar, lists: PromptLists
 ) -> WindowReading:
     example = ModelSceneRecord.model_validate_json(_example_text(window.language))
-    grounded = require_grounded(
-        answer, text=window.text, example=example, must_have_facts=window.must_have_facts
-    )
+    shown = f"{window.context}\n{window.text}"
+    grounded = require_grounded(answer, text=shown, example=example, must_have_facts=window.must_have_facts)
     reader = AnswerReader(
         References(so_far.entities, shown_ids=lists.shown_ids, present_ids=so_far.present_ids),
         so_far,

@@ -1,4 +1,4 @@
-"""All contradictions of a story that no rule resolves: two values, two holders, the dead who act."""
+"""Contradictions of a story that no rule resolves: two values, two holders, the dead who act, two memories."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from novelgen.names.normalise import title_free_key
 from novelgen.records.supersession import slot_of, split_slot
 from novelgen.records.vital_status import STATUS_ATTRIBUTES, is_death, is_return_to_life
 
-ConflictKind = Literal["slot_value", "dead_acts", "two_holders"]
+ConflictKind = Literal["slot_value", "dead_acts", "two_holders", "memories_disagree"]
 
 
 class SceneFacts(BaseModel):
@@ -32,6 +32,9 @@ class SceneFacts(BaseModel):
     scene_index: int
     story_time: str | None = None
     participants: list[str] = Field(default_factory=list, description="Ids of the characters on stage.")
+    contradictions: list[tuple[str, str]] = Field(
+        default_factory=list, description="Of its memories that contradict an earlier one, the ids of both."
+    )
 
     @property
     def place(self) -> tuple[int, int]:
@@ -408,6 +411,34 @@ class _Ledger:
         return self._item_ids.get(item) or self._item_ids.get(title_free_key(item))
 
 
+def memories_that_disagree(
+    scenes: Sequence[SceneFacts], memories: Sequence[StoryMemoryChunk]
+) -> list[Conflict]:
+    """Find memories of which a record says that they cannot both be true, while both are stored.
+
+    Args:
+        scenes: The stored scenes with the contradictions of their records.
+        memories: Memories of the story.
+
+    Returns:
+        One conflict per pair, in story order of the scenes that contradict.
+    """
+    by_place = {scene.place: scene for scene in scenes}
+    told = {memory.source_id: memory for memory in memories if story_place(memory) in by_place}
+    return [
+        conflict_between(
+            "memories_disagree",
+            second.source_id or "",
+            [each for each in second.entities_mentioned if each in first.entities_mentioned],
+            first=source_in(by_place[story_place(first)], first.content),
+            second=source_in(by_place[story_place(second)], second.content),
+        )
+        for scene in scenes
+        for later, earlier in scene.contradictions
+        if (second := told.get(later)) is not None and (first := told.get(earlier)) is not None
+    ]
+
+
 def find_conflicts(
     scenes: Sequence[SceneFacts],
     changes: Sequence[StateChange],
@@ -432,6 +463,7 @@ def find_conflicts(
         *slot_conflicts(scenes, changes, memories),
         *dead_who_act(scenes, changes, memories),
         *things_held_twice(scenes, changes, entities=entities),
+        *memories_that_disagree(scenes, memories),
     ]
     unwaived = {each.conflict_id: each for each in found if each.conflict_id not in waived_ids}
     return sorted(unwaived.values(), key=lambda each: (each.second.chapter_index, each.second.scene_index))

@@ -15,7 +15,6 @@ from novelgen.extraction.conclusion import AllocatedKind, with_given_ids
 from novelgen.extraction.request import ExtractionFault, SceneRecordRequest, SceneRecordResult, UnverifiedFact
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
-from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.records.merge import known_loop_ids
@@ -27,7 +26,8 @@ from runtime.ingest.index_upkeep import rebuild_if_bloated
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.scene_input import SceneInput
 from runtime.ingest.scene_writes import read_surroundings, replace_scene, same_record
-from runtime.storage.records import ExtractionStatus, MemoryFilter, StoredScene
+from runtime.ingest.story_before import memories_still_true, read_story_before
+from runtime.storage.records import ExtractionStatus, StoredScene
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 
@@ -186,24 +186,17 @@ def _extracted(
 
 
 def _request(unit: UnitOfWork, scene: StoredScene, *, max_bullets: int) -> SceneRecordRequest:
-    """What the story knows on entering a scene; of entities also those that the scene itself names."""
-    project_id, position = scene.project_id, scene.position
-    after = StoryPosition(scene.chapter_index, scene.scene_index + 1)
-    entities = unit.entities.list_as_of(as_of=after)
-    language = unit.projects.require().language
+    """The scene and what the story knows on entering it."""
     return SceneRecordRequest(
-        project_id=project_id,
+        project_id=scene.project_id,
         chapter_index=scene.chapter_index,
         scene_index=scene.scene_index,
         title=scene.title,
         text=scene.text or "",
-        language=_known_language(language),
-        entities=entities,
-        present_ids=list(read_surroundings(unit, position).recent_ids),
-        open_loops=unit.outline(as_of=position).open_loops,
-        states=unit.states.snapshots([entity.entity_id for entity in entities], as_of=position),
-        relationships=unit.relationships.list_as_of(as_of=position),
+        language=_known_language(unit.projects.require().language),
+        present_ids=list(read_surroundings(unit, scene.position).recent_ids),
         max_bullets=max_bullets,
+        **read_story_before(unit, scene),
     )
 
 
@@ -233,7 +226,7 @@ def _stored(
             created_at=stores.clock(),
         )
     if record is not None:
-        record = with_supersessions(record, _memories_still_true(unit, read))
+        record = with_supersessions(record, memories_still_true(unit, read.position))
     scene = SceneInput(
         chapter_index=read.chapter_index,
         scene_index=read.scene_index,
@@ -267,15 +260,6 @@ def _allocator(unit: UnitOfWork) -> Callable[[AllocatedKind], str]:
         return unit.threads.next_id() if kind == "open_loop" else unit.entities.next_id(kind)
 
     return allocate
-
-
-def _memories_still_true(unit: UnitOfWork, scene: StoredScene) -> list[StoryMemoryChunk]:
-    """The memories before a scene that none before it supersedes."""
-    found = unit.memories.list_matching(
-        MemoryFilter(as_of=scene.position, content_types=["memory"], unconsolidated=True)
-    )
-    over = {stored.chunk.supersedes for stored in found}
-    return [stored.chunk for stored in found if stored.chunk.source_id not in over]
 
 
 def _outcome(

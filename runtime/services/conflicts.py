@@ -139,6 +139,11 @@ def _found(unit: UnitOfWork) -> list[Conflict]:
             story_time=scene.story_time,
             # Whom a flashback shows may be dead by now, and is no less in the right.
             participants=[] if scene.record and scene.record.is_flashback else scene.participants,
+            contradictions=[
+                (memory.memory_id, memory.contradicts)
+                for memory in (scene.record.memories if scene.record else ())
+                if memory.contradicts
+            ],
         )
         for scene in unit.scenes.list_as_of()
     ]

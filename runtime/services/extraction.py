@@ -55,7 +55,9 @@ def extract_project(
             scenes=tuple(scenes), chapter_index=chapter_index, retry_failed=retry_failed, again=again
         ),
         settings=SceneRecordSettings(
-            timeout_s=summarization.timeout_s, window_characters=summarization.window_characters
+            timeout_s=summarization.timeout_s,
+            window_characters=summarization.window_characters,
+            prompt_list_tokens=summarization.prompt_list_tokens,
         ),
         progress=progress,
     )

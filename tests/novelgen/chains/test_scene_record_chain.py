@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import threading
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -15,8 +17,10 @@ from pydantic import ValidationError
 
 from novelgen.chains.scene_record_chain import SceneRecordChain, SceneRecordSettings
 from novelgen.errors import InvalidProjectIdError, UserInputError
-from novelgen.extraction.request import SceneRecordResult
+from novelgen.extraction.request import KnownMemory, SceneBefore, SceneRecordResult
+from novelgen.models.state import OpenLoop
 from novelgen.prompting import read_prompt_file
+from novelgen.text.language import StoryLanguage
 from novelgen.text.scrub import SCENE_CHARACTER_LIMIT
 from tests.faults.matrix import covers
 from tests.novelgen.extraction.keeper_scene import (
@@ -377,6 +381,151 @@ def test_later_windows_know_what_earlier_ones_brought() -> None:
     assert len(result.record.memories) == 2
 
 
+def test_each_window_is_told_which_part_it_is_and_what_the_others_gave() -> None:
+    """Later parts see what was told and remembered so far, and the last sentences before them; none sees a title."""
+    model = ScriptedChatModel(
+        answer=lambda messages: GOOD if "Ben took the key" in messages[1].text else EMPTY
+    )
+    chain = SceneRecordChain(model, settings=SceneRecordSettings(window_characters=900))
+    chain.invoke(request(f"{TEXT}\n\n{long_scene()}", title="The lamp dies"))
+    prompts = [prompt[1].text for prompt in model.prompts]
+    assert all(f"part {part} of {len(prompts)}" in shown for part, shown in enumerate(prompts, start=1))
+    assert not any("The lamp dies" in shown for shown in prompts)
+    assert "the parts before told:" not in prompts[0]
+    assert "the parts before told: Ben admits that the lamp went out." in prompts[1]
+    assert (
+        "already remembered of them: Ben broke his promise to Ada; the lamp went out on Tuesday."
+        in prompts[1]
+    )
+    for earlier, later in pairwise(prompts):
+        assert section(later, "just before the text") in section(earlier, "the text")
+        assert section(later, "just before the text") not in section(later, "the text")
+
+
+def section(prompt: str, name: str) -> str:
+    """Return what stands under the dividing line that begins with a name."""
+    return prompt.split(f"===== {name} ", 1)[1].split("=====\n", 1)[1].split("\n=====", 1)[0]
+
+
+def test_a_scene_of_one_window_is_no_part() -> None:
+    """Where nothing was read before, the prompt says so."""
+    model = answering(answer())
+    SceneRecordChain(model).invoke(request())
+    shown = model.prompts[0][1].text
+    assert section(shown, "where the text stands") == "chapter 3, scene 2"
+    assert section(shown, "just before the text") == "(none)"
+
+
+def test_what_only_the_part_before_proves_is_not_stored_twice() -> None:
+    """A fact whose quote stands in the context alone belongs to the window before; the report says so."""
+    filler = " ".join(f"Wave number {number} broke over the rocks below." for number in range(10))
+    text = f"{filler} Ben took the key and did not look at her. {filler}"
+
+    def respond(prompt: str) -> str:
+        is_first = "Ben took the key" in section(prompt, "the text")
+        told = "Ben has the key." if is_first else "The brass thing went to him at last."
+        memory = {"content": told, "evidence": "Ben took the key"}
+        holds = "Ben took the key" in prompt
+        return answer(state_changes=[], new_entities=[], memories=[memory] if holds else [])
+
+    model = ScriptedChatModel(answer=lambda messages: respond(messages[1].text))
+    result = SceneRecordChain(model, settings=SceneRecordSettings(window_characters=520)).invoke(
+        request(text)
+    )
+    assert result.record is not None
+    assert "Ben took the key" in section(model.prompts[1][1].text, "just before the text")
+    assert [memory.content for memory in result.record.memories] == ["Ben has the key."]
+    assert "read with the part before were dropped: 'Ben took the key'" in messages_of(result)
+
+
+KNOWN = [
+    KnownMemory(
+        memory_id="x-1", says="Ben promised Ada to keep the lamp burning.", chapter_index=1, scene_index=1
+    ),
+    KnownMemory(
+        memory_id="x-2", says="Ada holds the brass key.", chapter_index=2, scene_index=1, entities=["I0"]
+    ),
+]
+
+
+def answer_about(**links: str) -> SceneRecordResult:
+    """Extract the scene with a first memory that speaks of known ones by number."""
+    return extracted(
+        answer(memories=[{**ANSWER["memories"][0], **links}, ANSWER["memories"][1]]), memories=KNOWN
+    )
+
+
+def test_a_repetition_becomes_a_link() -> None:
+    """What a known memory tells already is not stored again; the record names it, with the quote."""
+    record = answer_about(repeats="M1").record
+    assert record is not None
+    assert [memory.event_type for memory in record.memories] == ["transfer"]
+    [link] = record.memories_repeated
+    assert (link.memory_id, link.evidence) == ("x-1", "and I let it go out")
+
+
+def test_what_ends_or_contradicts_a_known_memory_names_it() -> None:
+    """The numbers of the prompt become the ids of the memories."""
+    record = answer_about(supersedes="M2", contradicts="m1").record
+    assert record is not None
+    assert (record.memories[0].supersedes, record.memories[0].contradicts) == ("x-2", "x-1")
+    assert (record.memories[1].supersedes, record.memories_repeated) == (None, [])
+
+
+def test_numbers_that_no_known_memory_has_are_dropped_aloud() -> None:
+    """A memory that repeats nothing known is stored; the report names the number."""
+    result = answer_about(repeats="M7")
+    assert result.record is not None
+    assert len(result.record.memories) == 2
+    assert "'M7'" in messages_of(result)
+
+
+def test_a_record_without_links_is_written_as_before() -> None:
+    """Fields that are newer than stored records leave no trace where they say nothing."""
+    record = extracted(answer()).record
+    assert record is not None
+    assert "memories_repeated" not in record.model_dump()
+    assert "contradicts" not in record.model_dump()["memories"][0]
+
+
+def test_the_prompt_begins_with_what_is_the_same_for_every_scene() -> None:
+    """Rules, schema and example do not depend on scene or story, so that a provider can keep them."""
+    systems = set()
+    others = {"chapter_index": 9, "entities": [], "open_loops": [], "memories": KNOWN, "title": "Later"}
+    for given in (request(), request(f"{TEXT} More.", **others)):
+        model = answering(answer())
+        SceneRecordChain(model).invoke(given)
+        systems.add(model.prompts[0][0].text)
+    assert len(systems) == 1
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_frame_of_the_prompt(language: StoryLanguage) -> None:
+    """Rules come first, then schema and example, then the lists in one order, the text last; in both languages."""
+    system, human = read_prompt_file(f"scene_record.{language}.txt").split("[human]")
+    assert re.findall(r"^\{(\w+)\}$", system, re.MULTILINE) == ["format_instructions", "example"]
+    assert re.findall(r"^\{(\w+)\}$", human, re.MULTILINE) == [
+        *("entities", "states", "relationships", "threads", "memories", "scenes"),
+        *("place", "context", "scene_text"),
+    ]
+
+
+def test_the_report_says_what_the_prompt_had_no_room_for() -> None:
+    """A budget that binds is told with counts; one that does not is not."""
+    loops = [
+        OpenLoop(
+            loop_id=f"OL{number}", description=f"What became of lantern number {number} of the lighthouse?"
+        )
+        for number in range(40)
+    ]
+    chain = SceneRecordChain(answering(answer()), settings=SceneRecordSettings(prompt_list_tokens=300))
+    bound = chain.invoke(request(open_loops=loops))
+    assert [issue.kind for issue in bound.issues if "open loops within 300 tokens" in issue.message] == [
+        "over_limit"
+    ]
+    assert "no room" not in messages_of(extracted(answer(), open_loops=loops))
+
+
 def test_a_window_that_fails_fails_the_scene() -> None:
     """Half a scene is not reported as read; the reason names the window."""
     result, _ = windowed(lambda prompt: "no JSON" if "Ben took the key" in prompt else EMPTY, long_scene())
@@ -412,11 +561,15 @@ def test_text_is_data(payload: str) -> None:
         request().entities[0].model_copy(update={"entity_id": "C7", "name": payload}),
     ]
     loops = [request().open_loops[0].model_copy(update={"description": payload})]
+    memories = [KnownMemory(memory_id="x-1", says=f"Ben took the key. {payload}", entities=["C1"])]
+    told = [SceneBefore(chapter_index=3, scene_index=1, story_time=payload, summary=[payload])]
     model = answering(GOOD)
+    given = {"title": payload, "entities": entities, "open_loops": loops}
     result = SceneRecordChain(model).invoke(
-        request(f"{TEXT}\n{payload}", title=payload, entities=entities, open_loops=loops)
+        request(f"{TEXT}\n{payload}", memories=memories, scenes_before=told, **given)
     )
     assert result.status == "done"
+    assert "M1 | 5 | Ben took the key." in model.prompts[0][1].text
     [system, human] = model.prompts[0]
     plain = answering(GOOD)
     SceneRecordChain(plain).invoke(request())

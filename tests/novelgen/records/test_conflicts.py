@@ -248,3 +248,13 @@ def test_the_last_word_of_a_scene_counts() -> None:
     scenes = [scene(1, 1), scene(2, 1)]
     assert [each.second.value for each in slot_conflicts(scenes, changes[:2])] == ["the auditor"]
     assert slot_conflicts(scenes, changes) == []
+
+
+def test_memories_that_a_record_calls_contradictory_conflict() -> None:
+    """Both are shown with their scenes; where one is gone there is no conflict."""
+    half, more = stored("m1", "promise_made", "C0"), stored("m2", "plan", "C0", "C1", at=(2, 1))
+    scenes = [scene(1, 1), scene(2, 1).model_copy(update={"contradictions": [("m2", "m1")]})]
+    [found] = find_conflicts(scenes, [], [half, more])
+    assert (found.kind, found.subject, found.entity_ids) == ("memories_disagree", "m2", ["C0"])
+    assert (found.first.says, found.second.says) == (half.content, more.content)
+    assert find_conflicts(scenes, [], [more]) == []

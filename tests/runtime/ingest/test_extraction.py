@@ -132,8 +132,8 @@ def test_the_next_scene_knows_what_the_one_before_brought(stores: MemoryStores, 
     extract_scenes(stores, story, model)
     first, second = (prompt[1].text for prompt in model.prompts)
     assert "C2 | character | Sexton Pike; Pike" in second
-    assert "OL0 |  | Will Tom" in second or "OL0 | | Will Tom" in second
-    assert "I0 | holder: C1" in second
+    assert "OL0 | medium | 1:1 | C1, I0 | Will Tom return the lamp?" in second
+    assert "holder: C1 | @1:1" in second
     assert "pedlar" not in first
     assert "OL0" not in first
 
