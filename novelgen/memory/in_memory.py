@@ -373,6 +373,8 @@ def _memories(project_id: str, record: SceneRecord, moment: UtcDatetime) -> list
 
 
 def _state_changes(record: SceneRecord, types: Mapping[str, EntityType]) -> list[StateChange]:
+    if record.is_flashback:
+        return []
     place = {"chapter_index": record.chapter_index, "scene_index": record.scene_index}
     presence = {"location_id": record.location_id, **place}
     seen = [

@@ -218,6 +218,8 @@ def _pair(known: Sequence[Entity], first: str, second: str) -> tuple[str, str]:
 
 def _differs(known: Relationship, given: Mapping[str, Any]) -> bool:
     dimensions = {**known.dimensions, **given.get("dimensions", {})}
+    if given.get("dimensions", {}).keys() & {*known.dimensions_a, *known.dimensions_b}:
+        return True
     standing = {name: value for name, value in given.items() if name != "dimensions"}
     return dimensions != known.dimensions or any(
         getattr(known, name) != value for name, value in standing.items()

@@ -112,6 +112,8 @@ def show(
             f"{one} on {other}": found.perspective_a,
             f"{other} on {one}": found.perspective_b,
             **{str(name): value for name, value in found.dimensions.items()},
+            **{f"{name} of {one}": value for name, value in found.dimensions_a.items()},
+            **{f"{name} of {other}": value for name, value in found.dimensions_b.items()},
         }
     )
     print_heading("History")
