@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel, Field
 
@@ -30,6 +31,7 @@ from novelgen.model_calls.json_model import JsonModel, issue_kind_of
 from novelgen.model_calls.usage import ModelUsage
 from novelgen.models.context import ReportIssue
 from novelgen.prompting import load_chat_prompt, read_prompt_file
+from novelgen.text.language import estimate_tokens
 
 logger = logging.getLogger(__name__)
 
@@ -68,17 +70,25 @@ class ChapterPassChain(StepwiseChain[ChapterPassInput, ChapterPassResult]):
         self._timeout_s = timeout_s
         super().__init__(RunnableLambda(self._reconciled).with_config(run_name="reconcile_chapter"))
 
-    def _reconciled(self, given: ChapterPassInput) -> ChapterPassResult:
-        request = ChapterRequest.model_validate(given)
-        started_s = time.monotonic()
-        lists = ChapterLists(request)
+    def prompt_tokens(self, request: ChapterRequest) -> int:
+        """Estimate the tokens of the prompt that a chapter makes."""
+        messages = self._prompt(request, ChapterLists(request))
+        return sum(estimate_tokens(message.text) for message in messages)
+
+    def _prompt(self, request: ChapterRequest, lists: ChapterLists) -> list[BaseMessage]:
         prompt = load_chat_prompt("reconcile_chapter", request.language, variables=PROMPT_VARIABLES)
-        repair = load_chat_prompt("repair_chapter", request.language, variables=REPAIR_VARIABLES)
-        messages = prompt.format_messages(
+        return prompt.format_messages(
             example=read_prompt_file(f"reconcile_chapter_example.{request.language}.json").strip(),
             format_instructions=self._model.format_instructions(),
             **lists.variables(),
         )
+
+    def _reconciled(self, given: ChapterPassInput) -> ChapterPassResult:
+        request = ChapterRequest.model_validate(given)
+        started_s = time.monotonic()
+        lists = ChapterLists(request)
+        repair = load_chat_prompt("repair_chapter", request.language, variables=REPAIR_VARIABLES)
+        messages = self._prompt(request, lists)
         conversation = self._model.conversation(deadline=Deadline.after(self._timeout_s), stage=CHAPTER_STAGE)
         reading, issue = None, None
         try:

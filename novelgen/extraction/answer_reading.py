@@ -112,20 +112,11 @@ class AnswerReader:
         )
         self._placer = Placer(self._placer.references.with_proposals(proposals))
         proposed = proposals.entities
-        for name in proposals.refused:
-            self._placer.refuse(
-                "new_entities", name, "the scene holds nothing of this name; quote what gives it"
-            )
-        for name in proposals.shared:
-            self._placer.refuse(
-                "new_entities", name, "several known entities bear it; say same_as or generic"
-            )
         self._report("unresolved", "new names of which the scene holds nothing", proposals.refused)
         self._report("unresolved", "new names that several known entities bear", proposals.shared)
         self._report("degraded", "new names that the scene holds only in part were kept", proposals.garbled)
         new_names = [*proposals.names, *self._known_names(answer.known_names)]
         same_entities = self._same_entities(answer.same_entities)
-        reported = frozenset(self._placer.refused)
         record = SceneRecord(
             chapter_index=chapter_index,
             scene_index=scene_index,
@@ -150,9 +141,13 @@ class AnswerReader:
         self._report(
             "degraded", "facts of what was read with the part before were dropped", self._told_before
         )
-        if refused := [each for each in self._placer.refused if each not in reported]:
-            message = f"what else could not be placed: {', '.join(refused)}"
+        if self._placer.refused:
+            message = f"what else could not be placed: {', '.join(self._placer.refused)}"
             self._issues.append(ReportIssue(stage=STAGE, kind="degraded", message=message))
+        for name in proposals.refused:
+            self._placer.refuse("new_entities", name, "the scene holds nothing of it; quote what gives it")
+        for name in proposals.shared:
+            self._placer.refuse("new_entities", name, "several known entities bear it; same_as or generic")
         return WindowReading(
             record,
             proposed,
@@ -164,7 +159,7 @@ class AnswerReader:
         )
 
     def _known_names(self, said: Sequence[ModelKnownName]) -> list[NewName]:
-        found, unproven, borne = [], [], []
+        found = []
         references = self._placer.references
         for number, each in enumerate(said):
             field = f"known_names[{number}]"
@@ -172,23 +167,18 @@ class AnswerReader:
             if entity_id is None or not each.name or references.bearers(each.name) == [entity_id]:
                 continue
             evidence = name_evidence(each.name, self._text, quote=each.quote)
+            bearers = ", ".join(references.bearers(each.name))
             if looks_like_an_id(each.name) or evidence in ("none", "garbled"):
                 self._placer.refuse(f"{field}.name", each.name, "the scene does not give it; quote what does")
-                unproven.append(f"{entity_id} {each.name}")
-            elif references.bearers(each.name):
-                bearers = ", ".join(references.bearers(each.name))
-                self._placer.refuse(
-                    f"{field}.name", each.name, f"{bearers} bears it; same_entities if they are one"
-                )
-                borne.append(f"{entity_id} {each.name}")
+            elif bearers:
+                why = f"{bearers} bears it; same_entities if they are one"
+                self._placer.refuse(f"{field}.name", each.name, why)
             else:
                 found.append(NewName(entity_id=entity_id, name=each.name, quote=each.quote))
-        self._report("unresolved", "names of known entities that the scene does not give", unproven)
-        self._report("unresolved", "names of known entities that another one bears", borne)
         return found
 
     def _same_entities(self, said: Sequence[ModelSameEntities]) -> list[SameEntities]:
-        found, unproven = [], []
+        found = []
         for number, each in enumerate(said):
             field = f"same_entities[{number}]"
             first = self._placer.one(each.a, field=f"{field}.a")
@@ -196,11 +186,9 @@ class AnswerReader:
             if first is None or second is None or first == second:
                 continue
             if self._here.find(each.quote) is None and self._before.find(each.quote) is None:
-                self._placer.refuse(f"{field}.quote", each.quote, "it does not stand in the scene")
-                unproven.append(f"{first} {second}")
+                self._placer.refuse(f"{field}.quote", each.quote, "no words of the scene")
                 continue
             found.append(SameEntities(entity_id=first, other_id=second, how=each.how, quote=each.quote))
-        self._report("unresolved", "entities said to be one without a quote that proves it", unproven)
         return found
 
     def _states(self, answer: ModelSceneRecord) -> list[RecordedStateChange]:
@@ -286,18 +274,17 @@ class AnswerReader:
         return not is_told_before
 
     def _memories(self, answer: ModelSceneRecord) -> dict[str, Any]:
-        memories: list[RecordedMemory] = []
+        new: list[RecordedMemory] = []
         repeated: list[RecordedRepetition] = []
         for number, each in enumerate(answer.memories):
             field = f"memories[{number}]"
             if not self._is_of_this_window(each.evidence):
                 continue
-            known = self._known_memory(each.repeats, field=f"{field}.repeats")
-            if known:
+            if known := self._known_memory(each.repeats, field=f"{field}.repeats"):
                 repeated.append(RecordedRepetition(memory_id=known, evidence=each.evidence or None))
             elif each.content:
-                memories.append(self._memory(each, field=field))
-        return {"memories": memories, "memories_repeated": repeated}
+                new.append(self._memory(each, field=field))
+        return {"memories": new, "memories_repeated": repeated}
 
     def _known_memory(self, said: str, *, field: str) -> str | None:
         """The id of the memory of a number; what is no number says nothing, an unknown number is reported."""

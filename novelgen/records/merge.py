@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from typing import TypeVar
 
 from novelgen.models.record import (
     RecordedLoop,
+    RecordedLoopAdvance,
     RecordedMemory,
     RecordedRelationshipChange,
     RecordedStateChange,
     SceneRecord,
 )
+from novelgen.models.state import OpenLoop
 from novelgen.text.language import significant_words
 
 MAX_KEY_EVENTS = 8
@@ -220,4 +222,64 @@ def _likeness(one: RecordedLoop, other: RecordedLoop) -> float:
         shared / fewer
         if shared >= max(MIN_WORDS_SHARED_WITH_A_LOOP, SHARED_WORDS_OF_ONE_LOOP * fewer)
         else 0.0
+    )
+
+
+SAME_WORDS = 0.8
+"""Share of the words of both threads that must be common for one to say the other again."""
+
+
+def loops_said_again(created: Sequence[RecordedLoop], open_loops: Sequence[OpenLoop]) -> dict[str, str]:
+    """Match threads that a scene opens with open ones that say the same in nearly the same words.
+
+    A scene may be read while the one that opened the thread is not stored yet, so that the model cannot see it.
+
+    Args:
+        created: What the scene opens.
+        open_loops: What was open before it.
+
+    Returns:
+        Id of what is opened to id of the open thread, each thread at most once.
+    """
+    matched: dict[str, str] = {}
+    for new in created:
+        words = set(significant_words(new.description))
+        for known in open_loops:
+            known_words = set(significant_words(known.description))
+            shared = len(words & known_words)
+            if (
+                known.loop_id not in matched.values()
+                and shared >= MIN_WORDS_SHARED_WITH_A_LOOP
+                and shared >= SAME_WORDS * len(words | known_words)
+            ):
+                matched[new.id] = known.loop_id
+                break
+    return matched
+
+
+def with_loops_said_again(record: SceneRecord, known_ids: Collection[str]) -> SceneRecord:
+    """Return a record in which threads that were open before are not opened again but moved.
+
+    Args:
+        record: A record in ids of the story.
+        known_ids: The threads that were open before the scene.
+    """
+    again = [loop for loop in record.open_loops_created if loop.id in known_ids]
+    if not again:
+        return record
+    touched = {move.id for move in record.open_loops_advanced} | {
+        end.id for end in record.open_loops_resolved
+    }
+    return record.model_copy(
+        update={
+            "open_loops_created": [loop for loop in record.open_loops_created if loop.id not in known_ids],
+            "open_loops_advanced": [
+                *record.open_loops_advanced,
+                *(
+                    RecordedLoopAdvance(id=loop.id, note=loop.description)
+                    for loop in again
+                    if loop.id not in touched
+                ),
+            ],
+        }
     )

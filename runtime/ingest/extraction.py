@@ -26,7 +26,7 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
-from novelgen.records.merge import known_loop_ids
+from novelgen.records.merge import known_loop_ids, loops_said_again, with_loops_said_again
 from novelgen.records.supersession import with_supersessions
 from novelgen.text.language import StoryLanguage
 from runtime.ingest.chapter_pass import ChapterPass, chapters_to_retry, reconcile_chapter
@@ -372,7 +372,12 @@ def _stored(
     if result.record is None and stored.record is not None:
         return _outcome(read, result, "failed")
     known_loops = _known_loops(stored.record, result.record)
+    open_before = unit.outline(as_of=read.position).open_loops
+    if result.record is not None:
+        known_loops = loops_said_again(result.record.open_loops_created, open_before) | known_loops
     record, entities = with_given_ids(result, _allocator(unit), known_loops=known_loops)
+    if record is not None:
+        record = with_loops_said_again(record, {loop.loop_id for loop in open_before})
     if entities:
         store_entities_in(
             unit,

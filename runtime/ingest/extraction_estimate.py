@@ -7,9 +7,12 @@ from statistics import fmean
 
 from pydantic import BaseModel, Field
 
+from novelgen.chains.chapter_pass_chain import ChapterPassChain
 from novelgen.chains.scene_record_chain import SceneRecordChain, SceneRecordSettings
+from novelgen.extraction.chapter_reading import ChapterRequest, ChapterScene
 from novelgen.extraction.request import SceneRecordRequest
 from novelgen.model_calls.usage import TokenPrices
+from novelgen.text.language import StoryLanguage
 from runtime.ingest.extraction import ExtractionChoice, scene_requests
 from runtime.providers.chat_models import UnavailableChatModel
 from runtime.stores import MemoryStores
@@ -21,12 +24,21 @@ ANSWER_TOKENS = 1000
 ANSWER_TOKENS_PER_TEXT_TOKEN = 0.5
 """An answer's length, as two whole books gave it: 1,300 tokens for scenes of 1,200, 1,600 for scenes of 960."""
 
+CHAPTER_TOKENS_PER_SCENE = 600
+CHAPTER_ANSWER_TOKENS = 500
+"""What a chapter's end shows of each of its scenes, and how long the answer to it is: a guess, not measured."""
+
+NOTHING_ASKED = "nothing is asked for an estimate"
+
 
 class ExtractionEstimate(BaseModel):
     """What an extraction will take, about; answers that must be repaired or asked about once more come on top."""
 
     scenes: int = 0
-    calls: int = Field(default=0, description="Of the model: one for each window of a scene.")
+    calls: int = Field(
+        default=0,
+        description="Of the model: one for each window of a scene, and one at the end of a chapter.",
+    )
     input_tokens: int = 0
     output_tokens: int = 0
     price: float | None = Field(default=None, description="Where prices are known; without any discount.")
@@ -38,6 +50,7 @@ def estimate_extraction(
     *,
     choice: ExtractionChoice | None = None,
     settings: SceneRecordSettings | None = None,
+    reconcile: bool = False,
     prices: TokenPrices | None = None,
 ) -> ExtractionEstimate:
     """Estimate what extracting the records of scenes will take; no model is asked.
@@ -50,6 +63,7 @@ def estimate_extraction(
         project_id: The project.
         choice: Which scenes; as for the extraction.
         settings: Windows and lists of each scene.
+        reconcile: Whether the model is asked once more at the end of each chapter.
         prices: What tokens cost.
 
     Raises:
@@ -58,20 +72,32 @@ def estimate_extraction(
         UserInputError: When a scene that is named has a record that no model made.
     """
     settings = settings or SceneRecordSettings()
-    chain = SceneRecordChain(UnavailableChatModel(reason="nothing is asked"), settings=settings)
+    chain = SceneRecordChain(UnavailableChatModel(reason=NOTHING_ASKED), settings=settings)
     requests = scene_requests(stores, project_id, choice or ExtractionChoice())
     prompts = [tokens for request in requests for tokens in chain.prompt_tokens(_without_story(request))]
     lists = max(_lists_now(chain, requests), settings.prompt_list_tokens // 2)
     input_tokens = sum(tokens.all for tokens in prompts) + lists * len(prompts)
     text_tokens = sum(tokens.text for tokens in prompts)
     output_tokens = round(ANSWER_TOKENS * len(prompts) + ANSWER_TOKENS_PER_TEXT_TOKEN * text_tokens)
+    chapters = len({request.chapter_index for request in requests}) if reconcile else 0
+    if chapters:
+        input_tokens += chapters * _chapter_frame(requests[0].language or "en")
+        input_tokens += len(requests) * CHAPTER_TOKENS_PER_SCENE
+        output_tokens += chapters * CHAPTER_ANSWER_TOKENS
     return ExtractionEstimate(
         scenes=len(requests),
-        calls=len(prompts),
+        calls=len(prompts) + chapters,
         input_tokens=input_tokens,
         output_tokens=output_tokens,
         price=(prices or TokenPrices()).price_of(input_tokens=input_tokens, output_tokens=output_tokens),
     )
+
+
+def _chapter_frame(language: StoryLanguage) -> int:
+    """Tokens of the prompt at the end of a chapter, without the chapter."""
+    chain = ChapterPassChain(UnavailableChatModel(reason=NOTHING_ASKED))
+    empty = ChapterScene(chapter_index=1, scene_index=1, text="")
+    return chain.prompt_tokens(ChapterRequest(chapter_index=1, language=language, scenes=[empty]))
 
 
 def _without_story(request: SceneRecordRequest) -> SceneRecordRequest:

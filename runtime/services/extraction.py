@@ -147,6 +147,7 @@ def estimate_project(
             scenes=tuple(scenes), chapter_index=chapter_index, retry_failed=retry_failed, again=again
         ),
         settings=_chain_settings(stores),
+        reconcile=stores.settings.memory.summarization.reconcile_chapters,
         prices=_prices(stores, prices),
     )
 

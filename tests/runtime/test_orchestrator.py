@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
+from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableLambda
 
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.plan import GeneratedScene, ScenePlan
 from novelgen.models.position import StoryPosition
+from novelgen.models.record import SceneRecord
 from runtime.context_chain import build_context_chain
 from runtime.orchestrator import SceneBrief, WrittenScene, build_scene_pipeline
 from runtime.stores import MemoryStores
 from tests.acceptance.test_memory_context_retrieval import damage_database, damage_index
 from tests.support.demo_project import demo_request, settings_for
+from tests.support.scripted_chat_model import ScriptedChatModel
 
 SENTENCE = "Ines counted the steps to the iron door and said the number 6-0-2 aloud."
 
@@ -89,3 +93,62 @@ def test_it_is_a_step_of_any_chain_and_takes_a_runnable_as_writer(demo_stores: M
     outcome = asyncio.run(chain.ainvoke(2))
     assert outcome.scene.scene_number == 2
     assert outcome.ingest is not None
+
+
+def read_well(messages: list[BaseMessage]) -> str:
+    """Answer as a model that found one fact."""
+    fact = {
+        "content": "Ines knows the number 6-0-2.",
+        "entities": ["Ines"],
+        "evidence": "said the number 6-0-2 aloud",
+    }
+    return json.dumps({"summary": ["Ines counts the steps."], "memories": [fact]})
+
+
+def test_a_model_reads_what_was_written(demo_stores: MemoryStores) -> None:
+    """Where a model is given, the scene gets a record at once, and the next context knows what it established."""
+    model = ScriptedChatModel(answer=read_well)
+    chain = build_context_chain(demo_stores)
+    pipeline = build_scene_pipeline(demo_stores, chain, write_scene, model=model)
+    outcome = pipeline.invoke(demo_request("demo", 7, 1))
+    assert outcome.extraction is not None
+    assert [each.outcome for each in outcome.extraction.scenes] == ["done"]
+    with demo_stores.database("demo").read() as unit:
+        record = unit.scenes.require(StoryPosition(7, 1)).record
+    assert record is not None
+    assert [memory.content for memory in record.memories] == ["Ines knows the number 6-0-2."]
+
+
+def test_a_writer_s_own_record_is_not_read_again(demo_stores: MemoryStores) -> None:
+    """Who writes the scene and its record knows best; the model is not asked."""
+
+    def write_with_record(brief: SceneBrief) -> WrittenScene:
+        written = write_scene(brief)
+        return written.model_copy(
+            update={"record": SceneRecord(chapter_index=7, scene_index=1, summary=["Steps."])}
+        )
+
+    model = ScriptedChatModel(answer=read_well)
+    chain = build_context_chain(demo_stores)
+    outcome = build_scene_pipeline(demo_stores, chain, write_with_record, model=model).invoke(
+        demo_request("demo", 7, 1)
+    )
+    assert outcome.ingest is not None
+    assert (outcome.extraction, model.prompts) == (None, [])
+
+
+def test_a_model_that_fails_leaves_the_scene_stored(demo_stores: MemoryStores) -> None:
+    """What could not be read is an issue of the outcome; the scene is there and waits."""
+
+    def refuse(_: list[BaseMessage]) -> str:
+        raise ConnectionError("gone")
+
+    model = ScriptedChatModel(answer=refuse)
+    chain = build_context_chain(demo_stores)
+    outcome = build_scene_pipeline(demo_stores, chain, write_scene, model=model).invoke(
+        demo_request("demo", 7, 1)
+    )
+    assert outcome.ingest is not None
+    assert [issue.stage for issue in outcome.issues] == ["extract"]
+    with demo_stores.database("demo").read() as unit:
+        assert unit.scenes.require(StoryPosition(7, 1)).text is not None

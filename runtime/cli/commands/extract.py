@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
     from novelgen.models.position import StoryPosition
     from runtime.cli.labels import ViewLabels
-    from runtime.ingest.chapter_pass import ChapterPass
-    from runtime.services.extraction import ExtractionEstimate, ExtractionReport
+    from runtime.services.extraction import ChapterPass, ExtractionEstimate, ExtractionReport
 
 
 MAX_UNPLACED_LISTED = 12

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from novelgen.models.record import RecordedLoop
-from novelgen.records.merge import known_loop_ids
+from novelgen.models.record import RecordedLoop, SceneRecord
+from novelgen.models.state import OpenLoop
+from novelgen.records.merge import known_loop_ids, loops_said_again, with_loops_said_again
 
 
 def loops(**descriptions: str) -> list[RecordedLoop]:
@@ -54,3 +55,26 @@ def test_the_likest_are_matched_first_and_each_once() -> None:
 def test_nothing_matches_nothing() -> None:
     """A scene without loops, before or now, has nothing to keep."""
     assert known_loop_ids([], loops(a="Who?")) == known_loop_ids(loops(OL1="Who?"), []) == {}
+
+
+@pytest.mark.parametrize(
+    ("known", "created", "is_same"),
+    [
+        ("Will Tom Hale return the lamp on Friday?", "Will Tom Hale return the lamp by Friday?", True),
+        ("阿雀答应把钥匙还给青荇", "阿雀答应把钥匙还给青荇。", True),
+        ("Will Tom Hale return the lamp on Friday?", "Will Tom Hale sell the lamp to the pedlar?", False),
+        ("谁割断了钟绳", "阿雀答应把钥匙还给青荇", False),
+    ],
+)
+def test_a_thread_that_is_opened_again_is_moved(known: str, created: str, is_same: bool) -> None:
+    """Two scenes that were read side by side may open one thread in nearly the same words; another stays another."""
+    opened = loops(new1=created)
+    matched = loops_said_again(opened, [OpenLoop(loop_id="OL4", category="", description=known)])
+    assert matched == ({"new1": "OL4"} if is_same else {})
+    given = [loop.model_copy(update={"id": matched.get(loop.id, "OL5")}) for loop in opened]
+    record = SceneRecord(chapter_index=2, scene_index=1, open_loops_created=given)
+    moved = with_loops_said_again(record, {"OL4"})
+    assert [loop.id for loop in moved.open_loops_created] == ([] if is_same else ["OL5"])
+    assert [(loop.id, loop.note) for loop in moved.open_loops_advanced] == (
+        [("OL4", created)] if is_same else []
+    )

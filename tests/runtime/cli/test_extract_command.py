@@ -35,8 +35,9 @@ def unrecorded(run: Run, projects_dir: Path) -> Path:
 
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """The settings name a model behind an OpenAI-compatible server."""
+    """The settings name a model behind an OpenAI-compatible server, which is asked about scenes alone."""
     monkeypatch.setenv("NOVELGEN_MODEL", "openai:stub")
+    monkeypatch.setenv("NOVELGEN_MEMORY__SUMMARIZATION__RECONCILE_CHAPTERS", "false")
     return monkeypatch
 
 
@@ -141,3 +142,45 @@ def test_an_option_names_another_model(run: Run, unrecorded: Path) -> None:
     result = run("extract", PROJECT, "--model", "no-such-provider:x")
     assert result.exit_code == 2
     assert "no-such-provider" in result.stderr
+
+
+def test_an_estimate_asks_nobody(run: Run, unrecorded: Path) -> None:
+    """`--estimate`, also called `--dry-run`, needs no model: scenes, calls, tokens, and the price where it is told."""
+    plain = run("extract", PROJECT, "--dry-run")
+    priced = json.loads(
+        run("extract", PROJECT, "--estimate", "--price-in", "1", "--price-out", "2", "--json").stdout
+    )
+    assert plain.exit_code == 0
+    assert "4 scenes to read: 6 calls" in plain.stdout, (
+        "one for each scene, and one at the end of each chapter"
+    )
+    assert (priced["scenes"], priced["calls"]) == (4, 6)
+    assert priced["price"] == pytest.approx((priced["input_tokens"] + 2 * priced["output_tokens"]) / 1e6)
+    assert statuses(run) == ["none"] * 4
+
+
+def test_what_it_took_is_told_before_and_after(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
+    """Before it starts the estimate, on stderr; after it what the provider counted, and what there is now."""
+    with openai_stub(answer_well) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        result = run("extract", PROJECT, "--workers", "2", "--price-in", "1", "--price-out", "1")
+    assert result.exit_code == 0
+    assert "4 scenes to read" in result.stderr
+    counted = len(stub.calls)
+    assert f"{counted} in, 0 of them cached, {counted} out" in result.stdout
+    assert "There is now" in result.stdout
+
+
+def test_a_refused_key_ends_the_run(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
+    """One request, code 1, the reason with its fix and how many scenes wait; none is marked failed."""
+    with openai_stub(lambda call: call.refuse(401, "Incorrect API key provided")) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        result = run("extract", PROJECT)
+        report = json.loads(run("extract", PROJECT, "--json").stdout)
+    assert result.exit_code == 1
+    assert len(stub.calls) == 2
+    assert "set the right key" in result.stderr
+    assert "4 scenes wait" in result.stderr
+    assert (report["scenes"], report["waiting"]) == ([], 4)
+    assert "401" in report["stopped"]
+    assert statuses(run) == ["none"] * 4

@@ -300,3 +300,62 @@ def test_what_somebody_holds_is_told_as_of_a_position(stores: MemoryStores, stor
     # The second scene is read again without the sale: Tom has the lamp to the end.
     extracted(stores, story, answers(promise=promise), choice=ExtractionChoice(scenes=(StoryPosition(1, 2),)))
     assert held(END_OF_STORY) == {"C0": [], "C1": ["I0"]}
+
+
+def test_a_known_person_gets_a_name_and_two_entries_become_one(stores: MemoryStores, project: str) -> None:
+    """What a scene tells of who is who is stored from that scene on: names, merges, another one of a kind."""
+    store_entities(stores, project, ENTITIES)
+    for place, text in TEXTS.items():
+        ingest_scene(stores, project, scene(*place, text=text))
+    told = {
+        "new_entities": [
+            {"name": "the spade man", "entity_type": "character", "quote": "Pike went by with his spade"}
+        ],
+        "known_names": [
+            {"entity": "C1", "name": "pedlar's friend", "quote": "Tom Hale had sold the lamp to a pedlar"},
+            {"entity": "C0", "name": "Napoleon", "quote": "stands nowhere"},
+        ],
+        "same_entities": [{"a": "Pike", "b": "the spade man", "quote": "Pike went by with his spade"}],
+        "characters_present": ["C0", "C1", "the spade man"],
+    }
+    report = extract_scenes(stores, project, ScriptedChatModel(answer=answers(broken=told)))
+    assert [each.outcome for each in report.scenes] == ["done", "done"]
+    with stores.database(project).read() as unit:
+        early = {
+            each.entity_id: set(each.names()) for each in unit.entities.list_as_of(as_of=StoryPosition(1, 2))
+        }
+        late = {each.entity_id: set(each.names()) for each in unit.entities.list_as_of(as_of=END_OF_STORY)}
+        changes = unit.merges.list_all()
+        stored = unit.scenes.require(StoryPosition(1, 2))
+    assert "pedlar's friend" not in early["C1"]
+    assert "pedlar's friend" in late["C1"]
+    assert [(each.entity_id, each.other_id) for each in changes] == [("C2", "C3")]
+    assert late["C2"] == {"Sexton Pike", "Pike", "the spade man"}
+    assert stored.record is not None
+    assert stored.record.characters_present == ["C0", "C1", "C2"]
+    assert any("Napoleon" in item.text for item in report.scenes[1].unplaced)
+
+
+def test_the_end_of_a_chapter_is_reconciled_and_a_failure_told(stores: MemoryStores, project: str) -> None:
+    """After the last scene of a chapter the model is asked once; after a failure the next run asks again."""
+    store_entities(stores, project, ENTITIES)
+    for place, text in TEXTS.items():
+        ingest_scene(stores, project, scene(*place, text=text))
+    reading = answers()
+    said = {"is_usable": False}
+
+    def answer(messages: list[BaseMessage]) -> str:
+        if "memories of the chapter" not in messages[1].text:
+            return reading(messages)
+        ended = [{"id": "OL0", "scene": "1:2", "note": "sold", "quote": "had sold the lamp to a pedlar"}]
+        return json.dumps({"same_entities": [], "threads_ended": ended}) if said["is_usable"] else "no JSON"
+
+    model = ScriptedChatModel(answer=answer)
+    report = extract_scenes(stores, project, model, reconcile=True)
+    assert [each.outcome for each in report.scenes] == ["done", "done"]
+    assert [(each.chapter_index, each.outcome) for each in report.chapters] == [(1, "failed")]
+    assert report.chapters[0].issues[-1].kind == "malformed"
+    said["is_usable"] = True
+    again = extract_scenes(stores, project, model, reconcile=True)
+    assert [(each.chapter_index, each.outcome) for each in again.chapters] == [(1, "done")]
+    assert extract_scenes(stores, project, model, reconcile=True).chapters == []
