@@ -55,6 +55,11 @@ _COMPATIBLE_SERVICES = {
 }
 """Models without a provider of LangChain's whose makers offer an OpenAI-compatible address."""
 
+_ADDRESSES_OF_PROVIDERS = {
+    "deepseek": "https://api.deepseek.com/v1",
+}
+"""OpenAI-compatible addresses of providers whose own package need not be installed."""
+
 
 def full_model_name(kind: ModelKind, name: str) -> str:
     """Return `provider:model` for a model's name, with the provider that its beginning tells where it has none.
@@ -110,7 +115,7 @@ def configuration_error(
         key = f"; its key goes into {_key_variable(provider)} or {_KEY_SETTINGS[kind]}"
         return ConfigurationError(
             f"{kind} {shown} needs a package: pip install {packages[provider]!r}"
-            f"{'' if provider in _KEYLESS_PROVIDERS else key} ({told})"
+            f"{'' if provider in _KEYLESS_PROVIDERS else key}{_other_way(kind, provider, model)} ({told})"
         )
     if any(word in str(error).casefold() for word in ("api_key", "api key", "api token", "credential")):
         return ConfigurationError(
@@ -148,6 +153,14 @@ def _inferred_provider(kind: ModelKind, name: str) -> str | None:
         warnings.simplefilter("ignore")
         inferred = infer(name)
     return inferred if inferred in known else None
+
+
+def _other_way(kind: ModelKind, provider: str, model: str) -> str:
+    """Return how to do without a provider's package, where its service has an OpenAI-compatible address."""
+    address = _ADDRESSES_OF_PROVIDERS.get(provider) if kind == "chat model" else None
+    return (
+        f"; or write 'openai:{model}' with model_base_url {address} and novelgen[openai]" if address else ""
+    )
 
 
 def _right_form(kind: ModelKind, name: str, packages: dict[str, str]) -> str:
