@@ -122,7 +122,8 @@ class StateReader:
             else:
                 self._placer.refuse(field, each, f"{bearer_id} does not hold {item_id}")
         if change.op == "set":
-            self._set(bearer_id, INVENTORY_ATTRIBUTE, words or None, change)
+            if words or self._now.get(bearer_id, {}).get(INVENTORY_ATTRIBUTE) is not None:
+                self._set(bearer_id, INVENTORY_ATTRIBUTE, words or None, change)
         elif words:
             self._edit_list(bearer_id, INVENTORY_ATTRIBUTE, words, change, field=field)
 

@@ -65,7 +65,7 @@ def test_one_scene_is_read_anew(stores: MemoryStores, story: str) -> None:
         states = unit.states.changes_of()
         assert unit.relationships.list_as_of() == []
     stated = [(each.entity_id, each.attribute) for each in states if each.kind == "explicit"]
-    assert stated == [("C1", "inventory")]
+    assert stated == [("I0", "holder")], "an inventory that names a known thing is its holder"
     assert stored_scene(stores, story, 1, 2) == other
     assert report.indexing.waiting == 0
 
