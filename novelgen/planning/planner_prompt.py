@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -14,7 +14,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.memory import DISTILLED_TYPES
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import story_place
-from novelgen.models.state import LOOP_WEIGHTS, EntityStateSnapshot, OpenLoop
+from novelgen.models.state import LOOP_WEIGHTS, EntityStateSnapshot, OpenLoop, most_due
 from novelgen.models.user_file import Character
 from novelgen.names.normalise import name_key
 from novelgen.rendering.labels import labels_for
@@ -151,7 +151,9 @@ RECENT_SCENES_OF_A_LISTING = 3
 HALF_LIFE_SCENES = 20
 """A scene that lies so far back counts half as much for whom it shows."""
 
-SHARED_WORDS_OF_A_TOUCHED_THREAD = 2
+SHARED_WORD = 0.25
+
+MAX_SHARED_WORDS = 4
 
 _WORDS: dict[StoryLanguage, dict[str, str]] = {
     "en": {
@@ -289,19 +291,27 @@ def _weights(outline: StoryOutline) -> defaultdict[str, float]:
 def threads_by_need(
     loops: Sequence[OpenLoop], touched_ids: Sequence[str], plan_words: Collection[str]
 ) -> list[OpenLoop]:
-    """Return threads with those first that touch the plan, by entity or by words; within both the most due first."""
+    """Return threads, those first that touch the plan most, then the most due.
 
-    def touches(loop: OpenLoop) -> bool:
-        shared = significant_words(loop.description).intersection(plan_words)
-        return (
-            not set(loop.related_entities).isdisjoint(touched_ids)
-            or len(shared) >= SHARED_WORDS_OF_A_TOUCHED_THREAD
-        )
+    A thread touches the plan by words of its description that stand there, each SHARED_WORD up to
+    MAX_SHARED_WORDS, and by entities that it is about, each the less the more open threads are about it: a hero is
+    in all of them, and tells nothing.
 
-    due = sorted(
-        loops, key=lambda loop: (-LOOP_WEIGHTS[loop.importance] * (1 + (loop.age_scenes or 0)), loop.loop_id)
-    )
-    return sorted(due, key=lambda loop: not touches(loop))
+    Args:
+        loops: Open threads at the position.
+        touched_ids: Entities that the plan touches.
+        plan_words: Significant words of the plan.
+    """
+    counts = Counter(entity_id for loop in loops for entity_id in set(loop.related_entities))
+
+    def touch(loop: OpenLoop) -> float:
+        shared = len(significant_words(loop.description).intersection(plan_words))
+        by_entities = sum(1 / counts[each] for each in set(loop.related_entities).intersection(touched_ids))
+        return by_entities + SHARED_WORD * min(shared, MAX_SHARED_WORDS)
+
+    touches = {loop.loop_id: touch(loop) for loop in loops}
+    due = most_due(loops, len(loops))
+    return sorted(due, key=lambda loop: -touches[loop.loop_id])
 
 
 def first_hits_text(found: SearchResult, language: StoryLanguage) -> str:

@@ -137,20 +137,27 @@ def test_a_long_scene_is_told_by_its_end() -> None:
         assert len(texts["last_scenes"]) <= 2 * budget + 20
 
 
-def test_threads_that_touch_the_plan_come_first_then_the_most_due() -> None:
-    """By entity or by words; importance and age are told, in the story's language."""
+def test_threads_that_touch_the_plan_most_come_first_then_the_most_due() -> None:
+    """By words and by entities, rare ones more than the hero of all; importance and age are told in both languages."""
     loops = [
         OpenLoop(loop_id="OL1", description="Who rings it?", importance="critical", age_scenes=50),
         OpenLoop(
-            loop_id="OL2", description="the debt", related_entities=["C2"], importance="low", age_scenes=3
+            loop_id="OL2", description="his debt", related_entities=["C2"], importance="low", age_scenes=3
         ),
         OpenLoop(loop_id="OL3", description="Why the brass compass cracked", status="advanced", age_scenes=1),
-        OpenLoop(loop_id="OL4", description="trifle", importance="low", age_scenes=1),
+        *(
+            OpenLoop(
+                loop_id=f"OL{number}", description="a vow", related_entities=["C1"], age_scenes=90 - number
+            )
+            for number in (4, 5, 6)
+        ),
+        OpenLoop(loop_id="OL7", description="trifle", importance="low", age_scenes=1),
     ]
     story = StorySoFar(outline(open_loops=loops), touched_ids=["C1", "C2"])
     assert sections_of(story).texts["threads"].splitlines() == [
-        "- [low, 3 scenes old] the debt (Tobias Crake)",
+        "- [low, 3 scenes old] his debt (Tobias Crake)",
         "- [medium, 1 scenes old, moving] Why the brass compass cracked",
+        *(f"- [medium, {90 - number} scenes old] a vow (Mara Venn)" for number in (4, 5, 6)),
         "- [critical, 50 scenes old] Who rings it?",
         "- [low, 1 scenes old] trifle",
     ]
