@@ -20,6 +20,9 @@ class ContextSettings(BaseModel):
     candidates_per_query: int = Field(
         default=200, ge=1, le=1000, description="Found per query and retriever; the budget takes the best."
     )
+    planner_rounds: int = Field(
+        default=1, ge=1, le=2, description="2: a planning model sees the first hits and asks on."
+    )
     tool_timeout_s: float = Field(default=8.0, gt=0, le=600, description="Deadline of each retrieval tool.")
     chain_timeout_s: float = Field(default=10.0, gt=0, le=3600, description="Budget without the model.")
     quotas: NeedQuotas = NeedQuotas()

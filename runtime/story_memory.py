@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from novelgen.memory.outline import StoryOutline
+from novelgen.memory.outline import RECALLED_SCENES, StoryOutline, StoryRecap
 from novelgen.memory.search import RankedMemories, SearchRequest, SearchResult
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
@@ -91,6 +91,13 @@ class StoryMemoryTools:
         chapters_per_part = self._stores.settings.memory.summarization.chapters_per_part
         with self._stores.database(require_project_id(project_id)).read() as unit:
             return unit.outline(as_of=as_of, chapters_per_part=chapters_per_part)
+
+    def recap(
+        self, project_id: str, *, as_of: StoryPosition, last_scenes: int = RECALLED_SCENES
+    ) -> StoryRecap:
+        """Return the last scenes before the position in a few words, and what filters can name there."""
+        with self._stores.database(require_project_id(project_id)).read() as unit:
+            return unit.recap(as_of=as_of, last_scenes=last_scenes)
 
     def get_entity_state(
         self,

@@ -23,15 +23,23 @@ from novelgen.chains.stepwise_chain import StepwiseChain, issue_of
 from novelgen.chains.tracing import NOTHING_FOUND, Untraced, trace_retrievers, untraced_search
 from novelgen.deadlines import CallOutcome, Deadline, run_concurrently
 from novelgen.errors import ContextWriteError, UnknownProjectError
-from novelgen.memory.outline import StoryOutline
-from novelgen.memory.protocol import MemoryTools, StoryMemory, as_story_memory
+from novelgen.memory.outline import StoryOutline, StoryRecap
+from novelgen.memory.protocol import MemoryTools, RecapMemory, StoryMemory, as_story_memory
 from novelgen.memory.search import SearchRequest, SearchResult
 from novelgen.models.context import ContextReport, MemoryContextRequest, ReportIssue, SceneMemoryContext
 from novelgen.models.position import require_project_id, utc_now
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.planning.model_planner import ModelPlanner
 from novelgen.planning.retrieval_plan import RetrievalPlan
-from novelgen.planning.scene_planning import entities_for_states, known_story, plan_scene, state_candidates
+from novelgen.planning.scene_planning import (
+    RECENT_SCENES,
+    PlannedScene,
+    entities_for_states,
+    known_story,
+    plan_on,
+    plan_scene,
+    state_candidates,
+)
 from novelgen.settings import ContextSettings
 from novelgen.text.language import TokenCounter, estimate_tokens
 from novelgen.text.scrub import scrub_tree
@@ -195,10 +203,52 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
 
     def _plan(self, run: ContextRun) -> ContextRun:
         started_s = time.monotonic()
-        planned = plan_scene(run.request, run.outline, planner=self._planner)
+        unread: list[ReportIssue] = []
+        planned = plan_scene(
+            run.request, run.outline, planner=self._planner, recall=partial(self._recall, run, unread)
+        )
         run = replace(run, plan=planned.plan, deadline=run.deadline.later(planned.model_time_s))
-        run = run.with_timings({"plan": time.monotonic() - started_s})
-        return run.with_issues(*planned.plan.issues)
+        run = run.with_issues(*unread, *planned.plan.issues)
+        if self._planner is not None:
+            run = run.with_timings({"model": planned.model_time_s})
+        if self._settings.planner_rounds > 1 and planned.plan.planner.used == "llm":
+            run = self._plan_on(run, planned)
+        return run.with_timings({"plan": time.monotonic() - started_s})
+
+    def _recall(
+        self, run: ContextRun, unread: list[ReportIssue], entity_ids: Sequence[str]
+    ) -> tuple[StoryRecap, Sequence[EntityStateSnapshot]]:
+        """Read what a planning model is told beside the outline; what cannot be read is one issue of `unread`."""
+        request = run.request
+        told = StoryRecap(scenes=known_story(request, run.outline).scenes[-RECENT_SCENES:])
+        reads: dict[str, Callable[[], Any]] = {}
+        if isinstance(self._memory, RecapMemory):
+            reads["recap"] = partial(self._memory.recap, request.project_id, as_of=request.position)
+        if entity_ids:
+            reads["states"] = partial(
+                self._memory.get_entity_states, request.project_id, entity_ids, as_of=request.position
+            )
+        timeout_s = self._stage(run.deadline, "recap").remaining_s
+        outcomes = run_concurrently(reads, timeouts_s=dict.fromkeys(reads, timeout_s))
+        issues = (self._issue("plan", outcome) for outcome in outcomes.values())
+        unread += [issue for issue in issues if issue is not None]
+        values = {name: outcome.value for name, outcome in outcomes.items()}
+        return values.get("recap") or told, values.get("states") or ()
+
+    def _plan_on(self, run: ContextRun, planned: PlannedScene) -> ContextRun:
+        """Let the model see the first hits and ask on; whatever fails leaves the first round's plan."""
+        asked = self._search_request(run, self._stage(run.deadline, "first_hits"))
+        search = partial(self._memory.search, asked)
+        outcome = run_concurrently({"search": search}, timeouts_s={"search": asked.timeout_s})["search"]
+        run = run.with_timings({"first_hits": outcome.elapsed_s})
+        issue = self._issue("plan", outcome)
+        if outcome.value is None or self._planner is None:
+            return run.with_issues(issue) if issue else run
+        further = plan_on(planned, run.request, run.outline, planner=self._planner, found=outcome.value)
+        took_s = further.model_time_s - planned.model_time_s
+        run = replace(run, plan=further.plan, deadline=run.deadline.later(took_s))
+        run = run.with_timings({"model": further.model_time_s})
+        return run.with_issues(*further.plan.issues[len(planned.plan.issues) :])
 
     def _retrieve(self, run: ContextRun) -> ContextRun:
         if run.is_unknown_project:
@@ -293,9 +343,9 @@ def _place_of(asked: object) -> dict[str, Any]:
 
 
 def _spent_s(context: SceneMemoryContext) -> float:
-    """Return the seconds that a context took, but for planning, whose model has a deadline of its own."""
+    """Return the seconds that a context took, but for the model's, which has a deadline of its own."""
     timings_s = context.report.timings_s if context.report else {}
-    return timings_s.get("total", 0.0) - timings_s.get("plan", 0.0)
+    return timings_s.get("total", 0.0) - timings_s.get("model", 0.0)
 
 
 def _with_report(context: SceneMemoryContext, **changes: Any) -> SceneMemoryContext:

@@ -6,12 +6,12 @@ the real tools do. It needs no store, no model and no file.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from novelgen.memory.outline import OutlineScene, StoryOutline
+from novelgen.memory.outline import RECALLED_SCENES, OutlineScene, StoryOutline, StoryRecap
 from novelgen.memory.search import Candidate, RetrieverHit, SearchQuery, SearchRequest, SearchResult
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.folds import (
@@ -27,7 +27,7 @@ from novelgen.models.folds import (
     snapshot_of,
     timeline_order,
 )
-from novelgen.models.memory import DISTILLED_TYPES, ContentType, StoryMemoryChunk
+from novelgen.models.memory import DISTILLED_TYPES, PASSAGE_TYPES, ContentType, StoryMemoryChunk
 from novelgen.models.position import (
     END_OF_STORY,
     Placed,
@@ -48,6 +48,7 @@ from novelgen.models.state import (
     StateChange,
 )
 from novelgen.names.resolver import NameResolver
+from novelgen.text.extractive import gist
 from novelgen.text.language import is_cjk
 
 AnyPlaced = TypeVar("AnyPlaced", bound=Placed)
@@ -281,6 +282,24 @@ class InMemoryStoryMemory:
             if each.kind == "explicit" and each.attribute == HOLDER_ATTRIBUTE
         )
 
+    def recap(
+        self, project_id: str, *, as_of: StoryPosition, last_scenes: int = RECALLED_SCENES
+    ) -> StoryRecap:
+        """Return the last scenes before the position, and the kinds and tags of what is stored there."""
+        if require_project_id(project_id) != self._project_id:
+            return StoryRecap()
+        chunks = [each for each in self._chunks if as_of.admits(each.chapter_index, each.scene_index)]
+        told = [each for each in self._scenes if as_of.admits(each.chapter_index, each.scene_index)]
+        types = Counter(chunk.content_type for chunk in chunks)
+        tags = Counter(
+            tag for chunk in chunks if chunk.content_type in DISTILLED_TYPES for tag in set(chunk.tags)
+        )
+        return StoryRecap(
+            scenes=[_with_gist(each, chunks) for each in (told[-last_scenes:] if last_scenes > 0 else [])],
+            content_types=sorted(types, key=lambda each: (-types[each], each)),
+            tags=sorted(tags, key=lambda each: (-tags[each], each)),
+        )
+
     def _changes_by_entity(self, as_of: StoryPosition) -> dict[str, list[StateChange]]:
         found: dict[str, list[StateChange]] = defaultdict(list)
         for change in self._changes:
@@ -338,6 +357,18 @@ class InMemoryStoryMemory:
         ]
         hits = [(score, chunk) for score, chunk in scored if score > 0]
         return sorted(hits, key=lambda pair: (-pair[0], pair[1].chunk_id))
+
+
+def _with_gist(scene: OutlineScene, chunks: Sequence[StoryMemoryChunk]) -> OutlineScene:
+    if scene.summary or scene.key_events:
+        return scene
+    passages = [
+        chunk.content
+        for chunk in chunks
+        if chunk.content_type in PASSAGE_TYPES and story_place(chunk) == story_place(scene)
+    ]
+    told = gist("\n".join(passages))
+    return replace(scene, summary=(told,)) if told else scene
 
 
 def _before(events: Sequence[AnyPlaced], as_of: StoryPosition) -> list[AnyPlaced]:

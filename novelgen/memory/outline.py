@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from novelgen.models.entity import Entity
+from novelgen.models.memory import ContentType
 from novelgen.models.state import OpenLoop, Relationship
 
 
@@ -88,3 +89,23 @@ class StoryOutline(BaseModel):
     story_version: str | None = Field(
         default=None, description="Mark of everything stored before the position; changes when that changes."
     )
+
+
+RECALLED_SCENES = 12
+"""Last scenes that a recap tells."""
+
+
+class StoryRecap(BaseModel):
+    """What a planning model is told beside the outline, strictly before a position."""
+
+    scenes: list[OutlineScene] = Field(
+        default_factory=list,
+        description=(
+            "The last scenes in story order. Without a summary or key events in its record, a scene has one "
+            "bullet: sentences of its text."
+        ),
+    )
+    content_types: list[ContentType] = Field(
+        default_factory=list, description="Kinds of what is stored, most frequent first."
+    )
+    tags: list[str] = Field(default_factory=list, description="Tags of memories and notes, most used first.")

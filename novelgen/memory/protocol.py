@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from novelgen.memory.outline import StoryOutline
+from novelgen.memory.outline import RECALLED_SCENES, StoryOutline, StoryRecap
 from novelgen.memory.search import Candidate, RetrieverHit, SearchRequest, SearchResult
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
@@ -69,6 +69,17 @@ class StoryMemory(MemoryTools, Protocol):
         self, project_id: str, entity_ids: Sequence[str], *, as_of: StoryPosition
     ) -> list[EntityStateSnapshot]:
         """Return the states of several entities at a position, in the order asked; unknown ones are left out."""
+        ...
+
+
+@runtime_checkable
+class RecapMemory(Protocol):
+    """A memory that can also tell a planning model how the story came to the scene; it is not asked without one."""
+
+    def recap(
+        self, project_id: str, *, as_of: StoryPosition, last_scenes: int = RECALLED_SCENES
+    ) -> StoryRecap:
+        """Return the last scenes strictly before the position in a few words, and what filters can name there."""
         ...
 
 

@@ -54,19 +54,6 @@ def entities_text(entities: Sequence[Entity], language: StoryLanguage) -> str:
     return "\n".join(map(_entity_line, entities)) or NOTHING[language]
 
 
-def known_entities_text(
-    entities: Sequence[Entity],
-    language: StoryLanguage,
-    *,
-    first_ids: Sequence[str] = (),
-    max_entities: int = MAX_LISTED_ENTITIES,
-    max_tokens: int = MAX_LISTING_TOKENS,
-) -> str:
-    """List the entities that a prompt has room for; see `listed_entities` and `entities_text`."""
-    listed = listed_entities(entities, first_ids=first_ids, max_entities=max_entities, max_tokens=max_tokens)
-    return entities_text(listed, language)
-
-
 def as_data(text: str) -> str:
     """Return a text on one line that cannot forge the prompt's dividing lines or a model's chat markers."""
     return as_data_lines(" ".join(text.split()))

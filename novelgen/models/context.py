@@ -75,6 +75,14 @@ class PlannerReport(BaseModel):
 
     used: Literal["llm", "rules"] = "rules"
     reason: str = ""
+    rounds: int = Field(default=0, ge=0, description="How often a model planned: 2 with a second round.")
+    prompt_tokens: dict[str, int] = Field(
+        default_factory=dict,
+        description="Estimated, of the model's prompt: per section of the story, and whole.",
+    )
+    prompt_left_out: dict[str, int] = Field(
+        default_factory=dict, description="Section to how many of its lines the prompt had no room for."
+    )
 
 
 class ReportedQuery(BaseModel):

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage
 
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError
-from novelgen.memory.search import NAMES_PURPOSE
+from novelgen.memory.outline import StoryOutline
+from novelgen.memory.search import NAMES_PURPOSE, SearchResult
 from novelgen.model_calls.answers import UnusableAnswerError
 from novelgen.model_calls.json_model import JsonModel, issue_kind_of
-from novelgen.model_calls.prompt_data import NOTHING, as_data, known_entities_text
 from novelgen.models.context import MemoryContextRequest, PlannerReport, ReportIssue
 from novelgen.models.entity import Entity
-from novelgen.models.plan import ScenePlan
-from novelgen.models.user_file import Character
-from novelgen.names.normalise import name_key
 from novelgen.names.resolver import Mention, NameResolver
+from novelgen.planning.planner_prompt import (
+    StorySoFar,
+    background_text,
+    cards_text,
+    first_hits_text,
+    scene_plan_text,
+    story_sections,
+)
 from novelgen.planning.retrieval_plan import (
     MAX_ENTITIES,
     MAX_EVENTS,
+    MAX_FURTHER_QUERIES,
     MAX_QUERIES,
     MAX_QUERY_CHARACTERS,
     ModelQuery,
@@ -31,113 +38,9 @@ from novelgen.planning.retrieval_plan import (
     RetrievalPlan,
 )
 from novelgen.prompting import load_chat_prompt, read_prompt_file
-from novelgen.text.language import StoryLanguage, significant_words
+from novelgen.text.language import StoryLanguage, estimate_tokens, significant_words
 
-MAX_PLAN_CHARACTERS = 6000
-
-MAX_BACKGROUND_CHARACTERS = 1500
-
-MAX_CARDS = 8
-
-MAX_CARD_CHARACTERS = 300
-
-_LABELS: dict[StoryLanguage, dict[str, str]] = {
-    "en": {
-        "location": "Place",
-        "characters": "Characters",
-        "purpose": "Purpose",
-        "action": "Action",
-        "title": "Story",
-        "genre": "Genre",
-        "world": "World",
-        "chapter": "Chapter",
-        "earlier": "Earlier in the chapter",
-        "hint": "Remark",
-        "later": "Planned later in the chapter",
-        "scene_type": "Kind of scene",
-        "intensity": "Intensity",
-        "words": "Planned length in words",
-    },
-    "zh": {
-        "location": "地点",
-        "characters": "人物",
-        "purpose": "目的",
-        "action": "动作",
-        "title": "故事",
-        "genre": "类型",
-        "world": "世界",
-        "chapter": "章",
-        "earlier": "本章之前各场",
-        "hint": "提示",
-        "later": "本章之后计划的各场",
-        "scene_type": "场景类型",
-        "intensity": "强度",
-        "words": "计划字数",
-    },
-}
-
-
-def scene_plan_text(plan: ScenePlan, language: StoryLanguage) -> str:
-    """Return the plan as labelled lines, at most MAX_PLAN_CHARACTERS long, in the story's language."""
-    labels = _LABELS[language]
-    lines = [
-        (labels["location"], plan.location),
-        (labels["characters"], _joined(plan.characters, language)),
-        (labels["purpose"], plan.purpose),
-        *((labels["action"], action) for action in plan.key_actions),
-        (labels["scene_type"], plan.scene_type),
-        (labels["intensity"], plan.intensity),
-        (labels["words"], str(plan.estimated_words or "")),
-    ]
-    return _labelled(lines, language, MAX_PLAN_CHARACTERS)
-
-
-def background_text(request: MemoryContextRequest, language: StoryLanguage) -> str:
-    """Return what the request tells beside the plan: settings, the plan of its chapter, hints."""
-    labels = _LABELS[language]
-    lines = [(labels["hint"], hint) for hint in request.hints]
-    if request.chapter_plan is not None:
-        number = request.scene_plan.scene_number or request.scene_index
-        earlier = [
-            scene.purpose for scene in request.chapter_plan.scenes if (scene.scene_number or 0) < number
-        ]
-        lines.append((labels["chapter"], request.chapter_plan.chapter_title))
-        lines += [(labels["earlier"], purpose) for purpose in earlier]
-        later = [scene.purpose for scene in request.chapter_plan.scenes if (scene.scene_number or 0) > number]
-        lines += [(labels["later"], purpose) for purpose in later]
-    if request.settings is not None:
-        lines.append((labels["title"], request.settings.project_name))
-        lines.append((labels["genre"], request.settings.genre))
-        lines.append((labels["world"], request.settings.world_description))
-    return _labelled(lines, language, MAX_BACKGROUND_CHARACTERS)
-
-
-def cards_text(request: MemoryContextRequest, language: StoryLanguage) -> str:
-    """Return the author's cards of those whom the plan names, one line each, at most MAX_CARDS of them."""
-    cast = request.characters.everyone() if request.characters is not None else []
-    by_name = {name_key(name): card for card in cast[::-1] for name in (*card.aliases, card.name)}
-    planned = (by_name.get(name_key(name)) for name in request.scene_plan.characters)
-    cards = {card.name: card for card in planned if card is not None}
-    lines = [_card_line(card, language) for card in list(cards.values())[:MAX_CARDS]]
-    return "\n".join(lines) or NOTHING[language]
-
-
-def _card_line(card: Character, language: StoryLanguage) -> str:
-    separator, colon = ("；", "：") if language == "zh" else ("; ", ": ")
-    told = [card.role, _joined(card.aliases, language), card.personality, card.motivation, card.background]
-    said = separator.join(as_data(text) for text in told if text.strip())
-    return f"{as_data(card.name)}{colon}{said}"[:MAX_CARD_CHARACTERS]
-
-
-def _labelled(lines: Iterable[tuple[str, str]], language: StoryLanguage, max_characters: int) -> str:
-    separator = "：" if language == "zh" else ": "
-    said = [f"{label}{separator}{as_data(text)}" for label, text in lines if text.strip()]
-    return "\n".join(said)[:max_characters] or NOTHING[language]
-
-
-def _joined(names: Iterable[str], language: StoryLanguage) -> str:
-    return ("、" if language == "zh" else ", ").join(names)
-
+Accepted = TypeVar("Accepted")
 
 SHARED_WORDS_OF_A_GROUNDED_QUERY = 2
 
@@ -149,7 +52,7 @@ class Ground:
     Args:
         names: Resolves names and ids as of the position of the planned scene.
         has_known_entities: Whether any entity is known there.
-        scene_text: The scene plan and the hints, as text.
+        scene_text: The scene plan, the hints and what the prompt tells of the story, as text.
         example: The worked example of the prompt.
     """
 
@@ -257,13 +160,35 @@ def _folded(text: str) -> str:
 
 
 PROMPT_VARIABLES = frozenset(
-    {"background", "cards", "example", "format_instructions", "known_entities", "max_entities", "max_events"}
-    | {"max_queries", "max_query_characters", "scene_plan"}
+    {"background", "cards", "chapter_so_far", "content_types", "example", "format_instructions"}
+    | {"known_entities", "last_scenes", "max_entities", "max_events", "max_queries", "max_query_characters"}
+    | {"newcomers", "scene_plan", "states", "tags", "threads"}
 )
 
 REPAIR_VARIABLES = frozenset({"problem"})
 
+SECOND_ROUND_VARIABLES = frozenset({"first_hits", "max_queries"})
+
 _PLAN_KEYS = ("entities", "queries")
+
+
+@dataclass(frozen=True)
+class FirstRound:
+    """What a model planned at first, and what it takes to ask it on.
+
+    Args:
+        plan: The grounded plan; one that failed is empty and says why.
+        messages: The prompt and the accepted answer; empty when the model failed.
+        ground: What its plans may speak of.
+        language: Language of the story.
+        left_s: Seconds that are left for further calls.
+    """
+
+    plan: RetrievalPlan
+    messages: Sequence[BaseMessage]
+    ground: Ground
+    language: StoryLanguage
+    left_s: float
 
 
 class ModelPlanner:
@@ -288,8 +213,8 @@ class ModelPlanner:
         entities: Sequence[Entity],
         names: NameResolver,
         language: StoryLanguage,
-        touched_ids: Sequence[str] = (),
-    ) -> RetrievalPlan:
+        story: StorySoFar | None = None,
+    ) -> FirstRound:
         """Ask the model what to look up, with at most one call to repair a bad answer.
 
         Args:
@@ -297,18 +222,21 @@ class ModelPlanner:
             entities: The entities known at its position, with the names known there.
             names: Resolver over the same entities.
             language: Language of the story; chooses the prompt.
-            touched_ids: Entities that the rules found; listed first where not all can be listed.
+            story: The story before the scene; None where it could not be read.
 
         Returns:
             The grounded plan with `planner.used` "llm"; when the model fails in any way an empty plan with
             "rules", the reason, and one issue. Never raises for what the model or its server does.
         """
+        told = story_sections(
+            story or StorySoFar(StoryOutline(project_id=request.project_id)), request, entities, language
+        )
         scene_text = scene_plan_text(request.scene_plan, language)
         example = read_prompt_file(f"plan_retrieval_example.{language}.json").strip()
         ground = Ground(
             names=names,
             has_known_entities=bool(entities),
-            scene_text="\n".join([scene_text, *request.hints]),
+            scene_text="\n".join([scene_text, *request.hints, *(told.texts[each] for each in _GROUNDS)]),
             example=ModelRetrievalPlan.model_validate_json(example),
         )
         prompt = load_chat_prompt("plan_retrieval", language, variables=PROMPT_VARIABLES)
@@ -317,34 +245,91 @@ class ModelPlanner:
             cards=cards_text(request, language),
             example=example,
             format_instructions=self._model.format_instructions(),
-            known_entities=known_entities_text(entities, language, first_ids=touched_ids),
             max_entities=str(MAX_ENTITIES),
             max_events=str(MAX_EVENTS),
             max_queries=str(MAX_QUERIES),
             max_query_characters=str(MAX_QUERY_CHARACTERS),
             scene_plan=scene_text,
+            **told.texts,
         )
+        deadline = Deadline.after(self._timeout_s)
+        prompt_tokens = {
+            **told.tokens,
+            "whole": sum(estimate_tokens(str(message.text)) for message in messages),
+        }
+        shown = {"prompt_tokens": prompt_tokens, "prompt_left_out": told.left_out}
         try:
-            return self._asked_and_repaired(messages, ground, language)
+            answer, plan = self._obtained(
+                messages, deadline, language, accept=lambda answer: (answer, ground_plan(answer, ground))
+            )
         except (ModelError, DeadlineExceededError) as error:
-            return _failed(error)
+            failed = _failed(error, f"the model's plan was not used: {error}")
+            return FirstRound(_with_report(failed, shown), (), ground, language, 0.0)
+        said = AIMessage(answer.model_dump_json())
+        plan = _with_report(plan, {"rounds": 1, **shown})
+        return FirstRound(plan, (*messages, said), ground, language, deadline.remaining_s)
 
-    def _asked_and_repaired(
-        self, messages: list[BaseMessage], ground: Ground, language: StoryLanguage
-    ) -> RetrievalPlan:
+    def plan_on(self, first: FirstRound, found: SearchResult) -> RetrievalPlan:
+        """Show the model what its plan found, and ask once for what is still missing.
+
+        Args:
+            first: What it planned at first.
+            found: What a search found for that plan and the rules'.
+
+        Returns:
+            The further grounded queries, at most `MAX_FURTHER_QUERIES`, and entities; an empty plan where nothing is
+            missing. When the model fails or no time is left, an empty plan with the reason and one issue.
+        """
+        language, ground = first.language, first.ground
+        prompt = load_chat_prompt("plan_retrieval_again", language, variables=SECOND_ROUND_VARIABLES)
+        hits = first_hits_text(found, language)
+        further = prompt.format_messages(first_hits=hits, max_queries=str(MAX_FURTHER_QUERIES))
+        grounded = replace(ground, scene_text=f"{ground.scene_text}\n{hits}")
+        try:
+            plan = self._obtained(
+                [*first.messages, *further],
+                Deadline.after(first.left_s),
+                language,
+                accept=lambda answer: _further_plan(answer, grounded),
+            )
+        except (ModelError, DeadlineExceededError) as error:
+            return _failed(error, f"of the model's plan only the first round was used: {error}")
+        tokens = {**first.plan.planner.prompt_tokens, "first_hits": estimate_tokens(hits)}
+        return _with_report(plan, {"rounds": 2, "prompt_tokens": tokens})
+
+    def _obtained(
+        self,
+        messages: list[BaseMessage],
+        deadline: Deadline,
+        language: StoryLanguage,
+        *,
+        accept: Callable[[ModelRetrievalPlan], Accepted],
+    ) -> Accepted:
         repair = load_chat_prompt("repair_retrieval_plan", language, variables=REPAIR_VARIABLES)
-        conversation = self._model.conversation(
-            deadline=Deadline.after(self._timeout_s), stage="planning by the model"
-        )
+        conversation = self._model.conversation(deadline=deadline, stage="planning by the model")
         return conversation.obtain(
-            messages,
-            accept=lambda plan: ground_plan(plan, ground),
-            repair=lambda problem: repair.format_messages(problem=problem),
+            messages, accept=accept, repair=lambda problem: repair.format_messages(problem=problem)
         )
 
 
-def _failed(error: ModelError | DeadlineExceededError) -> RetrievalPlan:
+_GROUNDS = ("last_scenes", "chapter_so_far", "threads", "states")
+"""Sections of the prompt beside the plan whose words a query may speak of."""
+
+
+def _further_plan(answer: ModelRetrievalPlan, ground: Ground) -> RetrievalPlan:
+    """Keep of a second answer what is grounded; one that asks nothing more says that nothing is missing."""
+    if not (answer.entities or answer.queries or answer.events):
+        return RetrievalPlan(planner=PlannerReport(used="llm"))
+    plan = ground_plan(answer, ground)
+    return plan.model_copy(update={"queries": plan.queries[:MAX_FURTHER_QUERIES]})
+
+
+def _with_report(plan: RetrievalPlan, told: dict[str, Any]) -> RetrievalPlan:
+    return plan.model_copy(update={"planner": plan.planner.model_copy(update=told)})
+
+
+def _failed(error: ModelError | DeadlineExceededError, reason: str) -> RetrievalPlan:
     return RetrievalPlan(
-        planner=PlannerReport(used="rules", reason=f"the model's plan was not used: {error}"),
+        planner=PlannerReport(used="rules", reason=reason),
         issues=[ReportIssue(stage="plan", kind=issue_kind_of(error), message=str(error))],
     )

@@ -13,7 +13,8 @@ from novelgen.models.memory import CONTENT_TYPES, ContentType
 
 MAX_ENTITIES = 12
 MAX_EVENTS = 6
-MAX_QUERIES = 8
+MAX_QUERIES = 12
+MAX_FURTHER_QUERIES = 6
 MAX_TAGS = 4
 MAX_QUERY_CHARACTERS = 200
 
@@ -45,7 +46,7 @@ class ModelQuery(BaseModel):
     query: str = Field(description="search text in the story's language")
     entities: Annotated[list[str], _at_most(MAX_ENTITIES)] = Field(
         default_factory=list,
-        description="ids of known entities; only their passages are searched",
+        description="ids of known entities; only what is linked to one of them is searched; mostly empty",
         max_length=MAX_ENTITIES,
     )
     content_type: ContentType | None = Field(
@@ -127,6 +128,22 @@ def merge_plans(rules: RetrievalPlan, model: RetrievalPlan) -> RetrievalPlan:
         planner=model.planner,
         issues=[*rules.issues, *model.issues],
     )
+
+
+def with_further(plan: RetrievalPlan, further: RetrievalPlan) -> RetrievalPlan:
+    """Add what a model asked on after the first hits; a second round that failed adds its reason and nothing else.
+
+    Args:
+        plan: The plan of the rules and the model's first round.
+        further: The model's second round.
+    """
+    whole = merge_plans(plan, further)
+    planner = plan.planner.model_copy(update={"reason": further.planner.reason})
+    if further.planner.used == "llm":
+        shown = further.planner.model_dump(include={"rounds", "prompt_tokens"})
+        planner = plan.planner.model_copy(update=shown)
+    inferred = dict.fromkeys([*plan.inferred_ids, *whole.inferred_ids])
+    return whole.model_copy(update={"planner": planner, "inferred_ids": list(inferred)})
 
 
 def _query_key(query: SearchQuery) -> tuple[str, frozenset[str], str | None, frozenset[str]]:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import combinations, islice
 
-from pydantic import BaseModel
-
-from novelgen.memory.outline import StoryOutline
+from novelgen.memory.outline import StoryOutline, StoryRecap
+from novelgen.memory.search import SearchResult
 from novelgen.models.context import MemoryContextRequest, PlannerReport, ReportIssue
 from novelgen.models.entity import Entity, EntityAlias, EntityType
 from novelgen.models.plan import ScenePlan
+from novelgen.models.state import EntityStateSnapshot
 from novelgen.models.user_file import CharactersConfig
 from novelgen.names.normalise import name_key
 from novelgen.names.resolver import NameResolver, Resolution
-from novelgen.planning.model_planner import ModelPlanner
-from novelgen.planning.retrieval_plan import PlannedQuery, RetrievalPlan, merge_plans
+from novelgen.planning.model_planner import FirstRound, ModelPlanner
+from novelgen.planning.planner_prompt import StorySoFar, listing_order
+from novelgen.planning.retrieval_plan import PlannedQuery, RetrievalPlan, merge_plans, with_further
 from novelgen.text.language import StoryLanguage, story_language
 
 MAX_RULE_QUERIES = 24
@@ -191,11 +193,29 @@ PRESENT_SCENES = 8
 """Who was on stage in so many last scenes decides whom an ambiguous name means."""
 
 
-class PlannedScene(BaseModel):
-    """The plan, and the seconds that the model took for its part."""
+MAX_TOLD_STATES = 12
+"""So many people and things have a line of state in a planner's prompt."""
+
+MAX_NOTED = 60
+"""Of so many of the entities that a planner's prompt lists first the status is read."""
+
+Recall = Callable[[Sequence[str]], tuple[StoryRecap, Sequence[EntityStateSnapshot]]]
+"""Reads, for a planning model, the recap of the story and the states of these entities."""
+
+
+@dataclass(frozen=True)
+class PlannedScene:
+    """The plan, and what a model did for its part.
+
+    Args:
+        plan: The plan.
+        model_time_s: Seconds that the model took.
+        first_round: What the model planned, where there is one.
+    """
 
     plan: RetrievalPlan
     model_time_s: float = 0.0
+    first_round: FirstRound | None = None
 
 
 def known_story(request: MemoryContextRequest, outline: StoryOutline | None) -> StoryOutline:
@@ -213,7 +233,11 @@ def language_of(request: MemoryContextRequest, outline: StoryOutline) -> StoryLa
 
 
 def plan_scene(
-    request: MemoryContextRequest, outline: StoryOutline | None, *, planner: ModelPlanner | None
+    request: MemoryContextRequest,
+    outline: StoryOutline | None,
+    *,
+    planner: ModelPlanner | None,
+    recall: Recall | None = None,
 ) -> PlannedScene:
     """Plan by rules, and add what a model plans where there is one.
 
@@ -221,10 +245,11 @@ def plan_scene(
         request: The planned scene.
         outline: The story before it; None when it could not be read, so that nobody is known.
         planner: The model's planner, or None.
+        recall: Reads what the model is told beside the outline; asked only where there is a planner.
     """
     story = known_story(request, outline)
     known = story.entities or _cast_as_entities(request.characters)
-    names = NameResolver(known, present_ids=recently_on_stage(story, scenes=PRESENT_SCENES))
+    names = _names_in(story, known)
     rules = plan_by_rules(
         request.scene_plan,
         entities=known,
@@ -234,17 +259,69 @@ def plan_scene(
     )
     if planner is None:
         return PlannedScene(plan=_of_story(rules, story, names, request.characters))
+    so_far = _story_so_far(rules, story, names, recall)
     started_s = time.monotonic()
-    by_model = planner.plan(
-        request,
-        entities=known,
-        names=names,
-        language=language_of(request, story),
-        touched_ids=rules.entity_ids,
+    first = planner.plan(
+        request, entities=known, names=names, language=language_of(request, story), story=so_far
     )
     return PlannedScene(
-        plan=_of_story(merge_plans(rules, by_model), story, names, request.characters),
+        plan=_of_story(merge_plans(rules, first.plan), story, names, request.characters),
         model_time_s=time.monotonic() - started_s,
+        first_round=first,
+    )
+
+
+def plan_on(
+    planned: PlannedScene,
+    request: MemoryContextRequest,
+    outline: StoryOutline | None,
+    *,
+    planner: ModelPlanner,
+    found: SearchResult,
+) -> PlannedScene:
+    """Let the model ask on after the first hits.
+
+    Args:
+        planned: The plan of the first round, which a model made.
+        request: The planned scene.
+        outline: The story before it.
+        planner: The model's planner.
+        found: What a search found for the plan.
+
+    Returns:
+        The plan with further queries and entities; where the second round failed, the plan as it was, with the
+        reason and one issue more.
+    """
+    if planned.first_round is None:
+        return planned
+    story = known_story(request, outline)
+    started_s = time.monotonic()
+    further = planner.plan_on(planned.first_round, found)
+    plan = with_further(planned.plan, further)
+    stored = _stored_only(plan, story)
+    return PlannedScene(stored, planned.model_time_s + time.monotonic() - started_s, planned.first_round)
+
+
+def _names_in(story: StoryOutline, known: Sequence[Entity]) -> NameResolver:
+    return NameResolver(known, present_ids=recently_on_stage(story, scenes=PRESENT_SCENES))
+
+
+def _story_so_far(
+    rules: RetrievalPlan, story: StoryOutline, names: NameResolver, recall: Recall | None
+) -> StorySoFar:
+    state_ids = entities_for_states(rules.entity_ids, story, limit=MAX_TOLD_STATES)
+    listed = listing_order(story.entities, story, touched_ids=rules.entity_ids)
+    asked = dict.fromkeys([*state_ids, *(entity.entity_id for entity in listed[:MAX_NOTED])])
+    recap, states = (
+        recall(list(asked)) if recall is not None else (StoryRecap(scenes=story.scenes[-RECENT_SCENES:]), ())
+    )
+    return StorySoFar(
+        outline=story,
+        recap=recap,
+        states=states,
+        state_ids=state_ids,
+        touched_ids=rules.entity_ids,
+        newcomers=[each for each in rules.unresolved_names if not names.resolve(each).candidate_ids],
     )
 
 
@@ -265,10 +342,15 @@ def _of_story(
     plan: RetrievalPlan, story: StoryOutline, names: NameResolver, characters: CharactersConfig | None
 ) -> RetrievalPlan:
     """Keep the ids that are stored, and say which names nobody bears, neither in the story nor in its cards."""
-    stored = {entity.entity_id for entity in story.entities}
     carded = {name_key(name) for card in _cast_as_entities(characters) for name in card.names()}
     missing = [name for name in dict.fromkeys(plan.unresolved_names) if name_key(name) not in carded]
     unborne = [name for name in missing if not names.resolve(name).candidate_ids]
+    issues = [*plan.issues, *(_nobody(name) for name in unborne if story.entities)]
+    return _stored_only(plan, story).model_copy(update={"unresolved_names": missing, "issues": issues})
+
+
+def _stored_only(plan: RetrievalPlan, story: StoryOutline) -> RetrievalPlan:
+    stored = {entity.entity_id for entity in story.entities}
     return plan.model_copy(
         update={
             "entity_ids": [each for each in plan.entity_ids if each in stored],
@@ -277,8 +359,6 @@ def _of_story(
                 query.model_copy(update={"entities": [each for each in query.entities if each in stored]})
                 for query in plan.queries
             ],
-            "unresolved_names": missing,
-            "issues": [*plan.issues, *(_nobody(name) for name in unborne if stored)],
         }
     )
 

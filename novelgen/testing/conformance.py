@@ -26,7 +26,7 @@ from typing import Any
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.errors import InvalidProjectIdError, UnknownProjectError
-from novelgen.memory.protocol import MemoryTools, StoryMemory
+from novelgen.memory.protocol import MemoryTools, RecapMemory, StoryMemory
 from novelgen.memory.search import SearchQuery, SearchRequest
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.folds import timeline_order
@@ -236,6 +236,21 @@ class StoryMemoryConformance(MemoryToolsConformance):
                 ]
                 assert [each.entity_id for each in outline.entities] == shown, str(position)
             assert memory.outline(story.project_id, as_of=END_OF_STORY).language == story.language
+
+    def test_a_recap_is_cut_strictly_before_the_position(self) -> None:
+        """The last scenes in story order and the tags used by then; a memory that offers no recap passes."""
+        for story, memory in self._filled():
+            if not isinstance(memory, RecapMemory):
+                continue
+            for position in story.positions:
+                told = [each.record for each in story.scenes if each.position < position]
+                recap = memory.recap(story.project_id, as_of=position, last_scenes=2)
+                places = [(each.chapter_index, each.scene_index) for each in recap.scenes]
+                assert places == [(each.chapter_index, each.scene_index) for each in told[-2:]]
+                used = Counter(tag for record in told for each in record.memories for tag in each.tags)
+                assert recap.tags == sorted(used, key=lambda tag: (-used[tag], tag)), str(position)
+                has_memories = any(record.memories for record in told)
+                assert ("memory" in recap.content_types) == has_memories, str(position)
 
     def test_threads_stand_as_they_did_at_the_position(self) -> None:
         """Planted, moved and resolved one after the other; resolved ones are gone, and age counts scenes between."""

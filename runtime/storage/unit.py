@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from novelgen.memory.outline import StoryOutline
+from novelgen.memory.outline import StoryOutline, StoryRecap
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.records.summaries import CHAPTERS_PER_PART, NumberedPart
 from runtime.storage.entity.entities import CharacterFileRepository, EntityRepository
@@ -20,7 +20,7 @@ from runtime.storage.memory.memories import MemoryRepository
 from runtime.storage.memory.outbox import EmbeddingChoiceRepository, OutboxRepository
 from runtime.storage.projects import CounterRepository, ProjectRepository
 from runtime.storage.session import StorageSession
-from runtime.storage.story.outline import read_outline, story_version
+from runtime.storage.story.outline import read_outline, read_recap, story_version
 from runtime.storage.story.relationships import RelationshipRepository
 from runtime.storage.story.scenes import SceneRepository
 from runtime.storage.story.states import StateRepository
@@ -62,6 +62,10 @@ class UnitOfWork:
     def outline(self, *, as_of: StoryPosition, chapters_per_part: int = CHAPTERS_PER_PART) -> StoryOutline:
         """Return what the story has shown before the position, apart from its memories."""
         return read_outline(self._session, as_of, chapters_per_part=chapters_per_part)
+
+    def recap(self, *, as_of: StoryPosition, last_scenes: int) -> StoryRecap:
+        """Return the last scenes before the position, and the kinds and tags of what is stored there."""
+        return read_recap(self._session, as_of, last_scenes=last_scenes)
 
     def story_summaries(self, *, chapters_per_part: int) -> StorySummaries:
         """Return what is told of every chapter and of every part that is over."""

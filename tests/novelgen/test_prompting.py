@@ -9,13 +9,17 @@ import pytest
 
 from novelgen import prompting
 from novelgen.errors import ConfigurationError
-from novelgen.planning.model_planner import PROMPT_VARIABLES, REPAIR_VARIABLES
+from novelgen.planning.model_planner import PROMPT_VARIABLES, REPAIR_VARIABLES, SECOND_ROUND_VARIABLES
 from novelgen.planning.retrieval_plan import ModelRetrievalPlan
 from novelgen.prompting import load_chat_prompt, read_prompt_file
 from novelgen.text.language import StoryLanguage, story_language
 
 LANGUAGES: tuple[StoryLanguage, ...] = ("en", "zh")
-PLANNER_PROMPTS = {"plan_retrieval": PROMPT_VARIABLES, "repair_retrieval_plan": REPAIR_VARIABLES}
+PLANNER_PROMPTS = {
+    "plan_retrieval": PROMPT_VARIABLES,
+    "plan_retrieval_again": SECOND_ROUND_VARIABLES,
+    "repair_retrieval_plan": REPAIR_VARIABLES,
+}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

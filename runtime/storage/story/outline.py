@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
 from sqlalchemy import Text, cast, func, literal, select, text
 
-from novelgen.memory.outline import OutlineScene, StoryOutline
+from novelgen.memory.outline import OutlineScene, StoryOutline, StoryRecap
 from novelgen.models.entity import Entity
 from novelgen.models.folds import last_changed_first
+from novelgen.models.memory import DISTILLED_TYPES
 from novelgen.models.position import StoryPosition
 from novelgen.records.summaries import CHAPTERS_PER_PART
-from runtime.storage.cuts import before, order_in_force, story_order
+from novelgen.text.extractive import gist
+from runtime.storage.cuts import before, filter_conditions, order_in_force, story_order
 from runtime.storage.entity.entities import EntityRepository
 from runtime.storage.memory.consolidations import ConsolidationRepository
+from runtime.storage.records import MemoryFilter
 from runtime.storage.session import StorageSession
 from runtime.storage.story.relationships import RelationshipRepository
 from runtime.storage.story.states import holders_as_of
 from runtime.storage.story.summaries import read_summaries, stored_summaries
 from runtime.storage.story.threads import ThreadRepository
 from runtime.storage.tables import (
+    CHUNK_TAGS,
     CHUNKS,
     LOOP_EVENTS,
     PROJECTS,
@@ -204,3 +209,46 @@ def _stated_ids(session: StorageSession, as_of: StoryPosition) -> list[str]:
         .order_by(*order_in_force(STATES))
     )
     return last_changed_first([row[0] for row in rows])
+
+
+MAX_RECALLED_TAGS = 30
+
+
+def read_recap(session: StorageSession, as_of: StoryPosition, *, last_scenes: int) -> StoryRecap:
+    """Return the last scenes before a position in a few words, and the kinds and tags of what is stored there."""
+    latest = (SCENES.c.chapter_index.desc(), SCENES.c.scene_index.desc())
+    rows = session.rows(
+        select(SCENES)
+        .where(session.owns(SCENES), before(as_of, SCENES))
+        .order_by(*latest)
+        .limit(max(0, last_scenes))
+    )
+    kinds = session.rows(
+        select(CHUNKS.c.content_type)
+        .where(*filter_conditions(session.project_id, MemoryFilter(as_of=as_of)))
+        .group_by(CHUNKS.c.content_type)
+        .order_by(func.count().desc(), CHUNKS.c.content_type)
+    )
+    distilled = MemoryFilter(as_of=as_of, content_types=list(DISTILLED_TYPES))
+    tags = session.rows(
+        select(CHUNK_TAGS.c.tag)
+        .join(CHUNKS, CHUNKS.c.row_id == CHUNK_TAGS.c.chunk_row_id)
+        .where(*filter_conditions(session.project_id, distilled))
+        .group_by(CHUNK_TAGS.c.tag)
+        .order_by(func.count().desc(), CHUNK_TAGS.c.tag)
+        .limit(MAX_RECALLED_TAGS)
+    )
+    return StoryRecap(
+        scenes=[_recalled_scene(row) for row in reversed(rows)],
+        content_types=[row[0] for row in kinds],
+        tags=[row[0] for row in tags],
+    )
+
+
+def _recalled_scene(row: Any) -> OutlineScene:
+    place = (row.chapter_index, row.scene_index, row.title, row.location_id)
+    scene = _outline_scene(place, tuple(row.participants), row.record)
+    if scene.summary or scene.key_events:
+        return scene
+    told = gist(row.text)
+    return replace(scene, summary=(told,)) if told else scene

@@ -96,8 +96,10 @@ def planned(sample: dict[str, Any], finish_reason: str) -> tuple[RetrievalPlan, 
     """Plan the sample's scene with a model that always gives the sample's answer."""
     scene = SCENES[sample["scene_id"]]
     model = ScriptedChatModel(answer=lambda _: finished(sample["raw"], finish_reason))
-    plan = ModelPlanner(model).plan(
-        scene.request, entities=scene.entities, names=scene.names, language=scene.language
+    plan = (
+        ModelPlanner(model)
+        .plan(scene.request, entities=scene.entities, names=scene.names, language=scene.language)
+        .plan
     )
     return plan, model
 

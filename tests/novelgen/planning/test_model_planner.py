@@ -14,7 +14,7 @@ from novelgen.errors import ModelUnavailableError
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.plan import ScenePlan
 from novelgen.names.resolver import NameResolver
-from novelgen.planning.model_planner import ModelPlanner
+from novelgen.planning.model_planner import FirstRound, ModelPlanner
 from novelgen.planning.retrieval_plan import MAX_QUERIES, RetrievalPlan
 from novelgen.prompting import read_prompt_file
 from tests.faults.matrix import covers
@@ -36,6 +36,13 @@ def planned(
     model: ScriptedChatModel, scene: SampleScene = SALT_GATE, *, timeout_s: float = HANG_GUARD_S
 ) -> RetrievalPlan:
     """Plan a sample scene with a model."""
+    return first_round(model, scene, timeout_s=timeout_s).plan
+
+
+def first_round(
+    model: ScriptedChatModel, scene: SampleScene = SALT_GATE, *, timeout_s: float = HANG_GUARD_S
+) -> FirstRound:
+    """Plan a sample scene with a model, and keep what it takes to ask on."""
     return ModelPlanner(model, timeout_s=timeout_s).plan(
         scene.request, entities=scene.entities, names=scene.names, language=scene.language
     )
@@ -131,8 +138,10 @@ def test_events_become_queries() -> None:
 def test_story_without_entities_can_be_planned() -> None:
     """Before anybody is known, invented names are dropped and grounded queries stay."""
     model = answering(answer(["Mara Venn"], [{"query": "how Mara broke her oath"}]))
-    plan = ModelPlanner(model, timeout_s=HANG_GUARD_S).plan(
-        SALT_GATE.request, entities=[], names=NameResolver([]), language="en"
+    plan = (
+        ModelPlanner(model, timeout_s=HANG_GUARD_S)
+        .plan(SALT_GATE.request, entities=[], names=NameResolver([]), language="en")
+        .plan
     )
     assert (plan.planner.used, plan.entity_ids) == ("llm", [])
     assert [query.text for query in plan.queries] == ["how Mara broke her oath"]
@@ -255,8 +264,10 @@ def test_blank_plan_is_still_a_question() -> None:
         project_id="p", chapter_index=1, scene_index=1, scene_plan=ScenePlan(scene_number=1)
     )
     model = answering(answer(["C1"]))
-    plan = ModelPlanner(model, timeout_s=HANG_GUARD_S).plan(
-        request, entities=SALT_GATE.entities, names=SALT_GATE.names, language="en"
+    plan = (
+        ModelPlanner(model, timeout_s=HANG_GUARD_S)
+        .plan(request, entities=SALT_GATE.entities, names=SALT_GATE.names, language="en")
+        .plan
     )
     assert plan.entity_ids == ["C1"]
     assert "(none)" in model.prompts[0][1].text

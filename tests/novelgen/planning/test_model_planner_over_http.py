@@ -10,7 +10,7 @@ import pytest
 from langchain_openai import ChatOpenAI
 
 from novelgen.planning.model_planner import ModelPlanner
-from novelgen.planning.retrieval_plan import RetrievalPlan
+from novelgen.planning.retrieval_plan import MAX_QUERIES, RetrievalPlan
 from tests.faults.matrix import covers
 from tests.novelgen.planning.sample_scenes import SALT_GATE
 from tests.support.openai_stub import OpenAiStub, Responder, StubCall, openai_stub
@@ -37,7 +37,9 @@ def planner_for(stub: OpenAiStub, *, timeout_s: float = HANG_GUARD_S, **options:
 
 def planned(planner: ModelPlanner) -> RetrievalPlan:
     """Plan the sample scene."""
-    return planner.plan(SALT_GATE.request, entities=SALT_GATE.entities, names=SALT_GATE.names, language="en")
+    return planner.plan(
+        SALT_GATE.request, entities=SALT_GATE.entities, names=SALT_GATE.names, language="en"
+    ).plan
 
 
 def formats(stub: OpenAiStub) -> list[str | None]:
@@ -56,7 +58,7 @@ def test_good_plan_comes_back_by_json_schema() -> None:
     assert asked["strict"] is True
     assert asked["schema"]["required"] == ["entities", "events", "queries"]
     assert asked["schema"]["additionalProperties"] is False
-    assert asked["schema"]["properties"]["queries"]["maxItems"] == 8
+    assert asked["schema"]["properties"]["queries"]["maxItems"] == MAX_QUERIES
     assert "maxLength" not in json.dumps(asked)
 
 

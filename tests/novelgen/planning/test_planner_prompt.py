@@ -2,45 +2,231 @@
 
 from __future__ import annotations
 
-from novelgen.model_calls.prompt_data import as_data, known_entities_text
+from typing import Any
+
+from novelgen.memory.outline import ChapterSummary, OutlineScene, StoryOutline, StoryRecap
+from novelgen.memory.search import Candidate, RetrieverHit, SearchResult
+from novelgen.model_calls.prompt_data import as_data
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity
+from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ChapterPlan, ScenePlan
+from novelgen.models.state import EntityStateSnapshot, OpenLoop
 from novelgen.models.user_file import Character, CharactersConfig, Settings
-from novelgen.planning.model_planner import (
+from novelgen.planning.planner_prompt import (
     MAX_CARD_CHARACTERS,
     MAX_PLAN_CHARACTERS,
+    SECTION_TOKENS,
+    PromptSections,
+    StorySoFar,
     background_text,
     cards_text,
+    first_hits_text,
+    listing_order,
     scene_plan_text,
+    story_sections,
 )
-from novelgen.text.language import estimate_tokens
+from novelgen.text.language import StoryLanguage, estimate_tokens
 from tests.novelgen.planning.sample_scenes import FERRY, SALT_GATE, known
+from tests.support.stories import NOW
 
 
-def test_listing_has_ids_kinds_and_names_only() -> None:
-    """Roles and descriptions, which give the story away, are not listed."""
-    spy = Entity(
-        entity_id="C7", entity_type="character", name="Ives", role="the murderer", description="killed Edric"
+def scene(number: int, *people: str, place: str | None = None, told: str = "") -> OutlineScene:
+    """A scene of chapter 1 with one bullet."""
+    return OutlineScene(1, number, "", place, people, (), (told,) if told else ())
+
+
+def sections_of(
+    story: StorySoFar,
+    *,
+    language: StoryLanguage = "en",
+    entities: list[Entity] | None = None,
+    plan: ScenePlan | None = None,
+) -> PromptSections:
+    """The sections of a scene 1:90 that is planned on a story."""
+    request = MemoryContextRequest(
+        project_id="p", chapter_index=1, scene_index=90, scene_plan=plan or SALT_GATE.scene_plan
     )
-    assert known_entities_text([spy, SALT_GATE.entities[0]], "en") == (
-        "C7 | character | Ives\nC1 | character | Mara Venn; Mara"
+    return story_sections(story, request, SALT_GATE.entities if entities is None else entities, language)
+
+
+def outline(**fields: Any) -> StoryOutline:
+    """An outline of the sample's story."""
+    return StoryOutline(project_id="p", **fields)
+
+
+def test_an_entity_has_a_line_with_what_tells_it_apart() -> None:
+    """Id, kind, names, then description, status, holder and where it was last seen, in the story's language."""
+    compass = Entity(
+        entity_id="I1", entity_type="item", name="the brass compass", description="cracked glass"
     )
+    mara = known("C1", "character", "Mara Venn", "Mara")
+    gate = known("L2", "location", "the Salt Gate")
+    state = EntityStateSnapshot(
+        project_id="p",
+        entity_id="I1",
+        entity_type="item",
+        timestamp=NOW,
+        state_data={"status": "broken", "holder": "C1"},
+    )
+    story = StorySoFar(
+        outline(scenes=[scene(4, "C1", place="L2")], holders={"C1": ["I1"]}),
+        states=[state],
+        touched_ids=["I1"],
+    )
+    english = sections_of(story, entities=[mara, compass, gate])
+    assert english.texts["known_entities"].splitlines() == [
+        "I1 | item | the brass compass | cracked glass; broken; held by Mara Venn",
+        "L2 | location | the Salt Gate | last seen 1:4",
+        "C1 | character | Mara Venn; Mara | last seen 1:4 the Salt Gate",
+    ]
+    chinese = sections_of(story, entities=[mara, compass, gate], language="zh")
+    assert "在Mara Venn手里" in chinese.texts["known_entities"]
+    assert "最近见于 1:4 the Salt Gate" in chinese.texts["known_entities"]
 
 
-def test_listing_is_bounded_with_the_touched_first() -> None:
-    """Of hundreds of entities those that the scene touches are listed first, then the others in order."""
-    entities = [known(f"C{number}", "character", f"名字{number}") for number in range(500)]
-    listing = known_entities_text(entities, "zh", first_ids=["C400", "C9999", "C2"], max_entities=5)
-    assert [line.split(" | ")[0] for line in listing.splitlines()] == ["C400", "C2", "C0", "C1", "C3"]
-    short = known_entities_text(entities, "zh", max_tokens=100)
-    assert 0 < estimate_tokens(short) <= 100
+def test_those_seen_last_are_listed_however_many_are_known() -> None:
+    """After what the plan touches come people, place and things of the last scenes; what had no room is counted."""
+    entities = [known(f"C{number}", "character", f"Person Number {number}") for number in range(400)]
+    entities += [known("L7", "location", "the new quay"), known("I9", "item", "the last letter")]
+    scenes = [scene(number, f"C{number}") for number in range(1, 60)]
+    scenes.append(scene(60, "C399", place="L7"))
+    story = StorySoFar(outline(scenes=scenes, holders={"C399": ["I9"]}), touched_ids=["C200"])
+    told = sections_of(story, entities=entities)
+    lines = told.texts["known_entities"].splitlines()
+    first = [line.split(" | ")[0] for line in lines[:6]]
+    assert first == ["C200", "L7", "C399", "C59", "C58", "I9"]
+    assert told.tokens["known_entities"] <= SECTION_TOKENS["known_entities"]
+    assert told.left_out["known_entities"] == len(entities) - len(lines) > 0
+
+
+def test_of_the_others_the_weightier_come_first() -> None:
+    """Often and lately on stage, or in a weighty open thread, comes before once and long ago."""
+    entities = [known(f"C{number}", "character", f"Person {number}") for number in range(5)]
+    scenes = [scene(1, "C1"), *(scene(number, "C2") for number in range(2, 9))]
+    scenes += [scene(number) for number in range(10, 20)]
+    loop = OpenLoop(loop_id="OL1", description="the feud", importance="critical", related_entities=["C3"])
+    ordered = listing_order(entities, outline(scenes=scenes, open_loops=[loop]), touched_ids=["C4"])
+    assert [entity.entity_id for entity in ordered] == ["C4", "C2", "C3", "C1", "C0"]
+
+
+def test_the_last_scenes_are_told_and_the_chapter_before_them() -> None:
+    """The last four with place and people, the latest whole; earlier ones of the chapter in a line each."""
+    scenes = [scene(number, "C1", told=f"Thing {number} happened.") for number in range(1, 7)]
+    summary = ChapterSummary(chapter_index=0, summary="The war began.")
+    story = StorySoFar(outline(scenes=scenes, chapter_summaries=[summary]), StoryRecap(scenes=scenes))
+    texts = sections_of(story).texts
+    assert texts["last_scenes"].splitlines() == [
+        f"[1:{number}] Mara Venn: Thing {number} happened." for number in (3, 4, 5, 6)
+    ]
+    assert texts["chapter_so_far"].splitlines() == [
+        "[chapter 0] The war began.",
+        "[1:1] Thing 1 happened.",
+        "[1:2] Thing 2 happened.",
+    ]
+
+
+def test_a_long_scene_is_told_by_its_end() -> None:
+    """What comes next begins where the last bullets end; a scene never takes more than its lines."""
+    long = OutlineScene(1, 5, summary=["at first " * 80, "then the bell rang", "and Mara ran."])
+    for language, budget in (("en", 280), ("zh", 110)):
+        texts = sections_of(
+            StorySoFar(outline(scenes=[long]), StoryRecap(scenes=[long])), language=language
+        ).texts
+        assert texts["last_scenes"].endswith("and Mara ran.")
+        assert len(texts["last_scenes"]) <= 2 * budget + 20
+
+
+def test_threads_that_touch_the_plan_most_come_first_then_the_most_due() -> None:
+    """By words and by entities, rare ones more than the hero of all; importance and age are told in both languages."""
+    loops = [
+        OpenLoop(loop_id="OL1", description="Who rings it?", importance="critical", age_scenes=50),
+        OpenLoop(
+            loop_id="OL2", description="his debt", related_entities=["C2"], importance="low", age_scenes=3
+        ),
+        OpenLoop(loop_id="OL3", description="Why the brass compass cracked", status="advanced", age_scenes=1),
+        *(
+            OpenLoop(
+                loop_id=f"OL{number}", description="a vow", related_entities=["C1"], age_scenes=90 - number
+            )
+            for number in (4, 5, 6)
+        ),
+        OpenLoop(loop_id="OL7", description="trifle", importance="low", age_scenes=1),
+    ]
+    story = StorySoFar(outline(open_loops=loops), touched_ids=["C1", "C2"])
+    assert sections_of(story).texts["threads"].splitlines() == [
+        "- [low, 3 scenes old] his debt (Tobias Crake)",
+        "- [medium, 1 scenes old, moving] Why the brass compass cracked",
+        *(f"- [medium, {90 - number} scenes old] a vow (Mara Venn)" for number in (4, 5, 6)),
+        "- [critical, 50 scenes old] Who rings it?",
+        "- [low, 1 scenes old] trifle",
+    ]
+    assert "- [关键，已过 50 场] Who rings it?" in sections_of(story, language="zh").texts["threads"]
+
+
+def test_every_section_keeps_its_budget_and_counts_what_it_left_out() -> None:
+    """However long the story, lines enter whole or not at all."""
+    scenes = [scene(number, "C1", told=f"Thing {number}. " * 60) for number in range(1, 60)]
+    loops = [OpenLoop(loop_id=f"OL{number}", description="why? " * 40) for number in range(90)]
+    states = [
+        EntityStateSnapshot(
+            project_id="p",
+            entity_id=each.entity_id,
+            entity_type=each.entity_type,
+            timestamp=NOW,
+            state_data={"status": "tired " * 30, "goals": ["a goal " * 20] * 3},
+        )
+        for each in SALT_GATE.entities
+    ]
+    summaries = [ChapterSummary(chapter_index=0, summary="before " * 900)]
+    story = StorySoFar(
+        outline(scenes=scenes, open_loops=loops, chapter_summaries=summaries),
+        StoryRecap(scenes=scenes),
+        states=states,
+        state_ids=[state.entity_id for state in states],
+    )
+    told = sections_of(story)
+    for name in ("last_scenes", "chapter_so_far", "threads", "states", "known_entities"):
+        assert 0 < told.tokens[name] <= SECTION_TOKENS[name], name
+    assert set(told.left_out) == {"chapter_so_far", "threads", "states"}
+    assert told.left_out["threads"] == len(loops) - len(told.texts["threads"].splitlines())
 
 
 def test_nothing_known_is_said() -> None:
-    """An empty list is marked as such."""
-    assert known_entities_text([], "en") == "(none)"
-    assert known_entities_text([], "zh") == "（无）"
+    """An empty section is marked as such, in the story's language."""
+    for language, nothing in (("en", "(none)"), ("zh", "（无）")):
+        told = sections_of(StorySoFar(outline()), entities=[], language=language)
+        assert set(told.texts.values()) == {nothing}
+        assert told.left_out == {}
+
+
+def test_newcomers_tags_and_kinds_are_told() -> None:
+    """Names that nobody bears, and what filters can name, most used first."""
+    recap = StoryRecap(content_types=["scene", "memory"], tags=["oath", "debt"])
+    texts = sections_of(StorySoFar(outline(), recap, newcomers=["Quillon Hask"])).texts
+    assert (texts["newcomers"], texts["content_types"], texts["tags"]) == (
+        "Quillon Hask",
+        "scene, memory",
+        "oath, debt",
+    )
+
+
+def test_first_hits_are_short_ranked_and_bounded() -> None:
+    """Facts before passages, the better found first, in their short form, within the budget."""
+
+    def candidate(name: str, rank: int, **fields: Any) -> Candidate:
+        chunk = StoryMemoryChunk(
+            chunk_id=name, project_id="p", chapter_index=1, scene_index=2, content=f"{name} " * 400, **fields
+        )
+        return Candidate(chunk, (RetrieverHit("semantic", rank, 0),))
+
+    facts = [candidate(f"fact{n}", n, content_type="memory", short=f"fact {n}") for n in (2, 1)]
+    passages = [candidate(f"text{n:02}", 1) for n in range(40)]
+    lines = first_hits_text(SearchResult((*passages, *facts)), "en").splitlines()
+    assert lines[:2] == ["- [1:2] fact 1", "- [1:2] fact 2"]
+    assert estimate_tokens("\n".join(lines)) <= SECTION_TOKENS["first_hits"]
+    assert 2 < len(lines) < 42
+    assert first_hits_text(SearchResult(), "zh") == "（无）"
 
 
 def test_plan_is_labelled_in_its_language() -> None:

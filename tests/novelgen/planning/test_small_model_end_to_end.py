@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from langchain_openai import ChatOpenAI
 
+from novelgen.memory.outline import StoryOutline
 from novelgen.planning.model_planner import ModelPlanner
+from novelgen.planning.planner_prompt import StorySoFar
 from novelgen.planning.retrieval_plan import MAX_QUERIES, merge_plans
 from novelgen.planning.scene_planning import plan_by_rules
 from tests.novelgen.planning.sample_scenes import FERRY, SALT_GATE, SampleScene
@@ -26,12 +28,16 @@ def test_plan_is_grounded_or_refused_aloud(chat_model: ChatOpenAI, scene: Sample
     """Whatever the model writes, the plan holds only what is known and never loses what the rules found."""
     model = chat_model if way == "json_schema" else ScriptedChatModel(answer=chat_model.invoke)
     rules = plan_by_rules(scene.scene_plan, entities=scene.entities, names=scene.names)
-    plan = ModelPlanner(model, timeout_s=DEADLINE_S).plan(
-        scene.request,
-        entities=scene.entities,
-        names=scene.names,
-        language=scene.language,
-        touched_ids=rules.entity_ids,
+    plan = (
+        ModelPlanner(model, timeout_s=DEADLINE_S)
+        .plan(
+            scene.request,
+            entities=scene.entities,
+            names=scene.names,
+            language=scene.language,
+            story=StorySoFar(StoryOutline(project_id="samples"), touched_ids=rules.entity_ids),
+        )
+        .plan
     )
     assert set(plan.entity_ids) <= {entity.entity_id for entity in scene.entities}
     assert len(plan.queries) <= MAX_QUERIES
