@@ -63,7 +63,6 @@ _PRONOUNS = frozenset(
     我们 你们 他们 她们 咱们 大家 众人 自己 有人 人家 对方 别人 两人 二人 三人 旁人 众 人 那人 这人 此人
     """.split()
 )
-)
 
 _BEFORE_PERSONS = frozenset("与对把被问和跟给让替")
 _BEFORE_PLACES = frozenset("在到往至去离出入住从回奔投抵")
