@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from novelgen.names.chinese_names import settle_chinese
 from novelgen.names.english_names import settle_english
-from novelgen.names.normalise import is_description
+from novelgen.names.normalise import is_description, name_key, title_free_key
 from novelgen.names.sightings import CandidateKind, FoundName, ScenePlace, likely_kind
 from novelgen.names.variants import grouped_names
 from novelgen.text.language import has_cjk, story_language
@@ -27,6 +27,11 @@ class NameVariant(BaseModel):
     count: int
     first: str = Field(description="First scene that holds it, such as 3:2.")
 
+    @property
+    def first_place(self) -> ScenePlace:
+        """Chapter and scene that first hold it."""
+        return _parsed(self.first)
+
 
 class NameCandidate(BaseModel):
     """Somebody or something that the text names, and no entity yet."""
@@ -40,6 +45,11 @@ class NameCandidate(BaseModel):
     last: str
     speaks: int = Field(description="Lines that are said to be its own.")
     score: float = Field(description="How much speaks for its being a name, 0 to 1.")
+
+    @property
+    def first_place(self) -> ScenePlace:
+        """Chapter and scene that first name it."""
+        return _parsed(self.first)
 
     def names(self) -> list[str]:
         """Return all its names, the clearest first."""
@@ -76,7 +86,72 @@ def find_name_candidates(scenes: Iterable[SceneText], *, min_count: int = MIN_CO
             names[found.name] = found
     candidates = (_candidate(group) for group in grouped_names(list(names.values())))
     kept = [each for each in candidates if each.count >= min_count]
-    return sorted(kept, key=lambda each: (-each.scenes, -each.count, each.name))
+    return sorted(kept, key=_rank)
+
+
+def without_known(
+    candidates: Sequence[NameCandidate], known: Iterable[str], *, joined: Iterable[tuple[str, str]] = ()
+) -> list[NameCandidate]:
+    """Leave out candidates of whom a name is known, and put together those that an author said are one.
+
+    Args:
+        candidates: Candidates, the most frequent first.
+        known: Names of entities, and what is not to be offered.
+        joined: Pairs of names; the second one's candidate becomes part of the first one's.
+
+    Returns:
+        Candidates in order; one of several others stands where it belongs by its scenes and count.
+    """
+    keys = {name_key(name) for name in known}
+    kept = [each for each in candidates if not keys.intersection(map(name_key, each.names()))]
+    for keep, other in joined:
+        first, second = (candidate_of(kept, name) for name in (keep, other))
+        if first is not None and second is not None and first is not second:
+            kept = [each for each in kept if each is not first and each is not second]
+            kept.append(_together(first, second))
+    return sorted(kept, key=_rank)
+
+
+def candidate_of(candidates: Iterable[NameCandidate], name: str) -> NameCandidate | None:
+    """Return the candidate that bears a name, or None when none does, or several do.
+
+    Args:
+        candidates: Candidates.
+        name: A name as somebody wrote it; where nobody bears it so, titles and articles do not count.
+    """
+    listed = list(candidates)
+    for key_of in (name_key, title_free_key):
+        key = key_of(name)
+        found = [each for each in listed if key and key in map(key_of, each.names())]
+        if found:
+            return found[0] if len(found) == 1 else None
+    return None
+
+
+def _together(first: NameCandidate, second: NameCandidate) -> NameCandidate:
+    variants = sorted([*first.variants, *second.variants], key=lambda each: -each.count)
+    places = {_parsed(place): place for each in (first, second) for place in (each.first, each.last)}
+    return first.model_copy(
+        update={
+            "variants": variants,
+            "count": first.count + second.count,
+            # How many scenes name both is not told: at least so many name one of them.
+            "scenes": max(first.scenes, second.scenes),
+            "first": places[min(places)],
+            "last": places[max(places)],
+            "speaks": first.speaks + second.speaks,
+            "score": max(first.score, second.score),
+        }
+    )
+
+
+def _rank(candidate: NameCandidate) -> tuple[int, int, str]:
+    return -candidate.scenes, -candidate.count, candidate.name
+
+
+def _parsed(place: str) -> ScenePlace:
+    chapter, scene = place.split(":")
+    return int(chapter), int(scene)
 
 
 def _candidate(group: Sequence[FoundName]) -> NameCandidate:

@@ -292,7 +292,7 @@ def _split_by_never(kept: list[str]) -> Iterable[list[str]]:
 
 
 def _clean(part: list[str]) -> str:
-    while part and part[-1].casefold() in _JOINING.split("|"):
+    while part and part[-1] in _JOINING.split("|"):
         part = part[:-1]
     bare = [_bare(word) for word in part]
     proper = [word for word in bare if word not in TITLES and word not in ARTICLES and len(word) > 1]

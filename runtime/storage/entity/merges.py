@@ -28,14 +28,23 @@ from runtime.storage.records import StoredEntity
 from runtime.storage.session import AnyRow, Repository, StorageSession, batches
 from runtime.storage.tables import ALIASES, CHUNK_ENTITIES, CHUNKS, ENTITIES, ENTITY_CHANGES, MENTIONS, SCENES
 
+EntityChangeKind = Literal["merge", "split", "confirm", "name", "join", "drop"]
+
 
 class EntityChange(BaseModel):
-    """A merge (`other_id` became `entity_id`) or a split (`other_id` came out of `entity_id`)."""
+    """A decision on who is who, which can be undone.
+
+    A merge (`other_id` became `entity_id`), a split (`other_id` came out of `entity_id`), or a decision on a
+    candidate, a name that the text alone offers: it became an entity (confirm), or a name of one (name), it
+    belongs to another candidate (join), or is not offered again (drop).
+    """
 
     change_id: int
-    kind: Literal["merge", "split"]
-    entity_id: str
-    other_id: str
+    kind: EntityChangeKind
+    entity_id: str = Field(
+        description="Entity that stayed or came; a candidate's name of a join; empty of a drop."
+    )
+    other_id: str = Field(description="The other entity; of a decision on a candidate, its name.")
     created_at: datetime
     undone_at: datetime | None = None
     changed_rows: int = Field(description="How many rows it changed.")
@@ -46,7 +55,7 @@ class EntityChangeJournal(Repository):
 
     def keep(
         self,
-        kind: Literal["merge", "split"],
+        kind: EntityChangeKind,
         entity_id: str,
         other_id: str,
         changes: Sequence[RowChange],
@@ -122,7 +131,7 @@ class EntityChangeJournal(Repository):
         )
         row = self._session.connection.execute(statement).one_or_none()
         if row is None:
-            raise UserInputError(f"no merge or split {change_id!r} is kept; list them to find its number")
+            raise UserInputError(f"no change {change_id!r} is kept; list them to find its number")
         return row
 
 
@@ -267,7 +276,7 @@ class EntityMergeRepository(EntityChangeJournal):
         keep, gone = self._stored(keep_id), self._stored(gone_id)
         _require_mergeable(keep.entity, gone.entity)
         ConsolidationRepository(self._session).withdraw_linked([keep_id, gone_id])
-        with self._imaged() as changes:
+        with self.imaged() as changes:
             self._take_names(keep, gone)
             EntityRelinking(self._session, gone_id, keep_id, new_type=keep.entity.entity_type).run()
             self._session.run(ENTITIES.delete().where(*_is(self._session.project_id, gone_id)))
@@ -313,7 +322,7 @@ class EntityMergeRepository(EntityChangeJournal):
         new_id = EntityRepository(self._session).next_id(stored.entity.entity_type)
         ConsolidationRepository(self._session).withdraw_linked([entity_id])
         parts = split_scenes(self._session, entity_id, moved, set(listed.values()))
-        with self._imaged() as changes:
+        with self.imaged() as changes:
             self._insert_split_off(stored, new_id, [name, *aliases], moved)
             self._relink_split(stored.entity, new_id, moved, parts)
         return self.keep("split", entity_id, new_id, changes)
@@ -390,7 +399,7 @@ class EntityMergeRepository(EntityChangeJournal):
         return stored
 
     @contextmanager
-    def _imaged(self) -> Iterator[list[RowChange]]:
+    def imaged(self) -> Iterator[list[RowChange]]:
         """Give a list that holds what the block changed once the block has ended."""
         changes: list[RowChange] = []
         before = undo_snapshots(self._session)
