@@ -88,9 +88,8 @@ def confirm_candidate(
         candidate = _required(unit, name)
         entity_type = kind or _entity_type(candidate)
         entity = _entity_of(candidate, unit.entities.next_id(entity_type), entity_type)
-        with unit.merges.imaged() as changes:
-            _store(stores, unit, project_id, entity, origin="author")
-        change = unit.merges.keep("confirm", entity.entity_id, candidate.name, changes)
+        _store(stores, unit, project_id, entity, origin="author")
+        change = unit.merges.keep_names("confirm", entity.entity_id, candidate.name, entity.names())
     indexing = drain_outbox(stores, project_id)
     return CandidateDecision(change=change, candidate=candidate, entity=entity, indexing=indexing)
 
@@ -150,10 +149,10 @@ def _name_entity(stores: MemoryStores, project_id: str, *, keep: str, other: str
             alias for alias in _aliases(candidate, candidate.names()) if name_key(alias.alias) not in borne
         ]
         named = entity.model_copy(update={"aliases": [*entity.aliases, *added]})
-        with unit.merges.imaged() as changes:
-            stored = unit.entities.get(entity.entity_id)
-            _store(stores, unit, project_id, named, origin=stored.origin if stored else "author")
-        change = unit.merges.keep("name", entity.entity_id, candidate.name, changes)
+        stored = unit.entities.get(entity.entity_id)
+        _store(stores, unit, project_id, named, origin=stored.origin if stored else "author")
+        names = [alias.alias for alias in added]
+        change = unit.merges.keep_names("name", entity.entity_id, candidate.name, names)
     indexing = drain_outbox(stores, project_id)
     return CandidateDecision(change=change, candidate=candidate, entity=named, indexing=indexing)
 

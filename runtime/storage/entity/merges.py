@@ -96,13 +96,39 @@ class EntityChangeJournal(Repository):
                 changed was changed again since; nothing is undone then.
         """
         self._session.touch()
-        row = self._row(change_id)
-        if row.undone_at is not None:
-            raise UserInputError(f"change {change_id!r} is undone already; list them to find another one")
+        row = self._standing_row(change_id)
         ConsolidationRepository(self._session).withdraw_linked([row.entity_id, row.other_id])
         changes = [RowChange.model_validate(each) for each in row.changed_rows]
         restore_rows(self._session, changes)
         self._queue_memories(changes)
+        return self._marked_undone(change_id)
+
+    def keep_names(
+        self, kind: EntityChangeKind, entity_id: str, other_id: str, names: Sequence[str]
+    ) -> EntityChange:
+        """Write down that names of a candidate became an entity's, and return the change with its number."""
+        changes = [
+            RowChange(table=ALIASES.name, after={"entity_id": entity_id, "alias": name}) for name in names
+        ]
+        return self.keep(kind, entity_id, other_id, changes)
+
+    def withdraw_names(self, change_id: int) -> tuple[EntityChange, list[str]]:
+        """Mark a change of `keep_names` as undone, and return it with the names that it gave.
+
+        Raises:
+            UserInputError: When there is none of that number, or it is undone already.
+        """
+        row = self._standing_row(change_id)
+        names = [RowChange.model_validate(each).image["alias"] for each in row.changed_rows]
+        return self._marked_undone(change_id), names
+
+    def _standing_row(self, change_id: int) -> AnyRow:
+        row = self._row(change_id)
+        if row.undone_at is not None:
+            raise UserInputError(f"change {change_id!r} is undone already; list them to find another one")
+        return row
+
+    def _marked_undone(self, change_id: int) -> EntityChange:
         self._session.run(
             ENTITY_CHANGES.update()
             .where(ENTITY_CHANGES.c.row_id == change_id)
@@ -276,7 +302,7 @@ class EntityMergeRepository(EntityChangeJournal):
         keep, gone = self._stored(keep_id), self._stored(gone_id)
         _require_mergeable(keep.entity, gone.entity)
         ConsolidationRepository(self._session).withdraw_linked([keep_id, gone_id])
-        with self.imaged() as changes:
+        with self._imaged() as changes:
             self._take_names(keep, gone)
             EntityRelinking(self._session, gone_id, keep_id, new_type=keep.entity.entity_type).run()
             self._session.run(ENTITIES.delete().where(*_is(self._session.project_id, gone_id)))
@@ -322,7 +348,7 @@ class EntityMergeRepository(EntityChangeJournal):
         new_id = EntityRepository(self._session).next_id(stored.entity.entity_type)
         ConsolidationRepository(self._session).withdraw_linked([entity_id])
         parts = split_scenes(self._session, entity_id, moved, set(listed.values()))
-        with self.imaged() as changes:
+        with self._imaged() as changes:
             self._insert_split_off(stored, new_id, [name, *aliases], moved)
             self._relink_split(stored.entity, new_id, moved, parts)
         return self.keep("split", entity_id, new_id, changes)
@@ -399,7 +425,7 @@ class EntityMergeRepository(EntityChangeJournal):
         return stored
 
     @contextmanager
-    def imaged(self) -> Iterator[list[RowChange]]:
+    def _imaged(self) -> Iterator[list[RowChange]]:
         """Give a list that holds what the block changed once the block has ended."""
         changes: list[RowChange] = []
         before = undo_snapshots(self._session)

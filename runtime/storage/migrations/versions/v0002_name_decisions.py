@@ -15,6 +15,4 @@ def upgrade() -> None:
     name = op.f("ck_entity_changes_kind")
     with op.batch_alter_table("entity_changes") as table:
         table.drop_constraint(name, type_="check")
-        table.create_check_constraint(
-            name, "kind IN ('merge', 'split', 'confirm', 'name', 'join', 'drop')"
-        )
+        table.create_check_constraint(name, "kind IN ('merge', 'split', 'confirm', 'name', 'join', 'drop')")
