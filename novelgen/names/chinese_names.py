@@ -64,7 +64,7 @@ _PRONOUNS = frozenset(
     """.split()
 )
 
-_BEFORE_PERSONS = frozenset("与对把被问和跟给让替")
+_BEFORE_PERSONS = frozenset("与对被问和跟给让替")
 _BEFORE_PLACES = frozenset("在到往至去离出入住从回奔投抵")
 _FREE_BEFORE = frozenset("那这的了在到是与对向把被和给见请叫一个位，")
 _FREE_AFTER = frozenset("道曰说的了在是把与和问笑听见又也")
@@ -96,7 +96,7 @@ _GENERIC_FIRST = frozenset(
 )
 
 _FOREIGN = re.compile(rf"[{CJK_RANGES}]{{1,6}}(?:·[{CJK_RANGES}]{{1,6}})+")
-_LATIN_NAME = re.compile(r"(?<![\w])[A-Z][A-Za-z]+(?:[ -][A-Z][a-z]+)*(?![\w])")
+_LATIN_NAME = re.compile(r"(?<![A-Za-z0-9_])[A-Z][A-Za-z]+(?:[ -][A-Z][a-z]+)*(?![A-Za-z0-9_])")
 _TITLED = re.compile(r"《([^《》\n]{2,12})》")
 _CHINESE = re.compile(rf"[{CJK_RANGES}]+")
 
@@ -138,7 +138,7 @@ def read_chinese(text: str) -> ChineseScene:
             speaker = speaker_of(match.group(1))
             if speaker:
                 scene.speakers[speaker] += 1
-    scene.others.update(_FOREIGN.findall(text))
+    scene.others.update(filter(None, map(_foreign_name, _FOREIGN.findall(text))))
     scene.others.update(_LATIN_NAME.findall(text))
     scene.titled.update(_TITLED.findall(text))
     previous, is_person = "", False
@@ -154,6 +154,15 @@ def read_chinese(text: str) -> ChineseScene:
         acts = next((tag for tag in tags if tag[0] not in "nxmab"), "")
         scene.words.setdefault(speaker, acts or tags[-1])
     return scene
+
+
+def _foreign_name(run: str) -> str:
+    """The name in a run of characters with a dot: what cannot be part of a name ends it on both sides."""
+    first, *rest = run.split("·")
+    start = max((at + 1 for at, character in enumerate(first) if character in _NOT_IN_NAMES), default=0)
+    last = rest[-1]
+    end = min((at for at, character in enumerate(last) if character in _NOT_IN_NAMES), default=len(last))
+    return "·".join([first[start:], *rest[:-1], last[:end]]) if first[start:] and end else ""
 
 
 def speaker_of(clause: str) -> str:
@@ -266,7 +275,7 @@ def _weigh_form(name: FoundName, tags: Counter[str], *, is_titled: bool) -> None
     elif word.endswith(_LONG_FACTION_ENDS) or (len(word) > 2 and word[-1] in _FACTION_END):
         name.weigh("faction", 0.6 * name.count)
     elif len(word) > 2 and word[-1] in _ITEM_END and not name.speaks:
-        name.weigh("item", 0.6 * name.count)
+        name.weigh("item", 1.0 * name.count)
     elif tags["ns"]:
         name.weigh("location", 0.3 * name.count)
     if has_surname(word) and _tagged_person(tags) and not _looks_like_place(word):
