@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from novelgen.names.matching import NameFinder
+from novelgen.names.matching import NameFinder, NameMatch
 from novelgen.names.normalise import CHINESE_TITLES_AFTER
 from novelgen.names.sightings import FoundName, NameSighting, ScenePlace, found_names
-from novelgen.text.language import CJK_RANGES
+from novelgen.text.language import CJK_RANGES, is_cjk
 
 _SURNAMES = frozenset(
     """
@@ -197,7 +197,7 @@ def settle_chinese(scenes: Sequence[tuple[ScenePlace, str]]) -> list[FoundName]:
             tags[word][tag] += 1
     speakers = _without_tails(speakers)
     looked_for = set(speakers) | set(others) | set(titled) | set(_proposed(tags, speakers))
-    finder = NameFinder(looked_for)
+    finder = _Finder(looked_for)
     sightings = [(place, sighting) for place, text, _ in read for sighting in _sightings(finder, text)]
     found = found_names(sightings)
     for name in found:
@@ -252,7 +252,35 @@ def looks_like_a_thing(word: str) -> bool:
     return len(word) > 2 and word[-1] in _PLACE_END + _FACTION_END + _ITEM_END
 
 
-def _sightings(finder: NameFinder, text: str) -> Iterable[NameSighting]:
+class _Finder:
+    """Finds many names in Chinese text, from left to right, the longest first: `NameFinder`, without its exactness.
+
+    Args:
+        names: The names; those in Latin letters match as words.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._by_first: dict[str, list[str]] = defaultdict(list)
+        for name in sorted(names, key=lambda each: (-len(each), each)):
+            if is_cjk(name[0]):
+                self._by_first[name[0]].append(name)
+        self._start = re.compile(f"[{''.join(map(re.escape, self._by_first))}]") if self._by_first else None
+        self._latin = NameFinder(name for name in names if not is_cjk(name[0]))
+
+    def find(self, text: str) -> Iterable[NameMatch]:
+        """Return the matches, those in Latin letters last."""
+        at = 0
+        while self._start is not None and (hit := self._start.search(text, at)) is not None:
+            at = hit.start() + 1
+            for name in self._by_first[hit.group()]:
+                if text.startswith(name, hit.start()):
+                    at = hit.start() + len(name)
+                    yield NameMatch(name, hit.start(), at)
+                    break
+        yield from self._latin.find(text)
+
+
+def _sightings(finder: _Finder, text: str) -> Iterable[NameSighting]:
     for match in finder.find(text):
         before = text[match.start - 1 : match.start] if match.start else ""
         after = text[match.end : match.end + 1]

@@ -66,9 +66,10 @@ _ACTING_VERBS = """
     watched waited spoke found
     """.split()
 
-_PLACE_PREPOSITIONS = frozenset(
-    "in at to from near into towards toward through across outside round around".split()
+_PLACE_PREPOSITIONS = dict.fromkeys("in at into through across outside inside".split(), 1.0) | dict.fromkeys(
+    "to from near towards toward round around".split(), 0.4
 )
+"""What each says of a place; people are walked to and looked at, too."""
 
 _PLACE_WORDS = frozenset(
     """
@@ -129,7 +130,7 @@ class EnglishRun:
     acts: bool
     owns: bool
     called: bool
-    place: bool
+    place: float
     article: bool
 
 
@@ -180,16 +181,19 @@ def _runs(line: str, match: re.Match[str]) -> list[EnglishRun]:
                 acts=bool(after and after["acts"]),
                 owns=owns,
                 called=_CALLED_BEFORE.search(before) is not None and line[end : end + 1] in _AFTER_CALLED,
-                place=previous in _PLACE_PREPOSITIONS or (previous == "the" and _place_before_the(before)),
+                place=_place_sign(before),
                 article=previous in ARTICLES,
             )
         )
     return runs
 
 
-def _place_before_the(before: str) -> bool:
-    words = before.split()
-    return len(words) > 1 and words[-2].casefold() in _PLACE_PREPOSITIONS
+def _place_sign(before: str) -> float:
+    """What the words before say of a place: "in London", "across the Channel"."""
+    words = before.casefold().split()[-2:]
+    if words and words[-1] == "the":
+        words = words[:-1]
+    return _PLACE_PREPOSITIONS.get(words[-1], 0.0) if words else 0.0
 
 
 def _ends_in_title(text: str) -> bool:
@@ -316,7 +320,7 @@ def _sighting(name: str, part: list[str], run: EnglishRun) -> NameSighting:
         name,
         says=run.says,
         person=titled + (run.acts and is_last and not run.article) * 0.4 + run.owns * 0.3 + run.called * 0.4,
-        place=2.0 * (last in _PLACE_WORDS and len(part) > 1) + 1.0 * run.place,
+        place=2.0 * (last in _PLACE_WORDS and len(part) > 1) + run.place,
         faction=2.0 * (last in _FACTION_WORDS and len(part) > 1 and last not in _PLACE_WORDS),
         item=2.0 * (last in _ITEM_WORDS and len(part) > 1),
         term=0.5 * run.article,
