@@ -11,6 +11,7 @@ from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.names.resolver import NameResolver
+from runtime.retrieval.name_candidates import names_in_text
 from runtime.retrieval.search import DEFAULT_TOP_K, MAX_TOP_K, ranked_memories, search_memories
 from runtime.stores import MemoryStores
 
@@ -91,6 +92,13 @@ class StoryMemoryTools:
         chapters_per_part = self._stores.settings.memory.summarization.chapters_per_part
         with self._stores.database(require_project_id(project_id)).read() as unit:
             return unit.outline(as_of=as_of, chapters_per_part=chapters_per_part)
+
+    def names_in_text(
+        self, project_id: str, names: Sequence[str], *, as_of: StoryPosition
+    ) -> dict[str, list[str]]:
+        """Return which of the names stand in the text before the position, with all ways of saying them."""
+        with self._stores.database(require_project_id(project_id)).read() as unit:
+            return names_in_text(unit, names, as_of=as_of)
 
     def get_entity_state(
         self,

@@ -24,14 +24,20 @@ from novelgen.chains.tracing import NOTHING_FOUND, Untraced, trace_retrievers, u
 from novelgen.deadlines import CallOutcome, Deadline, run_concurrently
 from novelgen.errors import ContextWriteError, UnknownProjectError
 from novelgen.memory.outline import StoryOutline
-from novelgen.memory.protocol import MemoryTools, StoryMemory, as_story_memory
+from novelgen.memory.protocol import MemoryTools, StoryMemory, TextNames, as_story_memory
 from novelgen.memory.search import SearchRequest, SearchResult
 from novelgen.models.context import ContextReport, MemoryContextRequest, ReportIssue, SceneMemoryContext
 from novelgen.models.position import require_project_id, utc_now
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.planning.model_planner import ModelPlanner
 from novelgen.planning.retrieval_plan import RetrievalPlan
-from novelgen.planning.scene_planning import entities_for_states, known_story, plan_scene, state_candidates
+from novelgen.planning.scene_planning import (
+    entities_for_states,
+    known_story,
+    plan_scene,
+    state_candidates,
+    with_names_of_text,
+)
 from novelgen.settings import ContextSettings
 from novelgen.text.language import TokenCounter, estimate_tokens
 from novelgen.text.scrub import scrub_tree
@@ -198,7 +204,22 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         planned = plan_scene(run.request, run.outline, planner=self._planner)
         run = replace(run, plan=planned.plan, deadline=run.deadline.later(planned.model_time_s))
         run = run.with_timings({"plan": time.monotonic() - started_s})
-        return run.with_issues(*planned.plan.issues)
+        run = self._with_names_of_text(run)
+        return run.with_issues(*run.plan.issues)
+
+    def _with_names_of_text(self, run: ContextRun) -> ContextRun:
+        """Let the text say which of the plan's names that no entity bears it knows, and by which other names."""
+        memory, names = self._memory, run.plan.unresolved_names
+        if not names or run.outline is None or not isinstance(memory, TextNames):
+            return run
+        request = run.request
+        look = partial(memory.names_in_text, request.project_id, names, as_of=request.position)
+        timeout_s = self._stage(run.deadline, "names").remaining_s
+        outcome = run_concurrently({"names": look}, timeouts_s={"names": timeout_s})["names"]
+        run = run.with_timings({"names": outcome.elapsed_s})
+        if (issue := self._issue("names", outcome)) is not None:
+            return run.with_issues(issue)
+        return replace(run, plan=with_names_of_text(run.plan, outcome.value or {}))
 
     def _retrieve(self, run: ContextRun) -> ContextRun:
         if run.is_unknown_project:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from novelgen.names.chinese_names import has_surname, looks_like_a_thing, surname_of
 from novelgen.names.normalise import (
     ARTICLES,
     CHINESE_TITLES_AFTER,
+    CHINESE_TITLES_BEFORE,
     FEMALE_TITLES,
     MALE_TITLES,
     OTHER_TITLES,
@@ -161,8 +162,9 @@ def _chinese_groups(names: Sequence[FoundName]) -> list[list[FoundName]]:
             name = parent[name]
         return name
 
+    longer_forms = _LongerForms(by_name)
     for short in sorted(by_name, key=len):
-        longer = [each for each in by_name if each != short and _is_variant(short, each)]
+        longer = longer_forms.of(short)
         hosts = {root(each) for each in longer}
         if len(hosts) > 1:
             totals = {
@@ -182,19 +184,47 @@ def _clear_host(totals: dict[str, int]) -> set[str]:
     return {max(totals, key=lambda each: totals[each])} if most >= CLEARLY_MORE * next_most else set()
 
 
-def _is_variant(short: str, long: str) -> bool:
-    """Tell whether a longer name holds a shorter one as surname or title allow: 孙行者 行者, 观音菩萨 观音, 老孙."""
-    if "·" in long:
-        return short in long.split("·")
-    if long.endswith(short) and len(short) > 1:
-        before = long[: -len(short)]
-        return surname_of(long) == before or before in ("老", "小", "阿")
+class _LongerForms:
+    """Finds the longer names that hold a shorter one: 行者 in 孙行者, 观音 in 观音菩萨, 老孙 for 孙悟空.
+
+    Args:
+        names: All names.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._by_part: dict[str, list[str]] = defaultdict(list)
+        self._full: dict[str, list[str]] = defaultdict(list)
+        for name in names:
+            for part in _parts(name):
+                self._by_part[part].append(name)
+            if _is_full_name(name):
+                self._full[surname_of(name)].append(name)
+
+    def of(self, short: str) -> list[str]:
+        """Return the longer names of which this may be a short form."""
+        surname = _surname_meant(short)
+        longer = [*self._by_part[short], *(self._full[surname] if surname else ())]
+        return [each for each in dict.fromkeys(longer) if each != short]
+
+
+def _parts(name: str) -> Iterable[str]:
+    if "·" in name:
+        yield from name.split("·")
+        return
+    before = surname_of(name) or (name[0] if name[0] in CHINESE_TITLES_BEFORE else "")
+    if before and len(name) - len(before) > 1:
+        yield name[len(before) :]
     for title in CHINESE_TITLES_AFTER:
-        if short.endswith(title) and len(short) == len(title) + len(surname_of(short)) and surname_of(short):
-            return long.startswith(surname_of(short)) and _is_full_name(long)
-        if long == short + title:
-            return len(short) > 1
-    return short[0] in "老小阿" and len(short) == 2 and surname_of(long) == short[1] and _is_full_name(long)
+        if name.endswith(title) and len(name) - len(title) > 1:
+            yield name[: -len(title)]
+
+
+def _surname_meant(name: str) -> str:
+    """The surname in 老孙 or 孙先生; empty for any other name."""
+    if len(name) == 2 and name[0] in CHINESE_TITLES_BEFORE:
+        return name[1]
+    surname = surname_of(name)
+    return surname if surname and name[len(surname) :] in CHINESE_TITLES_AFTER else ""
 
 
 def _is_full_name(name: str) -> bool:
