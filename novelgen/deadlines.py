@@ -43,6 +43,9 @@ SHARES: Mapping[str, Share] = MappingProxyType(
         "outline": Share("context", 0.5, "a database that hangs must not cost the index its turn", 0.1),
         "recap": Share("context", 0.3, "a planning model does without what it would be told", 0.05),
         "first_hits": Share("context", 0.4, "the search that counts comes after it", 0.05),
+        "names": Share(
+            "context", 0.3, "names of the text help the search, which must not wait long for them"
+        ),
         "retrieval": Share("context", 0.85, "database and index that hang must not cost the file", 0.1),
         "write": Share("context", 1.0, "nothing comes after it", 0.1),
         "search": Share("retrieval", 0.9, "it must be back in time to be heard, with what answered", 0.05),

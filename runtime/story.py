@@ -22,6 +22,8 @@ from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import EntityStateSnapshot, LoopStatus, OpenLoop, Relationship
+from novelgen.names.candidates import MIN_COUNT, NameCandidate
+from novelgen.names.sightings import CandidateKind
 from novelgen.nearest import did_you_mean
 from runtime.async_twins import async_twin
 from runtime.chunk_context import DEFAULT_LIMIT as DEFAULT_CHUNK_LIMIT
@@ -43,6 +45,7 @@ from runtime.services.extraction import ExtractionReport, extract_project
 from runtime.services.indexing import ReindexResult, await_index, reindex_project
 from runtime.services.ingest import IngestReport, ingest_finished_scene, ingest_project
 from runtime.services.memories import DEFAULT_LIMIT, AddedNote, MemoryListing, MemoryStatus
+from runtime.services.name_candidates import list_candidates
 from runtime.services.transfer import ProjectExport
 from runtime.stores import MemoryStores
 from runtime.story_memory import DEFAULT_CONTEXT_WINDOW, DEFAULT_TOP_K, StoryMemoryTools
@@ -356,6 +359,20 @@ class Story:
             self._stores, self.project_id, entity_type=entity_type, as_of=_position(as_of)
         )
 
+    def candidates(
+        self, kind: CandidateKind | None = None, *, min_count: int = MIN_COUNT, as_of: Place = None
+    ) -> list[NameCandidate]:
+        """List who and what the text names that no entity is, told by rules; they are no facts.
+
+        Args:
+            kind: Only these: character, location, item, faction, term or unknown.
+            min_count: Only those that the text names so many times.
+            as_of: Only scenes before this position count.
+        """
+        return list_candidates(
+            self._stores, self.project_id, kind=kind, min_count=min_count, as_of=_position(as_of)
+        ).candidates
+
     def threads(self, statuses: Sequence[LoopStatus] = (), *, as_of: Place = None) -> list[OpenLoop]:
         """Return the questions, promises and threats that the story leaves open, in the order of their planting.
 
@@ -518,6 +535,7 @@ class Story:
     astate = async_twin(state)
     atimeline = async_twin(timeline)
     aentities = async_twin(entities)
+    acandidates = async_twin(candidates)
     athreads = async_twin(threads)
     arelationships = async_twin(relationships)
     amemories = async_twin(memories)

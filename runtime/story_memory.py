@@ -11,6 +11,7 @@ from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.names.resolver import NameResolver
+from runtime.retrieval.name_candidates import names_in_text
 from runtime.retrieval.search import DEFAULT_TOP_K, MAX_TOP_K, ranked_memories, search_memories
 from runtime.stores import MemoryStores
 
@@ -98,6 +99,13 @@ class StoryMemoryTools:
         """Return the last scenes before the position in a few words, and what filters can name there."""
         with self._stores.database(require_project_id(project_id)).read() as unit:
             return unit.recap(as_of=as_of, last_scenes=last_scenes)
+
+    def names_in_text(
+        self, project_id: str, names: Sequence[str], *, as_of: StoryPosition
+    ) -> dict[str, list[str]]:
+        """Return which of the names stand in the text before the position, with all ways of saying them."""
+        with self._stores.database(require_project_id(project_id)).read() as unit:
+            return names_in_text(unit, names, as_of=as_of)
 
     def get_entity_state(
         self,

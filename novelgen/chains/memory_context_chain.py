@@ -24,7 +24,7 @@ from novelgen.chains.tracing import NOTHING_FOUND, Untraced, trace_retrievers, u
 from novelgen.deadlines import CallOutcome, Deadline, run_concurrently
 from novelgen.errors import ContextWriteError, UnknownProjectError
 from novelgen.memory.outline import StoryOutline, StoryRecap
-from novelgen.memory.protocol import MemoryTools, RecapMemory, StoryMemory, as_story_memory
+from novelgen.memory.protocol import MemoryTools, RecapMemory, StoryMemory, TextNames, as_story_memory
 from novelgen.memory.search import SearchRequest, SearchResult
 from novelgen.models.context import ContextReport, MemoryContextRequest, ReportIssue, SceneMemoryContext
 from novelgen.models.position import require_project_id, utc_now
@@ -39,6 +39,7 @@ from novelgen.planning.scene_planning import (
     plan_on,
     plan_scene,
     state_candidates,
+    with_names_of_text,
 )
 from novelgen.settings import ContextSettings
 from novelgen.text.language import TokenCounter, estimate_tokens
@@ -208,12 +209,14 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
             run.request, run.outline, planner=self._planner, recall=partial(self._recall, run, unread)
         )
         run = replace(run, plan=planned.plan, deadline=run.deadline.later(planned.model_time_s))
-        run = run.with_issues(*unread, *planned.plan.issues)
+        run = run.with_issues(*unread)
         if self._planner is not None:
             run = run.with_timings({"model": planned.model_time_s})
         if self._settings.planner_rounds > 1 and planned.plan.planner.used == "llm":
             run = self._plan_on(run, planned)
-        return run.with_timings({"plan": time.monotonic() - started_s})
+        run = run.with_timings({"plan": time.monotonic() - started_s})
+        run = self._with_names_of_text(run)
+        return run.with_issues(*run.plan.issues)
 
     def _recall(
         self, run: ContextRun, unread: list[ReportIssue], entity_ids: Sequence[str]
@@ -247,8 +250,21 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         further = plan_on(planned, run.request, run.outline, planner=self._planner, found=outcome.value)
         took_s = further.model_time_s - planned.model_time_s
         run = replace(run, plan=further.plan, deadline=run.deadline.later(took_s))
-        run = run.with_timings({"model": further.model_time_s})
-        return run.with_issues(*further.plan.issues[len(planned.plan.issues) :])
+        return run.with_timings({"model": further.model_time_s})
+
+    def _with_names_of_text(self, run: ContextRun) -> ContextRun:
+        """Let the text say which of the plan's names that no entity bears it knows, and by which other names."""
+        memory, names = self._memory, run.plan.unresolved_names
+        if not names or run.outline is None or not isinstance(memory, TextNames):
+            return run
+        request = run.request
+        look = partial(memory.names_in_text, request.project_id, names, as_of=request.position)
+        timeout_s = self._stage(run.deadline, "names").remaining_s
+        outcome = run_concurrently({"names": look}, timeouts_s={"names": timeout_s})["names"]
+        run = run.with_timings({"names": outcome.elapsed_s})
+        if (issue := self._issue("names", outcome)) is not None:
+            return run.with_issues(issue)
+        return replace(run, plan=with_names_of_text(run.plan, outcome.value or {}))
 
     def _retrieve(self, run: ContextRun) -> ContextRun:
         if run.is_unknown_project:

@@ -83,6 +83,21 @@ class RecapMemory(Protocol):
         ...
 
 
+@runtime_checkable
+class TextNames(Protocol):
+    """A memory that may also say which names, though no entity bears them, stand in the story's text."""
+
+    def names_in_text(
+        self, project_id: str, names: Sequence[str], *, as_of: StoryPosition
+    ) -> dict[str, list[str]]:
+        """Return for each of the names that the text before the position holds all ways in which it says them.
+
+        What they mean is a guess of rules, fit for finding passages and for nothing else. Names that the text does
+        not hold are left out.
+        """
+        ...
+
+
 def as_story_memory(tools: MemoryTools | StoryMemory) -> StoryMemory:
     """Return the tools as they are when they know the story, else an adapter that asks what they have."""
     return tools if isinstance(tools, StoryMemory) else PartialStoryMemory(tools)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice
 
 from novelgen.memory.outline import StoryOutline, StoryRecap
-from novelgen.memory.search import SearchResult
+from novelgen.memory.search import NAMES_PURPOSE, SearchResult
 from novelgen.models.context import MemoryContextRequest, PlannerReport, ReportIssue
 from novelgen.models.entity import Entity, EntityAlias, EntityType
 from novelgen.models.plan import ScenePlan
@@ -361,6 +361,41 @@ def _stored_only(plan: RetrievalPlan, story: StoryOutline) -> RetrievalPlan:
             ],
         }
     )
+
+
+MAX_VARIANTS = 6
+"""So many ways of saying a name are searched for."""
+
+
+def with_names_of_text(plan: RetrievalPlan, found: Mapping[str, Sequence[str]]) -> RetrievalPlan:
+    """Search a plan's names that are no entity's in all ways in which the text says them.
+
+    Args:
+        plan: The plan.
+        found: Names of it that stand in the text, with all their variants; see `memory.protocol.TextNames`.
+
+    Returns:
+        The plan with one query for each of them that has other names, so that passages which hold those are found,
+        and without the remark that nobody is called so. They stay names: no entity is made of them, no state is read.
+    """
+    missed = {_nobody(name).message for name in found}
+    asked = {query.text.casefold() for query in plan.queries}
+    queries = [
+        PlannedQuery(text=text, purpose=NAMES_PURPOSE, origin="rules")
+        for name, variants in found.items()
+        if any(each.casefold() != name.casefold() for each in variants)
+        and (text := _variants_text(name, variants)).casefold() not in asked
+    ]
+    return plan.model_copy(
+        update={
+            "queries": [*plan.queries, *queries],
+            "issues": [issue for issue in plan.issues if issue.message not in missed],
+        }
+    )
+
+
+def _variants_text(name: str, variants: Sequence[str]) -> str:
+    return " ".join(list(dict.fromkeys([name, *variants]))[:MAX_VARIANTS])[:MAX_QUERY_CHARACTERS]
 
 
 def _nobody(name: str) -> ReportIssue:

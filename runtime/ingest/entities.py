@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from novelgen.errors import UserInputError
 from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION, Entity, EntityAlias
 from novelgen.models.user_file import Character, CharactersConfig
 from novelgen.names.matching import NameFinder
@@ -95,6 +96,42 @@ def store_entities_in(
         written=list(dict.fromkeys(written)),
         rescanned=[(scene.chapter_index, scene.scene_index) for scene in affected],
     )
+
+
+def withdraw_names_in(
+    unit: UnitOfWork,
+    entity_id: str,
+    names: Sequence[str],
+    *,
+    is_whole: bool,
+    settings: IngestSettings,
+    created_at: datetime,
+) -> None:
+    """Take names from an entity, or the entity with all its names, and derive anew the scenes that hold them.
+
+    Args:
+        unit: A writing unit of work.
+        entity_id: The entity.
+        names: Names that it loses.
+        is_whole: Whether the entity goes with them.
+        settings: What is embedded beside a record.
+        created_at: Moment stamped on new memories.
+
+    Raises:
+        UserInputError: When the entity is to go and something is said of it that the text alone does not say.
+    """
+    before = frozenset(unit.entities.all_names())
+    if is_whole:
+        unit.entities.remove(entity_id)
+    else:
+        unit.entities.remove_aliases(entity_id, names)
+    for scene in _scenes_naming(unit, before - frozenset(unit.entities.all_names())):
+        replace_stored_scene(unit, scene, settings=settings, created_at=created_at)
+    if is_whole and unit.entities.is_spoken_of(entity_id):
+        raise UserInputError(
+            f"{entity_id!r} has memories, states or relationships by now, so that it cannot go; "
+            "take them back first, or merge it into another entity"
+        )
 
 
 def _write_characters(

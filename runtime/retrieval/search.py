@@ -33,6 +33,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition, require_projec
 from novelgen.names.resolver import NameResolver
 from novelgen.selection.search_order import search_order
 from novelgen.text.scrub import scrub_text
+from runtime.retrieval.name_candidates import names_in_text
 from runtime.retrieval.retrievers import (
     RetrieverAnswer,
     entity_memories,
@@ -49,6 +50,9 @@ DEFAULT_TOP_K = 10
 MAX_TOP_K = 200
 MIN_CANDIDATES = 50
 """So many are looked at per retriever, however few are asked for: the first of them must be the same."""
+
+MAX_VARIANTS = 3
+"""So many ways of saying a name are added to a query, which must not drown in them."""
 
 Retriever = Callable[[MemoryStores, SearchRequest], Any]
 
@@ -70,8 +74,9 @@ def ranked_memories(
         stores: The stores.
         project_id: The project.
         query: What to look for, in the story's language.
-        entities: Only memories of one of these: ids, names or aliases. A name that nobody bears at the position does
-            not filter, which is said in an issue; one that several bear means all of them.
+        entities: Only memories of one of these: ids, names or aliases. A name that several bear means all of them.
+            What no entity bears but the text holds does not filter: it is searched for, in all ways in which the
+            text says it. Any other name finds nothing, which is said in an issue.
         content_type: Only this kind.
         tags: Only memories with one of these tags.
         top_k: At most so many, from 1 to 200.
@@ -91,7 +96,8 @@ def ranked_memories(
     if not text.strip():
         raise UserInputError(f"query {query!r} is empty; say what to look for")
     cut = as_of or END_OF_STORY
-    entity_ids, unknown = _entity_ids(stores, project_id, entities or (), cut)
+    entity_ids, unknown, variants = _entity_ids(stores, project_id, entities or (), cut)
+    text = " ".join([text, *variants])
     asked = SearchQuery(text=text, entities=entity_ids, content_type=content_type, tags=list(tags or ()))
     limit = max(1, min(top_k, MAX_TOP_K))
     request = SearchRequest(
@@ -299,23 +305,31 @@ def _is_allowed(chunk: StoryMemoryChunk, request: SearchRequest) -> bool:
 
 def _entity_ids(
     stores: MemoryStores, project_id: str, names: Sequence[str], as_of: StoryPosition
-) -> tuple[list[str], list[ReportIssue]]:
-    """Return the ids that names, aliases or ids mean at the position, and an issue for each that means nobody."""
+) -> tuple[list[str], list[ReportIssue], list[str]]:
+    """Return the ids that names, aliases or ids mean at the position, an issue for each that means nobody, and more.
+
+    What no entity bears but the text holds is searched for instead, in all ways in which the text says it.
+    """
     if not names:
-        return [], []
+        return [], [], []
     ids: dict[str, None] = {}
+    variants: dict[str, None] = {}
     issues: list[ReportIssue] = []
     with stores.database(project_id).read() as unit:
         resolver = NameResolver(unit.entities.list_as_of(as_of=as_of))
         for name in names:
             resolution = resolver.resolve(name)
             meant = [resolution.entity_id] if resolution.entity_id else resolution.candidate_ids
-            # What nobody bears may be an id that memories are linked to, whose entity nobody has stored.
-            ids |= dict.fromkeys(meant or [name])
             if not meant and not unit.memories.count(MemoryFilter(as_of=as_of, entities=[name])):
+                said = names_in_text(unit, [name], as_of=as_of).get(name, [])[:MAX_VARIANTS]
+                variants |= dict.fromkeys(said)
+                if said:
+                    continue
                 message = f"nobody is known as {name!r} at this position, so no memory can be of them"
                 issues.append(ReportIssue(stage="search", kind="unresolved", message=message))
-    return list(ids), issues
+            # What nobody bears may be an id that memories are linked to, whose entity nobody has stored.
+            ids |= dict.fromkeys(meant or [name])
+    return list(ids), issues, list(variants)
 
 
 def _holding(

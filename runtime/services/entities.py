@@ -12,7 +12,7 @@ from novelgen.models.entity import Entity, EntityType
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import EntityStateSnapshot, StateChange
 from novelgen.names.normalise import name_key
-from runtime.ingest.entities import store_entities_in
+from runtime.ingest.entities import store_entities_in, withdraw_names_in
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.services.entity_fields import (
     card_fields,
@@ -54,7 +54,7 @@ class EditedEntity(BaseModel):
 
 
 class EntityChangeResult(BaseModel):
-    """A merge or a split, or one that was undone."""
+    """A merge or a split, or a change that was undone."""
 
     change: EntityChange
     entity: Entity | None = Field(description="Who stayed; None when it is gone.")
@@ -303,7 +303,7 @@ def split_entity(
 
 
 def undo_entity_change(stores: MemoryStores, project_id: str, *, change_id: int) -> EntityChangeResult:
-    """Undo a merge or a split.
+    """Undo a merge, a split or a decision on a candidate.
 
     Args:
         stores: The stores.
@@ -314,7 +314,7 @@ def undo_entity_change(stores: MemoryStores, project_id: str, *, change_id: int)
         UserInputError: When there is none of that number, or something of it changed again since.
     """
     with stores.database(project_id).write() as unit:
-        change = unit.merges.undo(change_id)
+        change = _undone(stores, unit, change_id)
         entity, other = (unit.entities.get(each) for each in (change.entity_id, change.other_id))
     return _followed(
         stores,
@@ -325,8 +325,24 @@ def undo_entity_change(stores: MemoryStores, project_id: str, *, change_id: int)
     )
 
 
+def _undone(stores: MemoryStores, unit: UnitOfWork, change_id: int) -> EntityChange:
+    kind = unit.merges.require(change_id).kind
+    if kind not in ("confirm", "name"):
+        return unit.merges.undo(change_id)
+    change, names = unit.merges.withdraw_names(change_id)
+    withdraw_names_in(
+        unit,
+        change.entity_id,
+        names,
+        is_whole=kind == "confirm",
+        settings=stores.settings.memory.ingest,
+        created_at=stores.clock(),
+    )
+    return change
+
+
 def list_entity_changes(stores: MemoryStores, project_id: str) -> list[EntityChange]:
-    """List all merges and splits, the oldest first.
+    """List all merges, splits and decisions on candidates, the oldest first.
 
     Raises:
         UnknownProjectError: When no such project is stored.

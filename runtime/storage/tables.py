@@ -558,11 +558,11 @@ RELATIONSHIPS = table_of(RelationshipRow)
 
 RELATIONSHIP_CHANGES = table_of(RelationshipChangeRow)
 
-ENTITY_CHANGE_KINDS = ("merge", "split")
+ENTITY_CHANGE_KINDS = ("merge", "split", "confirm", "name", "join", "drop")
 
 
 class EntityChangeRow(Row, table=True):
-    """Two entities became one, or one became two; `changed_rows` holds every row before and after."""
+    """An author's decision on who is who; `changed_rows` holds every row before and after."""
 
     __tablename__: ClassVar[str] = "entity_changes"
     __table_args__ = (Index(None, "project_id", "row_id"), one_of("kind", ENTITY_CHANGE_KINDS))

@@ -390,6 +390,9 @@ class TestLookingUp:
         """As they stand at a position."""
         assert {each.entity_type for each in demo.entities("character")} == {"character"}
         assert len(demo.entities(as_of=2)) < len(demo.entities())
+        offered = {name for each in demo.candidates(min_count=1) for name in each.names()}
+        assert offered.isdisjoint(name for entity in demo.entities() for name in entity.names())
+        assert demo.candidates(min_count=1, as_of=(1, 1)) == []
         assert {each.status for each in demo.threads()} <= {"open", "advanced"}
         assert demo.threads(["resolved"])
         of_ines = demo.relationships("Ines")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from runtime.cli.commands.candidates import candidates, confirm, drop, print_merged_candidate
 from runtime.cli.labels import place_text, view_labels_for
 from runtime.cli.opening import opened_project, story_labels, story_language
 from runtime.cli.output import (
@@ -252,10 +253,19 @@ def add_location(
 @json_option
 @click.pass_obj
 def merge(session: CliSession, project: str, keep: str, gone: str, is_confirmed: bool, as_json: bool) -> None:
-    """Make OTHER part of KEEP: they are one. Everything is re-linked, and it can be undone."""
+    """Make OTHER part of KEEP: they are one. Everything is re-linked, and it can be undone.
+
+    OTHER may be a candidate: its names become names of KEEP, an entity or a candidate.
+    """
     from runtime.services.entities import get_entity, merge_entities
+    from runtime.services.name_candidates import is_candidate, merge_candidate
 
     with opened_project(session, project) as stores:
+        if is_candidate(stores, project, name=gone):
+            require_confirmation(f"make the candidate {gone!r} part of {keep!r}", is_confirmed=is_confirmed)
+            decided = merge_candidate(stores, project, keep=keep, other=gone)
+            print_merged_candidate(decided, project, as_json=as_json)
+            return
         kept, other = (get_entity(stores, project, name=name).entity for name in (keep, gone))
         require_confirmation(
             f"make {other.entity_id} ({other.name}) part of {kept.entity_id} ({kept.name})",
@@ -315,14 +325,15 @@ def split(
 @json_option
 @click.pass_obj
 def undo(session: CliSession, project: str, number: int, as_json: bool) -> None:
-    """Undo a merge or split, by the number that `entity changes` lists."""
+    """Undo a merge, a split or a decision on a candidate, by the number that `entity changes` lists."""
     from runtime.services.entities import undo_entity_change
 
     with opened_project(session, project) as stores:
         undone = undo_entity_change(stores, project, change_id=number)
     report_indexing(undone.indexing, project)
     change = undone.change
-    told = f"undone: {change.kind} of {change.entity_id} and {change.other_id}"
+    both = " and ".join(filter(None, (change.entity_id, change.other_id)))
+    told = f"undone: {change.kind} of {both}"
     print_result(undone, told, as_json=as_json)
 
 
@@ -331,7 +342,7 @@ def undo(session: CliSession, project: str, number: int, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def changes(session: CliSession, project: str, as_json: bool) -> None:
-    """List the merges and splits."""
+    """List the merges and splits, and the decisions on candidates."""
     from runtime.services.entities import list_entity_changes
 
     with opened_project(session, project) as stores:
@@ -344,6 +355,10 @@ def changes(session: CliSession, project: str, as_json: bool) -> None:
         for each in listed
     ]
     print_table(("number", "what", "entity", "other", "undone"), rows, wide=3)
+
+
+for _command in (candidates, confirm, drop):
+    entity.add_command(_command)
 
 
 def _asked_start(stores: MemoryStores, project: str, name: str) -> StoryPosition | None:

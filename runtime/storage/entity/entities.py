@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import BigInteger, Table, Text, bindparam, cast, func, select
+from sqlalchemy import BigInteger, Table, Text, bindparam, cast, func, or_, select
 
 from novelgen.models.entity import (
     SAME_AS,
@@ -22,7 +22,15 @@ from novelgen.names.normalise import name_key
 from runtime.storage.projects import CounterRepository
 from runtime.storage.records import EntityOrigin, MemoryFilter, StoredEntity
 from runtime.storage.session import AnyRow, Repository, StorageSession
-from runtime.storage.tables import ALIASES, CHARACTER_FILE_ALIASES, ENTITIES, MENTIONS
+from runtime.storage.tables import (
+    ALIASES,
+    CHARACTER_FILE_ALIASES,
+    CHUNK_ENTITIES,
+    ENTITIES,
+    MENTIONS,
+    RELATIONSHIPS,
+    STATES,
+)
 
 FirstMentions = Mapping[tuple[str, str], tuple[int, int]]
 """(entity_id, name) to the first scene of the stored text that holds the name, as (chapter, scene)."""
@@ -218,6 +226,32 @@ class EntityRepository(Repository):
         adds_only = stored is not None and stored.origin == "author" and origin != "author"
         self._write_aliases(entity, by_author=origin == "author", adds_only=adds_only)
         CounterRepository(self._session).jump_over([entity.entity_id])
+
+    def remove(self, entity_id: str) -> None:
+        """Delete an entity with its names; what else speaks of it stays."""
+        self._session.touch()
+        self._session.run(ENTITIES.delete().where(*_is(self._session.project_id, entity_id)))
+
+    def remove_aliases(self, entity_id: str, aliases: Sequence[str]) -> None:
+        """Delete some of an entity's names; those that it does not have do not matter."""
+        self._session.touch()
+        statement = ALIASES.delete().where(self._session.owns(ALIASES), ALIASES.c.entity_id == entity_id)
+        self._session.run(statement.where(ALIASES.c.alias.in_(list(aliases))))
+
+    def is_spoken_of(self, entity_id: str) -> bool:
+        """Tell whether a state, a memory or a relationship is of an entity, be it stored itself or not."""
+        pairs = RELATIONSHIPS.c
+        found = (
+            select(STATES.c.entity_id).where(self._session.owns(STATES), STATES.c.entity_id == entity_id),
+            select(CHUNK_ENTITIES.c.entity_id).where(
+                self._session.owns(CHUNK_ENTITIES), CHUNK_ENTITIES.c.entity_id == entity_id
+            ),
+            select(pairs.relationship_id).where(
+                self._session.owns(RELATIONSHIPS),
+                or_(pairs.character_a == entity_id, pairs.character_b == entity_id),
+            ),
+        )
+        return any(self._session.connection.scalar(each.limit(1)) is not None for each in found)
 
     def get(self, entity_id: str) -> StoredEntity | None:
         """Return an entity whole, or None when there is none of that id."""

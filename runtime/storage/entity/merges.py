@@ -28,14 +28,23 @@ from runtime.storage.records import StoredEntity
 from runtime.storage.session import AnyRow, Repository, StorageSession, batches
 from runtime.storage.tables import ALIASES, CHUNK_ENTITIES, CHUNKS, ENTITIES, ENTITY_CHANGES, MENTIONS, SCENES
 
+EntityChangeKind = Literal["merge", "split", "confirm", "name", "join", "drop"]
+
 
 class EntityChange(BaseModel):
-    """A merge (`other_id` became `entity_id`) or a split (`other_id` came out of `entity_id`)."""
+    """A decision on who is who, which can be undone.
+
+    A merge (`other_id` became `entity_id`), a split (`other_id` came out of `entity_id`), or a decision on a
+    candidate, a name that the text alone offers: it became an entity (confirm), or a name of one (name), it
+    belongs to another candidate (join), or is not offered again (drop).
+    """
 
     change_id: int
-    kind: Literal["merge", "split"]
-    entity_id: str
-    other_id: str
+    kind: EntityChangeKind
+    entity_id: str = Field(
+        description="Entity that stayed or came; a candidate's name of a join; empty of a drop."
+    )
+    other_id: str = Field(description="The other entity; of a decision on a candidate, its name.")
     created_at: datetime
     undone_at: datetime | None = None
     changed_rows: int = Field(description="How many rows it changed.")
@@ -46,7 +55,7 @@ class EntityChangeJournal(Repository):
 
     def keep(
         self,
-        kind: Literal["merge", "split"],
+        kind: EntityChangeKind,
         entity_id: str,
         other_id: str,
         changes: Sequence[RowChange],
@@ -116,13 +125,39 @@ class EntityChangeJournal(Repository):
                 changed was changed again since; nothing is undone then.
         """
         self._session.touch()
-        row = self._row(change_id)
-        if row.undone_at is not None:
-            raise UserInputError(f"change {change_id!r} is undone already; list them to find another one")
+        row = self._standing_row(change_id)
         ConsolidationRepository(self._session).withdraw_linked([row.entity_id, row.other_id])
         changes = [RowChange.model_validate(each) for each in row.changed_rows]
         restore_rows(self._session, changes)
         self._queue_memories(changes)
+        return self._marked_undone(change_id)
+
+    def keep_names(
+        self, kind: EntityChangeKind, entity_id: str, other_id: str, names: Sequence[str]
+    ) -> EntityChange:
+        """Write down that names of a candidate became an entity's, and return the change with its number."""
+        changes = [
+            RowChange(table=ALIASES.name, after={"entity_id": entity_id, "alias": name}) for name in names
+        ]
+        return self.keep(kind, entity_id, other_id, changes)
+
+    def withdraw_names(self, change_id: int) -> tuple[EntityChange, list[str]]:
+        """Mark a change of `keep_names` as undone, and return it with the names that it gave.
+
+        Raises:
+            UserInputError: When there is none of that number, or it is undone already.
+        """
+        row = self._standing_row(change_id)
+        names = [RowChange.model_validate(each).image["alias"] for each in row.changed_rows]
+        return self._marked_undone(change_id), names
+
+    def _standing_row(self, change_id: int) -> AnyRow:
+        row = self._row(change_id)
+        if row.undone_at is not None:
+            raise UserInputError(f"change {change_id!r} is undone already; list them to find another one")
+        return row
+
+    def _marked_undone(self, change_id: int) -> EntityChange:
         self._session.run(
             ENTITY_CHANGES.update()
             .where(ENTITY_CHANGES.c.row_id == change_id)
@@ -151,7 +186,7 @@ class EntityChangeJournal(Repository):
         )
         row = self._session.connection.execute(statement).one_or_none()
         if row is None:
-            raise UserInputError(f"no merge or split {change_id!r} is kept; list them to find its number")
+            raise UserInputError(f"no change {change_id!r} is kept; list them to find its number")
         return row
 
 

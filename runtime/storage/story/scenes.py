@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 from sqlalchemy import Column, Select, Table, and_, bindparam, case, distinct, func, or_, select
@@ -352,6 +353,21 @@ class SceneRepository(Repository):
         return SceneCensus.model_validate(
             self._session.connection.execute(statement).one(), from_attributes=True
         )
+
+    def texts_as_of(self, *, as_of: StoryPosition) -> list[tuple[int, int, str]]:
+        """Return (chapter, scene, text) of the scenes before a position in story order, without their records."""
+        statement = self._before(as_of, SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.text)
+        return [(row[0], row[1], row[2] or "") for row in self._session.rows(statement)]
+
+    def texts_mark(self, *, as_of: StoryPosition) -> str:
+        """Return a mark that changes exactly when the texts before a position, or their places, change."""
+        statement = self._before(as_of, SCENES.c.chapter_index, SCENES.c.scene_index, SCENES.c.text_hash)
+        rows = (f"{row[0]}:{row[1]}:{row[2]}" for row in self._session.rows(statement))
+        return sha256("\n".join(rows).encode()).hexdigest()
+
+    def _before(self, as_of: StoryPosition, *columns: Column[Any]) -> Select[Any]:
+        wanted = select(*columns).where(self._session.owns(SCENES), before(as_of, SCENES))
+        return wanted.order_by(SCENES.c.chapter_index, SCENES.c.scene_index)
 
     def insert_gap(self, at: StoryPosition) -> int:
         """Make room for a new scene, or with a chapter alone for a new chapter, and return how many moved."""

@@ -1,0 +1,113 @@
+"""What the places where a name stands say of it, summed up over a story."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+CandidateKind = Literal["character", "location", "item", "faction", "term", "unknown"]
+ScenePlace = tuple[int, int]
+"""(chapter, scene)."""
+
+LEAST_EVIDENCE = 0.12
+"""Share of a name's places that must speak for a kind; below it the kind is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class NameSighting:
+    """One place where a name stands, and what speaks there for its being a person, a place and so on.
+
+    Args:
+        name: The name as written.
+        says: Whether it is said to speak.
+        person: Weight for a person; `place`, `faction`, `item`, `term` alike.
+        free: Whether nothing but a name explains how it is written.
+        before: The character before it, where that may be part of the same word; `after` alike.
+    """
+
+    name: str
+    says: bool = False
+    person: float = 0.0
+    place: float = 0.0
+    faction: float = 0.0
+    item: float = 0.0
+    term: float = 0.0
+    free: bool = True
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(slots=True)
+class FoundName:
+    """A name with all its sightings."""
+
+    name: str
+    count: int = 0
+    speaks: int = 0
+    free: int = 0
+    places: dict[ScenePlace, int] = field(default_factory=dict)
+    weights: dict[CandidateKind, float] = field(default_factory=dict)
+    before: Counter[str] = field(default_factory=Counter)
+    after: Counter[str] = field(default_factory=Counter)
+
+    def add(self, place: ScenePlace, sighting: NameSighting) -> None:
+        """Count one more place where the name stands."""
+        self.count += 1
+        self.speaks += sighting.says
+        self.free += sighting.free
+        self.places[place] = self.places.get(place, 0) + 1
+        if sighting.before:
+            self.before[sighting.before] += 1
+        if sighting.after:
+            self.after[sighting.after] += 1
+        self.weigh("character", sighting.person + 2.0 * sighting.says)
+        self.weigh("location", sighting.place)
+        self.weigh("faction", sighting.faction)
+        self.weigh("item", sighting.item)
+        self.weigh("term", sighting.term)
+
+    def is_part_of_a_word(self, *, share: float) -> bool:
+        """Tell whether one and the same character stands beside it nearly always, as 弼 before 马温."""
+        return any(
+            side and side.most_common(1)[0][1] >= share * max(3, self.count)
+            for side in (self.before, self.after)
+        )
+
+    def join(self, other: FoundName) -> None:
+        """Add what scenes in another language say of the same name."""
+        self.count += other.count
+        self.speaks += other.speaks
+        self.free += other.free
+        for place, count in other.places.items():
+            self.places[place] = self.places.get(place, 0) + count
+        for kind, weight in other.weights.items():
+            self.weigh(kind, weight)
+
+    def weigh(self, kind: CandidateKind, weight: float) -> None:
+        """Add evidence for a kind."""
+        if weight:
+            self.weights[kind] = self.weights.get(kind, 0.0) + weight
+
+
+def found_names(sightings: Iterable[tuple[ScenePlace, NameSighting]]) -> list[FoundName]:
+    """Sum up sightings by name, in the order in which the names first stand."""
+    found: dict[str, FoundName] = {}
+    for place, sighting in sightings:
+        found.setdefault(sighting.name, FoundName(sighting.name)).add(place, sighting)
+    return list(found.values())
+
+
+def likely_kind(names: Iterable[FoundName]) -> CandidateKind:
+    """Return the kind for which the places of names of one bearer speak most."""
+    listed = list(names)
+    total = sum(each.count for each in listed)
+    weights: dict[CandidateKind, float] = {}
+    for each in listed:
+        for kind, weight in each.weights.items():
+            weights[kind] = weights.get(kind, 0.0) + weight
+    if not weights:
+        return "unknown"
+    kind = max(weights, key=lambda each: weights[each])
+    return kind if weights[kind] >= LEAST_EVIDENCE * total else "unknown"

@@ -1,0 +1,230 @@
+"""Candidates: names of the text that are listed, confirmed, merged and dropped, and never facts by themselves."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import pytest
+
+from novelgen.errors import UnknownEntityError, UnknownProjectError, UserInputError
+from novelgen.models.position import StoryPosition
+from runtime.ingest.ingest import ingest_scenes
+from runtime.ingest.scene_input import SceneInput
+from runtime.services.entities import (
+    edit_entity,
+    get_entity,
+    list_entities,
+    list_entity_changes,
+    merge_entities,
+    undo_entity_change,
+)
+from runtime.services.name_candidates import (
+    confirm_candidate,
+    drop_candidate,
+    is_candidate,
+    list_candidates,
+    merge_candidate,
+)
+from runtime.settings import load_settings
+from runtime.stores import MemoryStores
+from tests.support.databases import postgres_database
+
+SCENES = [
+    SceneInput(
+        chapter_index=4,
+        scene_index=9,
+        text="Rain fell on Gull Harbour. “We sail,” said Ada Morris. “When?” said Ben. "
+        "Then Ada Morris left Gull Harbour with Ben.",
+    ),
+    SceneInput(
+        chapter_index=5,
+        scene_index=1,
+        text="“Where is Ben?” asked Captain Morris. “Here, Ada,” said Miss Holt. Ada saw Miss Holt, and Ben ran to "
+        "Miss Holt. All Gull Harbour knew Miss Holt.",
+    ),
+]
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def stores(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[MemoryStores]:
+    """Stores on either database, without any project."""
+    folder = tmp_path_factory.mktemp("projects")
+    settings = load_settings(projects_dir=folder, memory={"embedding_model": "fake:32"})
+    if request.param == "sqlite":
+        with MemoryStores(settings) as opened:
+            yield opened
+        return
+    with (
+        postgres_database(request.getfixturevalue("postgres_url")) as url,
+        MemoryStores(settings.model_copy(update={"database_url": url})) as opened,
+    ):
+        yield opened
+
+
+@pytest.fixture
+def project(stores: MemoryStores) -> str:
+    """A story of two scenes as text alone, nobody known."""
+    project_id = f"harbour-{next(_numbers)}"
+    stores.create_project(project_id, language="en")
+    ingest_scenes(stores, project_id, SCENES, index=False)
+    return project_id
+
+
+def _offered(stores: MemoryStores, project: str, as_of: StoryPosition | None = None) -> list[str]:
+    found = list_candidates(stores, project, min_count=2, as_of=as_of)
+    return [each.name for each in found.candidates]
+
+
+def _entities(stores: MemoryStores, project: str, as_of: StoryPosition | None = None) -> list[list[str]]:
+    return [each.names() for each in list_entities(stores, project, as_of=as_of)]
+
+
+def test_candidates_are_listed_and_are_no_entities(stores: MemoryStores, project: str) -> None:
+    """The text's names come with their kind; entities stay as they were."""
+    found = {each.name: each.kind for each in list_candidates(stores, project).candidates}
+    assert found == {
+        "Ada Morris": "character",
+        "Ben": "character",
+        "Gull Harbour": "location",
+        "Miss Holt": "character",
+    }
+    assert _entities(stores, project) == []
+
+
+def test_a_name_of_later_is_not_offered_before(stores: MemoryStores, project: str) -> None:
+    """Who is first named in 5:1 is no candidate as of it, nor does what it tells count."""
+    before = list_candidates(stores, project, min_count=1, as_of=StoryPosition(5, 1)).candidates
+    assert "Miss Holt" not in [name for each in before for name in each.names()]
+    (ada,) = [each for each in before if each.name == "Ada Morris"]
+    assert (ada.names(), ada.last) == (["Ada Morris"], "4:9")
+    assert _offered(stores, project, StoryPosition(4, 9)) == []
+
+
+def test_candidates_are_told_by_kind_and_count(stores: MemoryStores, project: str) -> None:
+    """Both narrow the list; a count below one is refused."""
+    places = list_candidates(stores, project, kind="location").candidates
+    assert [each.name for each in places] == ["Gull Harbour"]
+    assert list_candidates(stores, project, min_count=99).candidates == []
+    with pytest.raises(UserInputError, match="min_count=0"):
+        list_candidates(stores, project, min_count=0)
+    with pytest.raises(UnknownProjectError):
+        list_candidates(stores, "nowhere")
+
+
+def test_a_text_that_changes_changes_its_candidates(stores: MemoryStores, project: str) -> None:
+    """Candidates follow the stored text: nothing of the old one stays."""
+    assert "Miss Holt" in _offered(stores, project)
+    ingest_scenes(
+        stores, project, [SCENES[1].model_copy(update={"text": "Ben slept. Ben woke."})], index=False
+    )
+    assert "Miss Holt" not in _offered(stores, project)
+
+
+def test_a_confirmed_candidate_is_known_from_its_first_scene(stores: MemoryStores, project: str) -> None:
+    """It becomes an entity with its variants, each from where it first stands, and is offered no more."""
+    done = confirm_candidate(stores, project, name="Ada")
+    assert done.entity is not None
+    assert (done.entity.entity_id, done.entity.entity_type) == ("C0", "character")
+    assert _entities(stores, project, StoryPosition(4, 9)) == []
+    assert _entities(stores, project, StoryPosition(5, 1)) == [["Ada Morris"]]
+    assert set(_entities(stores, project)[0]) == {"Ada Morris", "Captain Morris", "Ada"}
+    assert "Ada Morris" not in _offered(stores, project)
+
+
+def test_a_confirmation_is_undone(stores: MemoryStores, project: str) -> None:
+    """Entity and names go, and the candidate is offered again; a second time is refused."""
+    done = confirm_candidate(stores, project, name="Miss Holt")
+    undone = undo_entity_change(stores, project, change_id=done.change.change_id)
+    assert (undone.entity, _entities(stores, project)) == (None, [])
+    assert "Miss Holt" in _offered(stores, project)
+    with pytest.raises(UserInputError, match="undone already"):
+        undo_entity_change(stores, project, change_id=done.change.change_id)
+
+
+def test_a_confirmation_of_whom_more_is_said_is_not_undone(stores: MemoryStores, project: str) -> None:
+    """Nothing that an author said of an entity since is lost."""
+    done = confirm_candidate(stores, project, name="Ben")
+    edit_entity(stores, project, name="Ben", changes={"mood": "calm"})
+    with pytest.raises(UserInputError, match="by now"):
+        undo_entity_change(stores, project, change_id=done.change.change_id)
+    assert get_entity(stores, project, name="Ben").entity.name == "Ben"
+    assert [each.undone_at for each in list_entity_changes(stores, project)] == [None]
+
+
+def test_a_kind_is_taken_from_the_author_first(stores: MemoryStores, project: str) -> None:
+    """What the author says it is counts more than what the text suggests."""
+    done = confirm_candidate(stores, project, name="Gull Harbour", kind="faction")
+    assert done.entity is not None
+    assert (done.entity.entity_id, done.entity.entity_type) == ("F0", "faction")
+
+
+def test_a_candidate_of_unknown_kind_asks_for_one(stores: MemoryStores, project: str) -> None:
+    """Where the text does not tell what a name is, confirming it wants to know."""
+    text = "They drank Quirmian. Nobody liked Quirmian. All had Quirmian."
+    ingest_scenes(stores, project, [SceneInput(chapter_index=6, scene_index=1, text=text)], index=False)
+    with pytest.raises(UserInputError, match=r"'Quirmian'.*--kind"):
+        confirm_candidate(stores, project, name="Quirmian")
+    assert confirm_candidate(stores, project, name="Quirmian", kind="item").change.entity_id == "I0"
+
+
+def test_a_candidate_becomes_names_of_an_entity(stores: MemoryStores, project: str) -> None:
+    """Its names are aliases from where they first stand on; undoing takes those names and nothing else."""
+    confirm_candidate(stores, project, name="Ada Morris")
+    done = merge_candidate(stores, project, keep="Ada", other="Miss Holt")
+    assert done.entity is not None
+    assert "Miss Holt" in get_entity(stores, project, name="C0").entity.names()
+    assert "Miss Holt" not in _entities(stores, project, StoryPosition(5, 1))[0]
+    assert "Miss Holt" not in _offered(stores, project)
+    undo_entity_change(stores, project, change_id=done.change.change_id)
+    assert set(_entities(stores, project)[0]) == {"Ada Morris", "Captain Morris", "Ada"}
+    assert "Miss Holt" in _offered(stores, project)
+
+
+def test_two_candidates_become_one(stores: MemoryStores, project: str) -> None:
+    """One is offered with the names of both; undone they are two again."""
+    done = merge_candidate(stores, project, keep="Ben", other="Miss Holt")
+    assert done.joined is not None
+    assert {"Ben", "Miss Holt"} == set(done.joined.names())
+    assert "Miss Holt" not in _offered(stores, project)
+    undo_entity_change(stores, project, change_id=done.change.change_id)
+    assert {"Ben", "Miss Holt"} <= set(_offered(stores, project))
+    with pytest.raises(UserInputError, match="one candidate already"):
+        merge_candidate(stores, project, keep="Ben", other="ben")
+
+
+def test_a_dropped_candidate_is_not_offered_again(stores: MemoryStores, project: str) -> None:
+    """Not under any of its names, until that is undone; entities are untouched."""
+    done = drop_candidate(stores, project, name="Ada")
+    assert (done.change.kind, done.candidate.name) == ("drop", "Ada Morris")
+    assert "Ada Morris" not in _offered(stores, project)
+    assert not is_candidate(stores, project, name="Captain Morris")
+    undo_entity_change(stores, project, change_id=done.change.change_id)
+    assert is_candidate(stores, project, name="Captain Morris")
+
+
+def test_names_that_the_text_does_not_hold_are_refused(stores: MemoryStores, project: str) -> None:
+    """Nothing is confirmed, merged or dropped, and who is near is told."""
+    with pytest.raises(UnknownEntityError, match="near it: Miss Holt"):
+        confirm_candidate(stores, project, name="Miss Hold")
+    with pytest.raises(UnknownEntityError, match="Zachary"):
+        drop_candidate(stores, project, name="Zachary")
+    with pytest.raises(UnknownEntityError, match="Zachary"):
+        merge_candidate(stores, project, keep="Ben", other="Zachary")
+    with pytest.raises(UnknownEntityError, match="Zachary"):
+        merge_candidate(stores, project, keep="Zachary", other="Ben")
+    assert list_entity_changes(stores, project) == []
+
+
+def test_confirmed_candidates_merge_like_entities(stores: MemoryStores, project: str) -> None:
+    """What was confirmed is an entity like any other."""
+    for name in ("Ada", "Ben"):
+        confirm_candidate(stores, project, name=name)
+    merged = merge_entities(stores, project, keep="Ada", gone="Ben")
+    assert "Ben" in get_entity(stores, project, name="Ada").entity.names()
+    undo_entity_change(stores, project, change_id=merged.change.change_id)
+    assert len(_entities(stores, project)) == 2
