@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.models.entity import Entity
-from novelgen.models.plan import GeneratedChapter
+from novelgen.models.plan import GeneratedChapter, GeneratedScene
 from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.names.matching import NameFinder
@@ -59,7 +59,7 @@ class SceneInput(BaseModel):
 
 
 def scenes_of_chapter(chapter: GeneratedChapter, records: Iterable[SceneRecord] = ()) -> list[SceneInput]:
-    """Return a chapter's scenes, each with its record where one stands at its position.
+    """Return a chapter's scenes, titled by it, each with its record where one stands at its position.
 
     Args:
         chapter: The chapter as it was written.
@@ -70,12 +70,20 @@ def scenes_of_chapter(chapter: GeneratedChapter, records: Iterable[SceneRecord] 
         SceneInput(
             chapter_index=chapter.chapter_number,
             scene_index=scene.scene_number,
-            title=str(scene.extra.get(SCENE_TITLE_FIELD) or ""),
+            title=_title(chapter, scene, by_position.get((chapter.chapter_number, scene.scene_number))),
             text=scene.content,
             record=by_position.get((chapter.chapter_number, scene.scene_number)),
         )
         for scene in chapter.scenes
     ]
+
+
+def _title(chapter: GeneratedChapter, scene: GeneratedScene, record: SceneRecord | None) -> str:
+    """Let a scene be called by its chapter's title, with its own behind it; a record's title stands alone."""
+    own = str(scene.extra.get(SCENE_TITLE_FIELD) or "")
+    if record is not None and record.title and not own:
+        return ""
+    return " · ".join(title for title in (chapter.chapter_title, own) if title)
 
 
 def scenes_of_book(book: Book) -> list[SceneInput]:
