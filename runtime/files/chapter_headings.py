@@ -55,8 +55,8 @@ def find_headings(lines: Sequence[str]) -> list[Heading]:
 
     Chapters are `第三回 …`, `第12章`, `Chapter IV. …`, `Prologue`, `楔子`, `番外`; where none of these has a
     number, `第3节`, `第3话`. Volumes are `第一卷 …`, `卷二`, `Volume II`, `Book One`, `Part 3`; where there are
-    only volumes, they are the chapters. Without any of these the Markdown headings of the highest level that occurs more than
-    once are the chapters, else lines with nothing but numerals that count up from 1.
+    only volumes, they are the chapters. Without any of these the Markdown headings of the highest level that
+    occurs more than once are the chapters, else lines with nothing but numerals that count up from 1.
     """
     volumes = [*_matching(lines, _CHINESE_VOLUME, "volume"), *_matching(lines, _ENGLISH_VOLUME, "volume")]
     numbered = numbered_headings(lines)

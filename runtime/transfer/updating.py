@@ -1,14 +1,16 @@
-"""What a manuscript that is imported again changes: which of its chapters are those that are stored, and where they went.
+"""What a manuscript that is imported again changes: which of its chapters are stored ones, and where they went.
 
-Chapters are told by their text, scenes within them likewise, so that what was read from a scene never comes to stand for
-another text when something is inserted before it.
+Chapters are told by their text, scenes within them likewise, so that what was read from a scene never comes to stand
+for another text when something is inserted before it.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import count
 
 from pydantic import BaseModel, Field
 
@@ -57,9 +59,9 @@ class Rearrangement:
     """
 
     changes: ManuscriptChanges
-    moves: dict[ScenePlace, ScenePlace] = field(default_factory=dict)
-    in_place: frozenset[ScenePlace] = frozenset()
-    untouched: frozenset[ScenePlace] = frozenset()
+    moves: dict[ScenePlace, ScenePlace]
+    in_place: frozenset[ScenePlace]
+    untouched: frozenset[ScenePlace]
 
 
 def rearrangement(stored: Mapping[ScenePlace, str], scenes: Sequence[SceneInput]) -> Rearrangement:
@@ -80,30 +82,34 @@ def rearrangement(stored: Mapping[ScenePlace, str], scenes: Sequence[SceneInput]
         moved_chapters={before: after for before, after in pairs.items() if before != after},
     )
     for before, after in pairs.items():
-        inner = _paired(old[before], new[after])
         if old[before] != new[after]:
             changes.changed_chapters.append(after)
-            changes.gone_scenes += [f"{after}:{number}" for number in old[before] if number not in inner]
-        moves |= {(before, was): (after, now) for was, now in inner.items()}
-        # Where the chapter goes, its scenes that are gone go as well; they must not stand in another's way.
-        moves |= {
-            (before, was): (after, was)
-            for was in old[before]
-            if was not in inner and before != after and was not in new[after]
-        }
-    final = [moves.get(place, place) for place in stored]
-    taken = {place for place in final if final.count(place) > 1} if len(set(final)) < len(final) else set()
+        inner = _paired(old[before], new[after])
+        free = count(max(*old[before], *new[after]) + 1)
+        for was in old[before]:
+            # A scene that is gone stands aside, where no other scene of the chapter wants to be.
+            now = inner[was] if was in inner else next(free) if was in new[after] else was
+            moves[before, was] = (after, now)
+            if was not in inner:
+                changes.gone_scenes.append(f"{after}:{now}")
+    taken = {
+        place for place, times in Counter(moves.get(place, place) for place in stored).items() if times > 1
+    }
     if taken:
         waiting = {after for before, after in pairs.items() if before != after}
         waiting |= {number for number in changes.new_chapters if number in old}
-        changes.waiting_chapters = sorted(waiting | {chapter for chapter, _ in taken})
+        changes.waiting_chapters = sorted(waiting)
         changes.moved_chapters = {}
-        moves = {}
-    real = {before: after for before, after in moves.items() if before != after}
-    may = frozenset(place for place in given if place[0] not in changes.waiting_chapters)
-    same = {before for before, after in pairs.items() if before == after}
-    beside = {number for number in new if number in same or (number not in came_from and number not in old)}
-    return Rearrangement(changes, real, may, frozenset(place for place in given if place[0] in beside))
+        moves = {before: after for before, after in moves.items() if before[0] == after[0]}
+    waiting_chapters = set(changes.waiting_chapters)
+    kept = {before for before, after in pairs.items() if before == after}
+    beside = {number for number in new if number in kept or (number not in came_from and number not in old)}
+    return Rearrangement(
+        changes,
+        {before: after for before, after in moves.items() if before != after},
+        frozenset(place for place in given if place[0] not in waiting_chapters),
+        frozenset(place for place in given if place[0] in beside),
+    )
 
 
 def _by_chapter(texts: Mapping[ScenePlace, str]) -> dict[int, dict[int, str]]:
