@@ -96,8 +96,12 @@ def load_settings_file(file: Path) -> Settings | None:
 
 
 def load_characters(file: Path) -> CharactersConfig | None:
-    """Read the author's characters, or None where there is no file."""
-    return validated(CharactersConfig, read_json_file(file), where=repr(str(file))) if file.exists() else None
+    """Read the author's characters, in either shape of novel-gen, or None where there is no file."""
+    if not file.exists():
+        return None
+    data = read_json_file(file)
+    told = _renamed(data, _CHARACTERS_NAMES) if isinstance(data, Mapping) else data
+    return validated(CharactersConfig, told, where=repr(str(file)))
 
 
 def load_chapter_plan(file: Path) -> ChapterPlan | None:
@@ -255,6 +259,7 @@ def _refuse_repeats(values: Sequence[int | str | None], *, file: Path, field: st
 
 
 _CHAPTER_NAMES = {"chapter_id": "chapter_number", "title": "chapter_title", "word_count": "total_words"}
+_CHARACTERS_NAMES = {"supporting": "supporting_characters"}
 _SCENE_ID = re.compile(r"(?P<chapter>\d{1,7})_(?P<scene>\d{1,7})")
 
 

@@ -42,6 +42,11 @@ class SceneInput(BaseModel):
         default="none", description="How the extraction of a record went; a scene with a record is done."
     )
     failure_reason: str | None = None
+    cast: list[str] = Field(
+        default_factory=list, description="Entity ids that a plan puts on stage; a record outranks them."
+    )
+    planned_location_id: str | None = Field(default=None, description="Where a plan lets it play; likewise.")
+    story_time: str | None = Field(default=None, description="When it plays, in the story's words; likewise.")
 
     def scrubbed(self) -> SceneInput:
         """Return the scene as every store accepts it.
@@ -136,8 +141,11 @@ class SceneReading:
             known,
             previous_location_id=surroundings.previous_location_id,
         )
-        self.participants = presence.participant_ids
-        self.location_id = presence.location_id
+        known_ids = {entity.entity_id for entity in known}
+        cast = [entity_id for entity_id in scene.cast if entity_id in known_ids]
+        self.participants = list(dict.fromkeys([*cast, *presence.participant_ids]))
+        planned = scene.planned_location_id
+        self.location_id = planned if planned in known_ids else presence.location_id
 
     def mentions_in(self, text: str) -> list[Mention]:
         """Find the entities that a part of the scene, or of its record, names."""

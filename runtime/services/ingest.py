@@ -42,6 +42,8 @@ from runtime.ingest.ingest import (
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
 from runtime.services.condition import StoryCondition, story_condition
 from runtime.stores import MemoryStores
+from runtime.transfer.importing import import_story
+from runtime.transfer.novel_gen_folder import read_chapter_memory
 
 Progress = Callable[[int, int], Any]
 """Called with how much is done and how much there is in all."""
@@ -118,6 +120,8 @@ def ingest_project(
     scenes = _take_in(stores, sources, report, progress)
     report.remarks = sources.remarks
     follow_volumes(stores, project_id, sources.parts)
+    with _noting_failure(report):
+        report.warnings += _remember(stores, paths)
     report.warnings += [message for scene in report.scenes for message in _messages(scene)]
     report.warnings += [
         f"scene {place} is stored, but its chapter has it no more; `novelgen scene delete {project_id} {place}`"
@@ -361,6 +365,22 @@ def _take_in(
         if progress is not None:
             progress(number, len(scenes))
     return scenes
+
+
+def _remember(stores: MemoryStores, paths: ProjectPaths) -> list[str]:
+    """Add what novel-gen remembered of the chapters, where it did; return what is missing for it."""
+    if not paths.chapter_memory_file.is_file() and not paths.characters_file.is_file():
+        return []
+    with stores.database(paths.project_id).read() as unit:
+        stored = unit.exchange.contents()
+    read = read_chapter_memory(paths.folder, project_id=paths.project_id, stored=stored, now=stores.clock())
+    if read is None:
+        return []
+    import_story(stores, paths.project_id, read.story, index=False)
+    if not read.unresolved_names:
+        return []
+    names = ", ".join(map(repr, read.unresolved_names))
+    return [f"chapter_memory.json or characters.json name nobody that is known: {names}; add characters"]
 
 
 @contextmanager

@@ -57,8 +57,9 @@ def ingest(
     """Store finished chapters, characters, entities and records.
 
     Reads chapters/chapter_NNN.json, .txt or .md (or the FILES, named alike), characters.json, entities.json and
-    records/chapter_NNN_records.json. A text with the headings of several chapters is split. What is stored already and has not changed is left alone; a changed scene
-    takes the place of what came from it before.
+    records/chapter_NNN_records.json, and what novel-gen remembered in chapter_memory.json. A text with the headings of
+    several chapters is split. What is stored already and has not changed is left alone; a changed scene takes the
+    place of what came from it before.
     """
     from runtime.services.ingest import ingest_project
 
