@@ -161,14 +161,19 @@ class Memory:
         *,
         project_id: str,
         dry_run: bool = False,
+        update: bool = False,
+        keep_remarks: bool = False,
         progress: Progress | None = None,
     ) -> ProjectImport:
-        """Import whatever a path is into a project, which is created when there is none; nothing stored is changed.
+        """Import whatever a path is into a project, which is created when there is none.
 
         Args:
-            path: An exported memory, a project folder of novel-gen, or a manuscript (.txt, .md, .epub, .docx).
+            path: An exported memory, a project folder of novel-gen, a manuscript (.txt, .md, .epub, .docx), or a
+                folder with a file for each chapter.
             project_id: The project.
             dry_run: Only tell what would happen.
+            update: Take chapters of a manuscript in again whose text changed; without it nothing stored is changed.
+            keep_remarks: Whether what an author says to readers stays in the text of a manuscript.
             progress: Called after each scene with the scenes done and the scenes in all.
 
         Raises:
@@ -176,7 +181,13 @@ class Memory:
             UserInputError: When ids mean somebody else in the project.
         """
         return transfer_services.import_project(
-            self._stores(project_id), project_id, source=Path(path), dry_run=dry_run, progress=progress
+            self._stores(project_id),
+            project_id,
+            source=Path(path),
+            dry_run=dry_run,
+            update=update,
+            keep_remarks=keep_remarks,
+            progress=progress,
         )
 
     aclose = async_twin(close)

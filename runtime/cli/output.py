@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
 
+    from runtime.files.author_remarks import Remark
     from runtime.services.condition import StoryCondition
     from runtime.services.indexing import IndexingResult
 
@@ -149,6 +150,22 @@ def print_condition(condition: StoryCondition, labels: ViewLabels) -> None:
     for step in condition.next_steps:
         print_text(f"  {step.command}")
         print_text(f"      {step.reason}")
+
+
+MAX_REMARKS = 12
+"""So many remarks are shown; a serial has one in every chapter."""
+
+
+def print_remarks(remarks: Sequence[Remark], labels: ViewLabels) -> None:
+    """Print what was left out of a story's text because it is said to readers; nothing where there is none."""
+    if not remarks:
+        return
+    print_heading(labels.value("Left out as said to readers; --keep-remarks keeps it"))
+    for remark in remarks[:MAX_REMARKS]:
+        place = labels.value("chapter {}, line {}").format(remark.chapter_number, remark.line)
+        print_text(f"  {place}: {remark.text}")
+    if len(remarks) > MAX_REMARKS:
+        print_text("  " + labels.value("and {} more").format(len(remarks) - MAX_REMARKS))
 
 
 @contextmanager

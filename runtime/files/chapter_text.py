@@ -27,7 +27,7 @@ NUMBER_WORDS = dict(
     )
 )
 _NUMBERED = re.compile(
-    rf"^(?:第\s*(?P<chinese>{CHINESE_NUMERAL})\s*[章回]|(?:(?:chapter|part)\s+)?(?P<latin>\d+|[a-z]+)\b)",
+    rf"^(?:第\s*(?P<chinese>{CHINESE_NUMERAL})\s*[章回节節话話集]|(?:(?:chapter|part)\s+)?(?P<latin>\d+|[a-z]+)\b)",
     re.IGNORECASE,
 )
 
@@ -107,6 +107,9 @@ _CHAPTER_HEADING = re.compile(
     rf"^\s*(?P<title>第\s*{CHINESE_NUMERAL}\s*[章回](?:[\s:：、.．].{{0,80}})?|chapter\s+(?:\d+|[ivxlc]+)\b.{{0,80}})\s*$",
     re.IGNORECASE,
 )
+ENDS_OF_SENTENCES = ("。", "，", "；", ",", ";")
+"""A line that ends so is no heading, whatever it begins with."""
+
 _FRONT_MATTER = re.compile(r"\A---\n(?:[\w-]+:.*\n|[ \t]+.*\n)*---\n")
 _CHINESE = re.compile(f"[{CJK_RANGES}]")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
@@ -166,7 +169,10 @@ def _without_chapter_title(lines: list[str]) -> tuple[str, list[str]]:
     first = next((index for index, line in enumerate(lines) if line.strip()), None)
     if first is None:
         return "", []
-    heading = _MARKDOWN_HEADING.match(lines[first]) or _CHAPTER_HEADING.match(lines[first])
+    is_sentence = lines[first].rstrip().endswith(ENDS_OF_SENTENCES)
+    heading = _MARKDOWN_HEADING.match(lines[first]) or (
+        None if is_sentence else _CHAPTER_HEADING.match(lines[first])
+    )
     if heading is None or _SCENE_HEADING.match(heading["title"]):
         return "", lines
     return heading["title"].strip(), lines[first + 1 :]

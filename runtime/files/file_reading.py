@@ -6,7 +6,7 @@ import codecs
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -16,16 +16,29 @@ from novelgen.text.scrub import is_deeper, scrub_tree
 MAX_DEPTH = 100
 MAX_FILE_BYTES = 20 * 1024 * 1024
 _SHOWN_VALUE_LENGTH = 80
-_CHINESE_ENCODING = "GB18030"
+_CHINESE_ENCODINGS = {"GB18030": "gb18030", "Big5": "big5hkscs"}
+"""Names that people know, to Python's codecs; each holds all of its older forms."""
 _COMMON_SHARE = 0.8
 _JUDGED_CHARACTERS = 100_000
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
+_READABLE_PER_UNREADABLE = 1_000
+"""So many bytes of a story's text make up for one that cannot be read."""
+
 Model = TypeVar("Model", bound=BaseModel)
 
 
+class DecodedText(NamedTuple):
+    """A text with how it was read."""
+
+    text: str
+    encoding: str
+    unreadable: int = 0
+    """Places that no byte of the encoding fits; the text has U+FFFD there."""
+
+
 def read_text_file(file: Path) -> str:
-    """Read a text file whole, in UTF-8 or GB18030 (GBK); a byte order mark is dropped, line ends become `\\n`.
+    """Read a text file whole, in UTF-8, GB18030 (GBK) or Big5; a byte order mark is dropped, line ends become `\\n`.
 
     Args:
         file: An existing file of at most 20 MB.
@@ -34,16 +47,36 @@ def read_text_file(file: Path) -> str:
         InvalidFileError: When it is missing, not a file, too large, unreadable or in another encoding (the
             message says which one it looks like).
     """
+    data = _bytes_of(file)
+    decoded = _decoded(data)
+    if decoded is None or decoded.unreadable:
+        raise _unknown_encoding(file, data)
+    return decoded.text
+
+
+def read_story_text(file: Path) -> DecodedText:
+    """Read the text of a story as `read_text_file` does, but for a few bytes that were damaged on the way.
+
+    Raises:
+        InvalidFileError: As `read_text_file`; also when more than one byte of a thousand cannot be read.
+    """
+    data = _bytes_of(file)
+    decoded = _decoded(data)
+    if decoded is None:
+        raise _unknown_encoding(file, data)
+    return decoded
+
+
+def _bytes_of(file: Path) -> bytes:
     try:
         size_bytes = file.stat().st_size
         if size_bytes > MAX_FILE_BYTES:
             raise InvalidFileError(
                 f"{str(file)!r} has {size_bytes} bytes; the limit is {MAX_FILE_BYTES}, split the file"
             )
-        data = file.read_bytes()
+        return file.read_bytes()
     except OSError as error:
         raise InvalidFileError(f"cannot read {str(file)!r}: {error.strerror or error}") from error
-    return _decoded(file, data).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def read_json_file(file: Path) -> Any:
@@ -117,35 +150,61 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON value")
 
 
-def _decoded(file: Path, data: bytes) -> str:
+def _decoded(data: bytes) -> DecodedText | None:
+    """Return the text of bytes in an encoding that is read, or None."""
     try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        likely = _likely_encoding(data)
-        if likely == _CHINESE_ENCODING:
-            return data.decode(_CHINESE_ENCODING)
-        raise InvalidFileError(
-            f"{str(file)!r} is not UTF-8 (byte {data[error.start]:#04x} at offset {error.start}); it looks "
-            f"like {likely}, convert it: iconv -f {likely} -t UTF-8"
-        ) from error
-
-
-def _likely_encoding(data: bytes) -> str:
-    if data.startswith(_UTF16_MARKS):
-        return "UTF-16"
-    try:
-        text = data.decode(_CHINESE_ENCODING)
+        return DecodedText(_plain_lines(data.decode("utf-8-sig")), "UTF-8")
     except UnicodeDecodeError:
-        return "WINDOWS-1252"
-    # GB18030 also decodes most text of one byte a letter: as few Chinese characters, or as rare ones.
-    foreign = [character for character in text[:_JUDGED_CHARACTERS] if not character.isascii()]
-    common = sum(_is_common_chinese(character) for character in foreign)
+        damaged = _as_encoded(data, "UTF-8", "utf-8-sig")
+    if data.startswith(_UTF16_MARKS):
+        return None
+    tried = [_as_encoded(data, name, codec) for name, codec in _CHINESE_ENCODINGS.items()]
+    readable = [each for each in (damaged, *tried) if len(data) >= each.unreadable * _READABLE_PER_UNREADABLE]
+    if damaged in readable:
+        return damaged
+    chinese = [each for each in readable if _is_chinese(each, data)]
+    return max(chinese, key=_common_share, default=None)
+
+
+def _as_encoded(data: bytes, name: str, codec: str) -> DecodedText:
+    text = data.decode(codec, errors="replace")
+    return DecodedText(_plain_lines(text), name, text.count("\N{REPLACEMENT CHARACTER}"))
+
+
+def _plain_lines(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _unknown_encoding(file: Path, data: bytes) -> InvalidFileError:
+    try:
+        data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        place = f"byte {data[error.start]:#04x} at offset {error.start}"
+    else:
+        place = "damaged"
+    decoded = None if data.startswith(_UTF16_MARKS) else _decoded(data)
+    likely = "UTF-16" if data.startswith(_UTF16_MARKS) else decoded.encoding if decoded else "WINDOWS-1252"
+    return InvalidFileError(
+        f"{str(file)!r} is not UTF-8 ({place}); it looks like {likely}, convert it: iconv -f {likely} -t UTF-8"
+    )
+
+
+def _is_chinese(decoded: DecodedText, data: bytes) -> bool:
+    """Tell text from what only happens to be decodable: as few Chinese characters, or as rare ones."""
     high_bytes = sum(byte >= 0x80 for byte in data)
-    is_chinese = high_bytes > len(data) // 10 and common >= _COMMON_SHARE * len(foreign)
-    return _CHINESE_ENCODING if is_chinese else "WINDOWS-1252"
+    return high_bytes > len(data) // 10 and _common_share(decoded) >= _COMMON_SHARE
 
 
-def _is_common_chinese(character: str) -> bool:
-    """Tell whether GB2312 has a character among its punctuation or its 3,755 most used ones."""
-    first, *rest = character.encode(_CHINESE_ENCODING)
-    return len(rest) == 1 and (0xA1 <= first <= 0xA3 or 0xB0 <= first <= 0xD7)
+def _common_share(decoded: DecodedText) -> float:
+    """Return which share of the characters beyond ASCII is common in the encoding."""
+    foreign = [character for character in decoded.text[:_JUDGED_CHARACTERS] if not character.isascii()]
+    common = sum(_is_common(character, decoded.encoding) for character in foreign)
+    return common / len(foreign) if foreign else 0.0
+
+
+def _is_common(character: str, encoding: str) -> bool:
+    """Tell whether a character is punctuation, or one of the most used that each standard has at its beginning."""
+    first, *rest = character.encode(_CHINESE_ENCODINGS[encoding], errors="replace")
+    last = 0xD7 if encoding == "GB18030" else 0xC6
+    first_of_used = 0xB0 if encoding == "GB18030" else 0xA4
+    return len(rest) == 1 and (0xA1 <= first <= 0xA3 or first_of_used <= first <= last)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+import unicodedata
+from collections.abc import Callable, Sequence
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,32 +13,34 @@ from pydantic import BaseModel, Field
 
 from novelgen.errors import InvalidFileError
 from novelgen.models.plan import GeneratedChapter
+from novelgen.models.user_file import StoryPart
+from runtime.files.author_remarks import Remark, without_remarks
 from runtime.files.book_formats import docx_text, epub_text
-from runtime.files.chapter_text import CHINESE_NUMERAL, NUMBER_WORDS, chapter_from_text, chapter_number
-from runtime.files.file_reading import read_text_file
+from runtime.files.chapter_headings import Heading, find_headings, heading_of, numbered_headings
+from runtime.files.chapter_text import (
+    CHINESE_NUMERAL,
+    SCENE_TITLE_FIELD,
+    chapter_from_text,
+    chapter_number,
+    chinese_number,
+)
+from runtime.files.file_reading import DecodedText, read_story_text
 
-_READERS: dict[str, Callable[[Path], str]] = {
-    ".txt": read_text_file,
-    ".md": read_text_file,
-    ".markdown": read_text_file,
-    ".epub": epub_text,
-    ".docx": docx_text,
+_READERS: dict[str, Callable[[Path], DecodedText]] = {
+    ".txt": read_story_text,
+    ".md": read_story_text,
+    ".markdown": read_story_text,
+    ".epub": lambda file: DecodedText(epub_text(file), "EPUB"),
+    ".docx": lambda file: DecodedText(docx_text(file), "Word"),
 }
-_ROMAN = r"(?:[IVXLC]+|[ivxlc]+)"
-_WORD = f"(?i:{'|'.join(NUMBER_WORDS)})"
-_MARK = r"^\s{0,3}(?:#{1,6}\s*)?"
-# A title may follow the number, a sentence not: "Chapter 2 The Storm", but not "Chapter two was over".
-_NUMBERED_HEADING = re.compile(
-    rf"{_MARK}(?P<title>第\s*{CHINESE_NUMERAL}\s*[章回](?:$|[\s:：、.．].{{0,60}})"
-    rf"|(?i:chapter|part)\s+(?:\d+|{_ROMAN}|{_WORD})(?:\s*$|\s*[.:—–-].{{0,80}}|\s+[A-Z\d\"'“‘].{{0,80}}))\s*$"
+_CONTINUED = re.compile(r"[（(]?(?:[上中下]|[一二三四五六七八九十]+|\d+)[）)]?\s*$|[章回]\s*[（(]?[上中下]")
+"""A chapter that was posted in pieces: its titles end so, or have it behind the number."""
+_PLAIN_CHAPTER_NAME = re.compile(
+    r"(?:chapter[ _-]*)?(?P<number>\d{1,6})(?:[\s._、-]+(?P<title>.*))?", re.IGNORECASE
 )
-_NAMED_HEADING = re.compile(
-    rf"{_MARK}(?P<title>(?i:prologue|epilogue|interlude|foreword|preface)(?:\s*$|\s*[.:—–-].{{0,60}})"
-    r"|(?:楔子|序章|序言|引子|尾声|后记|番外)(?:$|[\s:：].{0,60}))\s*$"
-)
-_MARKDOWN_HEADING = re.compile(r"^ {0,3}(?P<level>#{1,2})\s+(?P<title>.+?)\s*#*\s*$")
-_BARE_NUMERAL = re.compile(rf"^\s*(?P<title>{_ROMAN}|\d{{1,3}})[.．、]?\s*$", re.IGNORECASE)
-_LONGEST_SENTENCE_END = ("。", "，", "；", ",", ";")
+"""`001 雪夜`, `chapter_001`, `12 - The Storm`, `Chapter 1 - Snow`."""
+_FIRST_NAME = re.compile(r"(?:prologue|foreword|preface|楔子|序|引子|引言)", re.IGNORECASE)
+_LAST_NAME = re.compile(r"(?:epilogue|afterword|终|終|尾声|尾聲|后记|後記|番外|外传|完本)", re.IGNORECASE)
 
 
 class ManuscriptChapter(BaseModel):
@@ -46,6 +50,7 @@ class ManuscriptChapter(BaseModel):
     title: str
     scenes: int
     words: int
+    part: str = Field(default="", description="The volume that it stands in.")
     opening: str = Field(description="Its first words.")
 
 
@@ -54,9 +59,23 @@ class Manuscript(BaseModel):
 
     title: str
     chapters: list[GeneratedChapter] = Field(default_factory=list)
+    parts: list[StoryPart] = Field(default_factory=list, description="Its volumes.")
     left_out: str = Field(
         default="", description="What stands before the first chapter: title page, contents."
     )
+    remarks: list[Remark] = Field(
+        default_factory=list, description="What the author says to readers; left out."
+    )
+    encodings: list[str] = Field(default_factory=list, description="Of the files, each once.")
+    unreadable: int = Field(default=0, description="Damaged places in the files, marked U+FFFD in the text.")
+    passed_over: list[str] = Field(
+        default_factory=list, description="Files of a folder that are no chapters."
+    )
+
+    def part_of(self, chapter_number: int) -> str:
+        """Return the title of the volume that a chapter stands in, or nothing."""
+        holding = (part for part in self.parts if part.first_chapter <= chapter_number <= part.last_chapter)
+        return next((part.title for part in holding), "")
 
     def preview(self) -> list[ManuscriptChapter]:
         """Return one line per chapter, for a person to check the splitting."""
@@ -66,15 +85,20 @@ class Manuscript(BaseModel):
                 title=chapter.chapter_title,
                 scenes=len(chapter.scenes),
                 words=chapter.total_words,
+                part=self.part_of(chapter.chapter_number),
                 opening=" ".join(chapter.scenes[0].content.split())[:60],
             )
             for chapter in self.chapters
         ]
 
 
-class _Heading(NamedTuple):
-    line: int
+class _Piece(NamedTuple):
+    """A chapter as it was found, before it has its number."""
+
     title: str
+    body: str
+    number: int | None
+    volume: str
 
 
 def is_manuscript(file: Path) -> bool:
@@ -82,105 +106,235 @@ def is_manuscript(file: Path) -> bool:
     return file.suffix.lower() in _READERS
 
 
-def read_manuscript(file: Path) -> Manuscript:
+def is_manuscript_folder(folder: Path) -> bool:
+    """Tell whether a folder, or a volume's folder in it, holds files with a chapter each."""
+    return any(_chapter_name(file) is not None for file in _files_of(folder))
+
+
+def read_manuscript(path: Path, *, keep_remarks: bool = False) -> Manuscript:
     """Read a manuscript and split it.
 
     Args:
-        file: A .txt, .md, .epub or .docx file (the last one needs the extra `docx`).
+        path: A .txt, .md, .epub or .docx file (the last one needs the extra `docx`), or a folder with a file for
+            each chapter, such as `第001章 雪夜.txt`, `001 雪夜.txt`, `Chapter 1 - Snow.txt`, `chapter_001.txt`
+            or `楔子.txt`; folders in it are volumes.
+        keep_remarks: Whether what the author says to readers stays in the text.
 
     Raises:
-        InvalidFileError: When the file is of another kind, cannot be read, or holds no text.
+        InvalidFileError: When a file is of another kind, cannot be read, or holds no text.
         ConfigurationError: When the extra that reads it is not installed.
     """
-    reader = _READERS.get(file.suffix.lower())
-    if reader is None:
-        kinds = ", ".join(sorted(_READERS))
-        raise InvalidFileError(f"{str(file)!r} is of no kind that can be read; convert it to one of {kinds}")
-    manuscript = split_manuscript(reader(file), title=file.stem)
+    if path.is_dir():
+        manuscript = _read_folder(path, keep_remarks=keep_remarks)
+    else:
+        decoded = _read_file(path)
+        manuscript = split_manuscript(decoded.text, title=path.stem, keep_remarks=keep_remarks)
+        manuscript.encodings, manuscript.unreadable = [decoded.encoding], decoded.unreadable
     if not manuscript.chapters:
-        raise InvalidFileError(f"{str(file)!r} holds no text; check the file")
+        raise InvalidFileError(f"{str(path)!r} holds no text; check the file")
     return manuscript
 
 
-def split_manuscript(text: str, *, title: str = "") -> Manuscript:
+def split_manuscript(text: str, *, title: str = "", keep_remarks: bool = False) -> Manuscript:
     """Split a whole book into chapters and these into scenes.
 
-    Chapters begin at lines such as `第三回 …`, `第12章`, `Chapter IV. …`, `Prologue`, `楔子`; where there is none,
-    at Markdown headings of the highest level that occurs more than once, else at lines with nothing but
-    numerals that count up from 1. Without any of these the book is one chapter. Headings without text, such as
-    those of a table of contents, are passed over. Scenes are split as `chapter_text.chapter_from_text` does.
+    Chapters and volumes begin as `chapter_headings.find_headings` says; without any the book is one chapter.
+    Headings without text, such as those of a table of contents, are passed over. Scenes are split as
+    `chapter_text.chapter_from_text` does, and what the author says to readers is left out.
 
     Args:
         text: The book; line ends are `\\n`.
         title: Title of the book.
+        keep_remarks: Whether what the author says to readers stays in the text.
 
     Returns:
         The manuscript. Chapters have the numbers of their headings where these count up, else they are counted
-        from 1; what comes before the first numbered one, such as a prologue, is chapter 0.
+        from 1. What comes before the first numbered one, such as a prologue, is chapter 0. A chapter without a
+        number, such as an interlude, is the next one where that number is free, else scenes of the chapter
+        before; so is a chapter that was posted in pieces (第十二章上, 第十二章下).
     """
     lines = text.split("\n")
-    headings = _headings(lines)
+    headings = find_headings(lines)
     if not headings:
-        whole = chapter_from_text(text, chapter_number=1)
-        return Manuscript(title=title, chapters=[whole] if whole.scenes else [])
+        pieces = [_Piece("", text, None, "")]
+        front = ""
+    else:
+        pieces = _pieces(lines, headings)
+        front = "\n".join(lines[: headings[0].line]).strip()
+    return _assembled(pieces, title=title, left_out=front, keep_remarks=keep_remarks)
+
+
+def _pieces(lines: Sequence[str], headings: Sequence[Heading], *, volume: str = "") -> list[_Piece]:
     ends = [heading.line for heading in headings[1:]] + [len(lines)]
-    bodies = [
-        (heading.title, "\n".join(lines[heading.line + 1 : end]))
-        for heading, end in zip(headings, ends, strict=True)
+    pieces: list[_Piece] = []
+    for heading, end in zip(headings, ends, strict=True):
+        body = "\n".join(lines[heading.line + 1 : end])
+        if heading.kind == "volume":
+            volume = heading.title
+        if body.strip():
+            # Text that follows a volume's heading at once, without a chapter's, is a chapter of its own.
+            number = chapter_number(heading.title) if heading.kind == "chapter" else None
+            pieces.append(_Piece(heading.title, body, number, volume))
+    return pieces
+
+
+def _assembled(pieces: Sequence[_Piece], *, title: str, left_out: str, keep_remarks: bool) -> Manuscript:
+    """Number the pieces, join those of one number, and split each into scenes."""
+    manuscript = Manuscript(title=title, left_out=left_out)
+    volumes: dict[int, str] = {}
+    for piece, number in zip(pieces, _numbers(pieces), strict=True):
+        body, remarks = (
+            (piece.body, []) if keep_remarks else without_remarks(piece.body, chapter_number=number)
+        )
+        chapter = _chapter(piece.title, body, number)
+        manuscript.remarks += remarks
+        if not chapter.scenes:
+            continue
+        volumes.setdefault(number, piece.volume)
+        last = manuscript.chapters[-1] if manuscript.chapters else None
+        if last is not None and last.chapter_number == number:
+            manuscript.chapters[-1] = _joined(last, chapter)
+        else:
+            manuscript.chapters.append(chapter)
+    manuscript.parts = [
+        StoryPart(title=volume, first_chapter=chapters[0], last_chapter=chapters[-1])
+        for volume, group in groupby(volumes, key=volumes.__getitem__)
+        if volume and (chapters := list(group))
     ]
-    told = [(name, body) for name, body in bodies if body.strip()]
-    numbers = _numbers([name for name, _ in told])
-    chapters = [_chapter(name, body, number) for (name, body), number in zip(told, numbers, strict=True)]
-    front = "\n".join(lines[: headings[0].line]).strip()
-    return Manuscript(
-        title=title, chapters=[chapter for chapter in chapters if chapter.scenes], left_out=front
-    )
+    return manuscript
+
+
+def _joined(first: GeneratedChapter, second: GeneratedChapter) -> GeneratedChapter:
+    """Let the scenes of a chapter follow another's, titled as their own chapter was."""
+    scenes = list(first.scenes)
+    for scene in second.scenes:
+        own = str(scene.extra.get(SCENE_TITLE_FIELD) or "")
+        titled = {SCENE_TITLE_FIELD: own or second.chapter_title}
+        scenes.append(
+            scene.model_copy(update={"scene_number": len(scenes) + 1, "extra": {**scene.extra, **titled}})
+        )
+    return first.model_copy(update={"scenes": scenes, "total_words": first.total_words + second.total_words})
 
 
 def _chapter(title: str, body: str, number: int) -> GeneratedChapter:
     chapter = chapter_from_text(body, chapter_number=number)
     inner = chapter.chapter_title
+    if inner and title in inner:
+        return chapter
     return chapter.model_copy(update={"chapter_title": f"{title} {inner}".strip() if inner else title})
 
 
-def _headings(lines: Sequence[str]) -> list[_Heading]:
-    found = [*_matching(lines, _NUMBERED_HEADING), *_matching(lines, _NAMED_HEADING)]
-    if found:
-        return sorted(found)
-    for level in ("#", "##"):
-        marked = [
-            _Heading(index, match["title"])
-            for index, line in enumerate(lines)
-            if (match := _MARKDOWN_HEADING.match(line)) and match["level"] == level
-        ]
-        if len(marked) > 1:
-            return marked
-    bare = list(_counting_up(_matching(lines, _BARE_NUMERAL)))
-    return bare if len(bare) > 1 else []
-
-
-def _matching(lines: Sequence[str], pattern: re.Pattern[str]) -> list[_Heading]:
-    return [
-        _Heading(index, match["title"].strip())
-        for index, line in enumerate(lines)
-        if (match := pattern.match(line)) and not line.rstrip().endswith(_LONGEST_SENTENCE_END)
-    ]
-
-
-def _counting_up(headings: Sequence[_Heading]) -> Iterator[_Heading]:
-    wanted = 1
-    for heading in headings:
-        if chapter_number(heading.title) == wanted:
-            yield heading
-            wanted += 1
-
-
-def _numbers(titles: Sequence[str]) -> list[int]:
-    own = [chapter_number(title) for title in titles]
+def _numbers(pieces: Sequence[_Piece]) -> list[int]:
+    own = [piece.number for piece in pieces]
     numbered = [number for number in own if number is not None]
-    before = next((index for index, number in enumerate(own) if number is not None), 0)
-    is_rising = numbered == sorted(set(numbered)) and None not in own[before:] and before <= 1
-    if numbered and is_rising and (before == 0 or numbered[0] > 0):
-        return [0] * before + numbered
-    start = 0 if before == 1 and own[0] is None else 1
-    return list(range(start, start + len(titles)))
+    before = next((index for index, number in enumerate(own) if number is not None), len(own))
+    is_rising = all(
+        later > earlier or (later == earlier and _is_continued(pieces, later))
+        for earlier, later in pairwise(numbered)
+    )
+    if not numbered or not is_rising or (before and numbered[0] == 0):
+        start = 0 if numbered and before == 1 else 1
+        return list(range(start, start + len(pieces)))
+    numbers = [0] * before
+    for index in range(before, len(own)):
+        given = own[index]
+        if given is None:
+            following = next((number for number in own[index:] if number is not None), None)
+            is_free = following is None or following > numbers[-1] + 1
+            given = numbers[-1] + 1 if is_free else numbers[-1]
+        numbers.append(given)
+    return numbers
+
+
+def _is_continued(pieces: Sequence[_Piece], number: int) -> bool:
+    return all(_CONTINUED.search(piece.title) for piece in pieces if piece.number == number)
+
+
+def _files_of(folder: Path) -> list[Path]:
+    """Return the files of a folder and of the folders in it, as a reader would order them."""
+    found = sorted(folder.iterdir(), key=lambda path: _natural(path.name)) if folder.is_dir() else []
+    inner = [
+        file
+        for path in found
+        if path.is_dir() and not path.name.startswith(".")
+        for file in sorted(path.iterdir(), key=lambda file: _natural(file.name))
+    ]
+    return [path for path in [*found, *inner] if path.is_file() and is_manuscript(path)]
+
+
+def _natural(name: str) -> tuple[int, list[tuple[int, str]]]:
+    """Order names by the numbers in them, Chinese ones as well; a prologue is first, an epilogue last."""
+    plain = unicodedata.normalize("NFKC", name)
+    chinese = re.sub(rf"(?<=第){CHINESE_NUMERAL}|(?<=卷){CHINESE_NUMERAL}", _as_digits, plain)
+    parts = re.split(r"(\d+)", chinese.casefold())
+    rank = -1 if _FIRST_NAME.match(plain) else 1 if _LAST_NAME.match(plain) else 0
+    return rank, [(int(part), "") if part.isdigit() else (-1, part) for part in parts]
+
+
+def _as_digits(match: re.Match[str]) -> str:
+    return str(chinese_number(match[0]))
+
+
+class _ChapterName(NamedTuple):
+    title: str
+    number: int | None
+
+
+def _chapter_name(file: Path) -> _ChapterName | None:
+    """Return what the name of a file says of its chapter; None for a file that is none."""
+    stem = unicodedata.normalize("NFKC", file.stem).strip()
+    plain = _PLAIN_CHAPTER_NAME.fullmatch(stem)
+    if plain is not None:
+        return _ChapterName((plain["title"] or "").strip(), int(plain["number"]))
+    heading = heading_of(stem.replace("_", " "))
+    if heading is None:
+        return None
+    return _ChapterName(heading.title, chapter_number(heading.title) if heading.kind == "chapter" else None)
+
+
+def _read_folder(folder: Path, *, keep_remarks: bool) -> Manuscript:
+    pieces: list[_Piece] = []
+    encodings: list[str] = []
+    passed_over: list[str] = []
+    unreadable = 0
+    for file in _files_of(folder):
+        name = _chapter_name(file)
+        if name is None:
+            passed_over.append(str(file.relative_to(folder)))
+            continue
+        decoded = _read_file(file)
+        encodings.append(decoded.encoding)
+        unreadable += decoded.unreadable
+        volume = file.parent.name if file.parent != folder else pieces[-1].volume if pieces else ""
+        pieces += _pieces_of_file(decoded.text, name, volume)
+    manuscript = _assembled(pieces, title=folder.resolve().name, left_out="", keep_remarks=keep_remarks)
+    return manuscript.model_copy(
+        update={
+            "encodings": sorted(set(encodings)),
+            "unreadable": unreadable,
+            "passed_over": passed_over,
+        }
+    )
+
+
+def _pieces_of_file(text: str, name: _ChapterName, volume: str) -> list[_Piece]:
+    """Return the chapters of a chapter's file: one, unless several begin in it."""
+    lines = text.split("\n")
+    told = [line for line in lines if line.strip()]
+    headings = [each for each in find_headings(lines) if each.kind != "named"] if told else []
+    several = _pieces(lines, headings, volume=volume) if len(numbered_headings(lines)) > 1 else []
+    if len(several) > 1:
+        return several
+    first = heading_of(told[0]) if told else None
+    if first is not None:
+        lines = lines[lines.index(told[0]) + 1 :]
+    title = first.title if first is not None else name.title
+    return [_Piece(title, "\n".join(lines), name.number, volume)]
+
+
+def _read_file(file: Path) -> DecodedText:
+    reader = _READERS.get(file.suffix.lower())
+    if reader is None:
+        kinds = ", ".join(sorted(_READERS))
+        raise InvalidFileError(f"{str(file)!r} is of no kind that can be read; convert it to one of {kinds}")
+    return reader(file)

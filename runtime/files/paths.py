@@ -59,6 +59,11 @@ class ProjectPaths:
         return self.folder / "entities.json"
 
     @property
+    def chapter_memory_file(self) -> Path:
+        """What novel-gen remembered of each chapter."""
+        return self.folder / "chapter_memory.json"
+
+    @property
     def settings_file(self) -> Path:
         """What the story says of itself."""
         return self.folder / "settings.json"

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import Field, field_validator
 
@@ -18,9 +18,12 @@ from novelgen.errors import InvalidFileError
 from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION, Entity, EntityAlias, EntityType
 from novelgen.models.plan import ChapterPlan, GeneratedChapter
 from novelgen.models.record import SceneRecord
-from novelgen.models.user_file import CharactersConfig, Settings, UserFileModel
+from novelgen.models.user_file import CharactersConfig, Settings, StoryPart, UserFileModel
+from runtime.files.author_remarks import Remark, without_remarks
+from runtime.files.chapter_headings import numbered_headings
 from runtime.files.chapter_text import chapter_from_text
 from runtime.files.file_reading import read_json_file, read_text_file, validated
+from runtime.files.manuscripts import split_manuscript
 
 
 class AliasEntry(UserFileModel):
@@ -93,8 +96,12 @@ def load_settings_file(file: Path) -> Settings | None:
 
 
 def load_characters(file: Path) -> CharactersConfig | None:
-    """Read the author's characters, or None where there is no file."""
-    return validated(CharactersConfig, read_json_file(file), where=repr(str(file))) if file.exists() else None
+    """Read the author's characters, in either shape of novel-gen, or None where there is no file."""
+    if not file.exists():
+        return None
+    data = read_json_file(file)
+    told = _renamed(data, _CHARACTERS_NAMES) if isinstance(data, Mapping) else data
+    return validated(CharactersConfig, told, where=repr(str(file)))
 
 
 def load_chapter_plan(file: Path) -> ChapterPlan | None:
@@ -124,6 +131,35 @@ def chapter_files(folder: Path) -> dict[int, Path]:
 def record_files(folder: Path) -> dict[int, Path]:
     """Find supplied scene records: `chapter_NNN_records.json`; otherwise as `chapter_files`."""
     return _numbered_files(folder, _RECORDS_FILE)
+
+
+class ReadChapters(NamedTuple):
+    """The chapters of a file, and what beside them it holds."""
+
+    chapters: list[GeneratedChapter]
+    parts: list[StoryPart]
+    remarks: list[Remark]
+
+
+def load_chapters(file: Path, *, keep_remarks: bool = False) -> ReadChapters:
+    """Read a chapter's file, and several chapters where a text holds the numbered headings of several.
+
+    Args:
+        file: One of `chapter_files`; its name holds the number of its chapter, else of its first one.
+        keep_remarks: Whether what an author says to readers stays in a text.
+
+    Raises:
+        InvalidFileError: As `load_chapter`.
+    """
+    number = _number_of(file, _CHAPTER_FILE, example="chapter_001.json")
+    if file.suffix.lower() == ".json":
+        return ReadChapters([load_chapter(file)], [], [])
+    text = read_text_file(file)
+    manuscript = split_manuscript(text, keep_remarks=keep_remarks)
+    if len(manuscript.chapters) > 1 and len(numbered_headings(text.split("\n"))) > 1:
+        return ReadChapters(manuscript.chapters, manuscript.parts, manuscript.remarks)
+    told, remarks = (text, []) if keep_remarks else without_remarks(text, chapter_number=number)
+    return ReadChapters([chapter_from_text(told, chapter_number=number)], [], remarks)
 
 
 def load_chapter(file: Path) -> GeneratedChapter:
@@ -223,6 +259,7 @@ def _refuse_repeats(values: Sequence[int | str | None], *, file: Path, field: st
 
 
 _CHAPTER_NAMES = {"chapter_id": "chapter_number", "title": "chapter_title", "word_count": "total_words"}
+_CHARACTERS_NAMES = {"supporting": "supporting_characters"}
 _SCENE_ID = re.compile(r"(?P<chapter>\d{1,7})_(?P<scene>\d{1,7})")
 
 

@@ -16,6 +16,7 @@ from pydantic import BaseModel, Field
 from novelgen.errors import DatabaseError
 from novelgen.models.context import ReportIssue
 from novelgen.models.position import StoryPosition
+from novelgen.models.user_file import StoryPart
 from novelgen.text.language import story_language
 from runtime.files.bench_folder import load_book
 from runtime.ingest.consolidation import consolidate_beyond_setting
@@ -273,6 +274,29 @@ def absent_scenes(stores: MemoryStores, project_id: str, scenes: Sequence[SceneI
         for scene in stored
         if scene.chapter_index in chapters and (scene.chapter_index, scene.scene_index) not in present
     ]
+
+
+VOLUMES = "volumes_of_manuscript"
+"""Mark among a project's settings: its parts came from headings, and follow them until the author says others."""
+
+
+def follow_volumes(stores: MemoryStores, project_id: str, volumes: Sequence[StoryPart]) -> None:
+    """Let the parts of a story follow the volumes of its manuscript; parts that the author said stay.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        volumes: As the manuscript has them now; none leaves all as it is.
+    """
+    if not volumes:
+        return
+    told = [part.model_dump(exclude={"extra"}) for part in volumes]
+    with stores.database(project_id).write() as unit:
+        settings = unit.projects.require().settings
+        stored = settings.get("parts") or []
+        is_theirs = not stored or stored == told or bool(settings.get(VOLUMES))
+        if is_theirs and (stored != told or not settings.get(VOLUMES)):
+            unit.projects.update(settings={**settings, "parts": told, VOLUMES: True})
 
 
 def import_book(

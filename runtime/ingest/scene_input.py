@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.models.entity import Entity, revealed_identity
-from novelgen.models.plan import GeneratedChapter
+from novelgen.models.plan import GeneratedChapter, GeneratedScene
 from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.names.matching import NameFinder
@@ -42,6 +42,11 @@ class SceneInput(BaseModel):
         default="none", description="How the extraction of a record went; a scene with a record is done."
     )
     failure_reason: str | None = None
+    cast: list[str] = Field(
+        default_factory=list, description="Entity ids that a plan puts on stage; a record outranks them."
+    )
+    planned_location_id: str | None = Field(default=None, description="Where a plan lets it play; likewise.")
+    story_time: str | None = Field(default=None, description="When it plays, in the story's words; likewise.")
 
     def scrubbed(self) -> SceneInput:
         """Return the scene as every store accepts it.
@@ -59,7 +64,7 @@ class SceneInput(BaseModel):
 
 
 def scenes_of_chapter(chapter: GeneratedChapter, records: Iterable[SceneRecord] = ()) -> list[SceneInput]:
-    """Return a chapter's scenes, each with its record where one stands at its position.
+    """Return a chapter's scenes, titled by it, each with its record where one stands at its position.
 
     Args:
         chapter: The chapter as it was written.
@@ -70,12 +75,20 @@ def scenes_of_chapter(chapter: GeneratedChapter, records: Iterable[SceneRecord] 
         SceneInput(
             chapter_index=chapter.chapter_number,
             scene_index=scene.scene_number,
-            title=str(scene.extra.get(SCENE_TITLE_FIELD) or ""),
+            title=_title(chapter, scene, by_position.get((chapter.chapter_number, scene.scene_number))),
             text=scene.content,
             record=by_position.get((chapter.chapter_number, scene.scene_number)),
         )
         for scene in chapter.scenes
     ]
+
+
+def _title(chapter: GeneratedChapter, scene: GeneratedScene, record: SceneRecord | None) -> str:
+    """Let a scene be called by its chapter's title, with its own behind it; a record's title stands alone."""
+    own = str(scene.extra.get(SCENE_TITLE_FIELD) or "")
+    if record is not None and record.title and not own:
+        return ""
+    return " · ".join(title for title in (chapter.chapter_title, own) if title)
 
 
 def scenes_of_book(book: Book) -> list[SceneInput]:
@@ -128,8 +141,11 @@ class SceneReading:
             known,
             previous_location_id=surroundings.previous_location_id,
         )
-        self.participants = presence.participant_ids
-        self.location_id = presence.location_id
+        known_ids = {entity.entity_id for entity in known}
+        cast = [entity_id for entity_id in scene.cast if entity_id in known_ids]
+        self.participants = list(dict.fromkeys([*cast, *presence.participant_ids]))
+        planned = scene.planned_location_id
+        self.location_id = planned if planned in known_ids else presence.location_id
 
     def mentions_in(self, text: str) -> list[Mention]:
         """Find the entities that a part of the scene, or of its record, names."""

@@ -81,6 +81,7 @@ def replace_stored_scene(
         record_origin=record_origin_of(stored),
         extraction_status=stored.extraction_status,
         failure_reason=stored.failure_reason,
+        story_time=stored.story_time,
     )
     return replace_scene(
         unit,
@@ -165,7 +166,7 @@ def scene_write(
         text=scene.text,
         location_id=reading.location_id,
         pov=record.pov_character_id if record else None,
-        story_time=record.story_time if record else None,
+        story_time=record.story_time if record else scene.story_time,
         participants=reading.participants,
         record=record,
         record_origin=scene.record_origin if record else "rules",

@@ -12,11 +12,12 @@ from pydantic import BaseModel, Field
 from novelgen.errors import InvalidFileError, InvalidPositionError, UnknownProjectError, UserInputError
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
-from novelgen.models.user_file import Settings
+from novelgen.models.user_file import Settings, StoryPart
+from runtime.files.author_remarks import Remark
 from runtime.files.paths import ProjectPaths
 from runtime.files.project_files import (
     chapter_files,
-    load_chapter,
+    load_chapters,
     load_characters,
     load_entities,
     load_records,
@@ -29,9 +30,11 @@ from runtime.ingest.entities import store_entities
 from runtime.ingest.index_upkeep import rebuild_if_bloated
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.ingest import (
+    VOLUMES,
     IngestResult,
     SceneIngestResult,
     absent_scenes,
+    follow_volumes,
     import_book,
     ingest_scene,
     ingest_scenes,
@@ -39,6 +42,8 @@ from runtime.ingest.ingest import (
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
 from runtime.services.condition import StoryCondition, story_condition
 from runtime.stores import MemoryStores
+from runtime.transfer.importing import import_story
+from runtime.transfer.novel_gen_folder import read_chapter_memory
 
 Progress = Callable[[int, int], Any]
 """Called with how much is done and how much there is in all."""
@@ -54,6 +59,9 @@ class IngestReport(BaseModel):
         description="Parts that are wrong; they were left out and did not stop the others.",
     )
     warnings: list[str] = Field(default_factory=list)
+    remarks: list[Remark] = Field(
+        default_factory=list, description="What the author says to readers in chapters of text; left out."
+    )
     memories: int = 0
     entities: int = 0
     indexing: IndexingResult = Field(default_factory=IndexingResult)
@@ -73,6 +81,7 @@ def ingest_project(
     files: Sequence[Path] = (),
     records: bool | None = None,
     chapter_index: int | None = None,
+    keep_remarks: bool = False,
     progress: Progress | None = None,
     index_progress: Progress | None = None,
 ) -> IngestReport:
@@ -87,6 +96,7 @@ def ingest_project(
         files: Chapter files to take in place of those in chapters/.
         records: True wants the records in records/, False leaves them, None takes them where they are.
         chapter_index: Only this chapter; None means all.
+        keep_remarks: Whether what an author says to readers stays in chapters of text.
         progress: Called after each scene.
         index_progress: Called after each step of indexing.
 
@@ -99,13 +109,19 @@ def ingest_project(
     paths = stores.paths(project_id)
     if not paths.folder.is_dir():
         _require_stored(stores, project_id)
-    sources = _Sources(paths, files=files, records=records, chapter_index=chapter_index)
+    sources = _Sources(
+        paths, files=files, records=records, chapter_index=chapter_index, keep_remarks=keep_remarks
+    )
     settings = load_settings_file(paths.settings_file)
     characters, entities = load_characters(paths.characters_file), load_entities(paths.entities_file)
     _follow_settings(stores, project_id, settings)
     store_entities(stores, project_id, entities, characters=characters)
     report = IngestReport(project_id=project_id)
     scenes = _take_in(stores, sources, report, progress)
+    report.remarks = sources.remarks
+    follow_volumes(stores, project_id, sources.parts)
+    with _noting_failure(report):
+        report.warnings += _remember(stores, paths)
     report.warnings += [message for scene in report.scenes for message in _messages(scene)]
     report.warnings += [
         f"scene {place} is stored, but its chapter has it no more; `novelgen scene delete {project_id} {place}`"
@@ -248,8 +264,18 @@ class _Sources:
     """The chapters to take in, each with its records."""
 
     def __init__(
-        self, paths: ProjectPaths, *, files: Sequence[Path], records: bool | None, chapter_index: int | None
+        self,
+        paths: ProjectPaths,
+        *,
+        files: Sequence[Path],
+        records: bool | None,
+        chapter_index: int | None,
+        keep_remarks: bool,
     ) -> None:
+        self.remarks: list[Remark] = []
+        self.parts: list[StoryPart] = []
+        self._keep_remarks = keep_remarks
+        self._origins: dict[int, Path] = {}
         self._records = {} if records is False else record_files(paths.records)
         if records and not self._records:
             raise UserInputError(
@@ -265,14 +291,29 @@ class _Sources:
         Raises:
             InvalidFileError: When the chapter or its records are wrong.
         """
-        chapter = load_chapter(file)
-        number = chapter.chapter_number
-        if self._chapter_index not in (None, number):
+        read = load_chapters(file, keep_remarks=self._keep_remarks)
+        numbers = [chapter.chapter_number for chapter in read.chapters]
+        if self._chapter_index is not None and self._chapter_index not in numbers:
             raise InvalidFileError(
-                f"{str(file)!r} is chapter {number}, not {self._chapter_index}; leave out --chapter"
+                f"{str(file)!r} is chapter {numbers[0]}, not {self._chapter_index}; leave out --chapter"
             )
-        records = load_records(self._records[number]) if number in self._records else []
-        return scenes_of_chapter(chapter, records)
+        taken = next((number for number in numbers if number in self._origins), None)
+        if taken is not None:
+            raise InvalidFileError(
+                f"{str(self._origins[taken])!r} and {str(file)!r} both hold chapter {taken}; keep one of them"
+            )
+        self._origins |= dict.fromkeys(numbers, file)
+        self.remarks += read.remarks
+        self.parts += read.parts
+        return [
+            scene
+            for chapter in read.chapters
+            if self._chapter_index in (None, chapter.chapter_number)
+            for scene in scenes_of_chapter(chapter, self._records_of(chapter.chapter_number))
+        ]
+
+    def _records_of(self, number: int) -> list[SceneRecord]:
+        return load_records(self._records[number]) if number in self._records else []
 
 
 def _chosen(found: dict[int, Path], chapter_index: int | None, paths: ProjectPaths) -> list[Path]:
@@ -302,9 +343,10 @@ def _follow_settings(stores: MemoryStores, project_id: str, given: Settings | No
     with stores.database(project_id).write() as unit:
         stored = unit.projects.require()
         name, language = settings.project_name or stored.name, settings.language or stored.language
-        kept = {"parts": [], **stored.settings}
+        kept = {"parts": [], VOLUMES: False, **stored.settings}
         parts = [part.model_dump(exclude={"extra"}) for part in settings.parts]
-        told = kept if given is None else {**kept, "parts": parts}
+        by_manuscript = stored.settings.get(VOLUMES) and not parts
+        told = kept if given is None or by_manuscript else {**kept, "parts": parts, VOLUMES: False}
         if (name, language, told) != (stored.name, stored.language, kept):
             unit.projects.update(name=name, language=language, settings=told)
 
@@ -323,6 +365,22 @@ def _take_in(
         if progress is not None:
             progress(number, len(scenes))
     return scenes
+
+
+def _remember(stores: MemoryStores, paths: ProjectPaths) -> list[str]:
+    """Add what novel-gen remembered of the chapters, where it did; return what is missing for it."""
+    if not paths.chapter_memory_file.is_file() and not paths.characters_file.is_file():
+        return []
+    with stores.database(paths.project_id).read() as unit:
+        stored = unit.exchange.contents()
+    read = read_chapter_memory(paths.folder, project_id=paths.project_id, stored=stored, now=stores.clock())
+    if read is None:
+        return []
+    import_story(stores, paths.project_id, read.story, index=False)
+    if not read.unresolved_names:
+        return []
+    names = ", ".join(map(repr, read.unresolved_names))
+    return [f"chapter_memory.json or characters.json name nobody that is known: {names}; add characters"]
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from novelgen.errors import InvalidFileError, InvalidPositionError, UserInputErr
 from novelgen.models.context import ReportIssue
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
+from novelgen.models.user_file import StoryPart
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.ingest import delete_scene as delete_stored_scene
 from runtime.ingest.ingest import ingest_scene
@@ -22,6 +23,9 @@ class ListedScene(BaseModel):
 
     scene: StoredScene
     on_stage: list[str] = Field(default_factory=list)
+    part: str = Field(
+        default="", description="Title of the part, such as a volume, that its chapter stands in."
+    )
 
 
 class SceneChange(BaseModel):
@@ -60,7 +64,8 @@ def list_scenes(stores: MemoryStores, project_id: str) -> list[ListedScene]:
     with stores.database(project_id).read() as unit:
         scenes = unit.scenes.list_as_of()
         names = _names(unit, project_id)
-    return [_listed(scene, names) for scene in scenes]
+        parts = _parts(unit)
+    return [_listed(scene, names, parts) for scene in scenes]
 
 
 def get_scene(stores: MemoryStores, project_id: str, *, position: StoryPosition) -> ListedScene:
@@ -70,7 +75,7 @@ def get_scene(stores: MemoryStores, project_id: str, *, position: StoryPosition)
         UnknownSceneError: When none is stored there.
     """
     with stores.database(project_id).read() as unit:
-        return _listed(unit.scenes.require(position), _names(unit, project_id))
+        return _listed(unit.scenes.require(position), _names(unit, project_id), _parts(unit))
 
 
 def insert_scene(
@@ -195,8 +200,17 @@ def _names(unit: UnitOfWork, project_id: str) -> dict[str, str]:
     return {each.entity.entity_id: each.entity.name for each in unit.entities.list_all()}
 
 
-def _listed(scene: StoredScene, names: dict[str, str]) -> ListedScene:
-    return ListedScene(scene=scene, on_stage=[names.get(each, each) for each in scene.participants])
+def _parts(unit: UnitOfWork) -> list[StoryPart]:
+    return [StoryPart.model_validate(part) for part in unit.projects.require().settings.get("parts", ())]
+
+
+def _listed(scene: StoredScene, names: dict[str, str], parts: list[StoryPart]) -> ListedScene:
+    holding = (each for each in parts if each.first_chapter <= scene.chapter_index <= each.last_chapter)
+    return ListedScene(
+        scene=scene,
+        on_stage=[names.get(each, each) for each in scene.participants],
+        part=next((each.title for each in holding), ""),
+    )
 
 
 def _record_of(scene: StoredScene) -> SceneRecord:

@@ -55,15 +55,22 @@ def import_project(
     *,
     source: Path,
     dry_run: bool = False,
+    update: bool = False,
+    keep_remarks: bool = False,
     progress: Progress | None = None,
 ) -> ProjectImport:
-    """Import a path into a project, which is created when there is none; nothing stored is changed.
+    """Import a path into a project, which is created when there is none; without `update` nothing stored is changed.
 
     Args:
         stores: The stores.
         project_id: The project.
-        source: A folder with a memory, a project folder of novel-gen, or a manuscript (.txt, .md, .epub, .docx).
+        source: A folder with a memory, a project folder of novel-gen, or a manuscript: a .txt, .md, .epub or .docx
+            file with a book, or a folder with a file for each chapter.
         dry_run: Only tell what would happen.
+        update: Take chapters of a manuscript in again whose text changed; what came from the old text is withdrawn,
+            what the author said stays. Chapters that stand elsewhere now move with all that came from them; those
+            that are gone are listed, never deleted.
+        keep_remarks: Whether what an author says to readers stays in the text of a manuscript.
         progress: Called after each scene with the scenes done and the scenes in all.
 
     Raises:
@@ -71,13 +78,21 @@ def import_project(
         UserInputError: When ids mean somebody else in the project.
         DatabaseError: When the database fails; an import can be repeated.
     """
-    result = import_source(stores, source, project_id=project_id, dry_run=dry_run, progress=progress)
+    result = import_source(
+        stores,
+        source,
+        project_id=project_id,
+        dry_run=dry_run,
+        update=update,
+        keep_remarks=keep_remarks,
+        progress=progress,
+    )
     condition = None if dry_run else story_condition(stores, project_id)
     return ProjectImport(**dict(result), condition=condition)
 
 
-def would_mix_stories(stores: MemoryStores, project_id: str, *, source: Path) -> bool:
-    """Tell whether an import would add to a project that holds a story, and none of what is imported.
+def would_mix_stories(stores: MemoryStores, project_id: str, *, source: Path, update: bool = False) -> bool:
+    """Tell whether an import would go into a project that holds a story, and none of what is imported.
 
     An import that was interrupted and is repeated, or one that brings further chapters, finds scenes of its
     own there; one into the wrong project finds none.
@@ -86,6 +101,7 @@ def would_mix_stories(stores: MemoryStores, project_id: str, *, source: Path) ->
         stores: The stores.
         project_id: The project.
         source: As for `import_project`.
+        update: As for `import_project`.
 
     Raises:
         InvalidFileError: As `import_project`.
@@ -97,6 +113,8 @@ def would_mix_stories(stores: MemoryStores, project_id: str, *, source: Path) ->
         return False
     if not has_story:
         return False
-    preview = import_project(stores, project_id, source=source, dry_run=True).preview
-    is_own = bool(preview.same_scenes or preview.same_entities)
-    return bool(preview.new_scenes or preview.new_entities) and not is_own
+    found = import_project(stores, project_id, source=source, dry_run=True, update=update)
+    preview, changes = found.preview, found.changes
+    is_own = bool(preview.same_scenes or preview.same_entities or (changes and changes.moved_chapters))
+    adds = bool(preview.new_scenes or preview.new_entities or (update and preview.changed_scenes))
+    return adds and not is_own

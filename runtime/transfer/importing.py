@@ -1,6 +1,6 @@
 """Importing whatever a path is: a memory folder, a project of novel-gen, or a manuscript.
 
-Nothing that is stored is changed, and a repeated import changes nothing.
+Nothing that is stored is changed, unless an update is asked for, and a repeated import changes nothing.
 """
 
 from __future__ import annotations
@@ -10,22 +10,31 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from shutil import copyfile
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, Field
 
 from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputError
 from novelgen.models.context import ReportIssue
-from runtime.files.manuscripts import ManuscriptChapter, is_manuscript, read_manuscript
+from novelgen.models.user_file import StoryPart
+from runtime.files.author_remarks import Remark
+from runtime.files.manuscripts import (
+    Manuscript,
+    ManuscriptChapter,
+    is_manuscript,
+    is_manuscript_folder,
+    read_manuscript,
+)
 from runtime.ingest.indexing import drain_outbox
-from runtime.ingest.ingest import ingest_scenes
-from runtime.ingest.scene_input import scenes_of_chapter
+from runtime.ingest.ingest import follow_volumes, ingest_scenes
+from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
 from runtime.storage.memory.consolidations import StoredConsolidation
 from runtime.storage.story.summaries import StoredSummary
 from runtime.storage.transfer.records import ExchangedEntity, ExchangedScene, ProjectContents, SceneBundle
 from runtime.stores import MemoryStores
 from runtime.transfer.novel_gen_folder import is_novel_gen_folder, read_novel_gen_folder
 from runtime.transfer.reading import IncomingStory, is_memory_folder, read_memory_folder
+from runtime.transfer.updating import ManuscriptChanges, rearrangement
 
 Progress = Callable[[int, int], Any]
 
@@ -42,6 +51,9 @@ class ImportPreview(BaseModel):
     new_scenes: list[str] = Field(default_factory=list, description="Places such as 3:2.")
     same_scenes: list[str] = Field(default_factory=list)
     kept_scenes: list[str] = Field(default_factory=list, description="Another scene stands there.")
+    changed_scenes: list[str] = Field(
+        default_factory=list, description="Stored with another text or title, which an update replaces."
+    )
     new_memories: int = Field(default=0, description="Notes and memories that go with no new scene.")
     new_events: int = Field(default=0, description="States, loop events and relationship changes, likewise.")
     new_summaries: int = Field(default=0, description="Summaries that somebody wrote.")
@@ -64,6 +76,7 @@ def import_story(
     *,
     dry_run: bool = False,
     index: bool = True,
+    update: bool = False,
     progress: Progress | None = None,
 ) -> ImportResult:
     """Add a story to a project, which is created when there is none.
@@ -77,6 +90,7 @@ def import_story(
         incoming: What to import.
         dry_run: Only tell what would happen; nothing is created or stored.
         index: False leaves the vector index to a later `drain_outbox`.
+        update: Whether scenes that are to be taken in replace those that stand at their places.
         progress: Called after each scene with the scenes done and the scenes in all.
 
     Raises:
@@ -85,7 +99,7 @@ def import_story(
         DatabaseError: When the database fails; what was stored before stays stored.
     """
     stored = _stored_contents(stores, project_id)
-    plan = _ImportPlan(stored or ProjectContents(), incoming)
+    plan = _ImportPlan(stored or ProjectContents(), incoming, update=update)
     preview = plan.preview.model_copy(update={"is_new_project": stored is None})
     if dry_run:
         return ImportResult(preview=preview, dry_run=True)
@@ -108,13 +122,17 @@ def import_story(
 class _ImportPlan:
     """What of incoming contents is new beside stored ones."""
 
-    def __init__(self, stored: ProjectContents, incoming: IncomingStory) -> None:
+    def __init__(self, stored: ProjectContents, incoming: IncomingStory, *, update: bool = False) -> None:
         self._stored = stored
+        self._updates = update
         self.contents = incoming.contents
         here = {(each.scene.chapter_index, each.scene.scene_index): each for each in stored.scenes}
         self.scenes = [each for each in self.contents.scenes if _place(each) not in here]
         self.told_scenes = [
-            each for each in incoming.scenes if (each.chapter_index, each.scene_index) not in here
+            each
+            for each in incoming.scenes
+            if (place := (each.chapter_index, each.scene_index)) not in here
+            or (update and not _tells_the_same(here[place], each))
         ]
         given = {_place(each): each for each in self.contents.scenes}
         self._other_chapters = {
@@ -198,7 +216,11 @@ class _ImportPlan:
         preview = ImportPreview(
             new_entities=[each.entity.entity_id for each in self.entities],
             new_scenes=[str(each.scene.position) for each in self.scenes]
-            + [f"{each.chapter_index}:{each.scene_index}" for each in self.told_scenes],
+            + [
+                f"{each.chapter_index}:{each.scene_index}"
+                for each in self.told_scenes
+                if (each.chapter_index, each.scene_index) not in here
+            ],
             new_memories=len(self.rest.memories),
             new_events=len(self.rest.states)
             + len(self.rest.loop_events)
@@ -218,9 +240,11 @@ class _ImportPlan:
         for told in incoming.scenes:
             stored = here.get((told.chapter_index, told.scene_index))
             if stored is not None:
-                same = stored.scene.text == told.text
                 place = f"{told.chapter_index}:{told.scene_index}"
-                (preview.same_scenes if same else preview.kept_scenes).append(place)
+                if stored.scene.text == told.scrubbed().text:
+                    preview.same_scenes.append(place)
+                else:
+                    (preview.changed_scenes if self._updates else preview.kept_scenes).append(place)
         return preview
 
 
@@ -302,6 +326,11 @@ def _same_scene(stored: ExchangedScene, given: ExchangedScene) -> bool:
     )
 
 
+def _tells_the_same(stored: ExchangedScene, told: SceneInput) -> bool:
+    clean = told.scrubbed()
+    return (stored.scene.text, stored.scene.title) == (clean.text, clean.title or stored.scene.title)
+
+
 def _place(scene: ExchangedScene) -> tuple[int, int]:
     return scene.scene.chapter_index, scene.scene.scene_index
 
@@ -310,7 +339,20 @@ class SourceImport(ImportResult):
     """What an import did, with what is particular to its source."""
 
     chapters: list[ManuscriptChapter] = Field(default_factory=list, description="Of a manuscript.")
+    parts: list[StoryPart] = Field(default_factory=list, description="Volumes of a manuscript.")
     left_out: str = Field(default="", description="What a manuscript has before its first chapter.")
+    remarks: list[Remark] = Field(
+        default_factory=list, description="What the author says to readers in a manuscript; left out."
+    )
+    encodings: list[str] = Field(default_factory=list, description="Of the files of a manuscript.")
+    unreadable: int = Field(default=0, description="Damaged places in them, marked U+FFFD in the text.")
+    passed_over: list[str] = Field(
+        default_factory=list, description="Files of a folder that are no chapters."
+    )
+    changes: ManuscriptChanges | None = Field(
+        default=None, description="What differs from the story that is stored; None where none is."
+    )
+    updated: bool = Field(default=False, description="Whether what differs was taken in.")
     copied_plans: list[str] = Field(
         default_factory=list, description="Files in the project's chapters folder."
     )
@@ -323,15 +365,21 @@ def import_source(
     project_id: str,
     dry_run: bool = False,
     index: bool = True,
+    update: bool = False,
+    keep_remarks: bool = False,
     progress: Progress | None = None,
 ) -> SourceImport:
-    """Import a path into a project, which is created when there is none; nothing stored is changed.
+    """Import a path into a project, which is created when there is none; without `update` nothing stored is changed.
 
     Args:
         stores: The stores.
-        source: A folder with a memory, a project folder of novel-gen, or a manuscript (.txt, .md, .epub, .docx).
+        source: A folder with a memory, a project folder of novel-gen, or a manuscript: a .txt, .md, .epub or .docx
+            file with a book, or a folder with a file for each chapter.
         project_id: The project.
         dry_run: Only tell what would happen.
+        update: Take chapters of a manuscript in again whose text changed, and let those that stand elsewhere now
+            move there with all that came from them.
+        keep_remarks: Whether what an author says to readers stays in the text of a manuscript.
         index: False leaves the vector index to a later `drain_outbox`.
         progress: Called after each scene with the scenes done and the scenes in all.
 
@@ -343,41 +391,93 @@ def import_source(
     stores.paths(project_id)
     options: dict[str, Any] = {"dry_run": dry_run, "index": index, "progress": progress}
     if source.is_file() and is_manuscript(source):
-        return _import_manuscript(stores, source, project_id, options)
+        manuscript = read_manuscript(source, keep_remarks=keep_remarks)
+        return _import_manuscript(stores, manuscript, project_id, options, update=update)
     if source.is_dir() and is_memory_folder(source):
         story = read_memory_folder(source, project_id=project_id, now=stores.clock())
         return SourceImport(**dict(import_story(stores, project_id, story, **options)))
     if source.is_dir() and is_novel_gen_folder(source):
-        return _import_novel_gen(stores, source, project_id, options)
+        return _import_novel_gen(stores, source, project_id, options, update=update)
+    if source.is_dir() and is_manuscript_folder(source):
+        manuscript = read_manuscript(source, keep_remarks=keep_remarks)
+        return _import_manuscript(stores, manuscript, project_id, options, update=update)
     raise InvalidFileError(
-        f"{str(source)!r} is neither a folder with 'memory' or 'chapters' nor a manuscript (.txt, .md, .epub, .docx);"
-        " check the path"
+        f"{str(source)!r} is neither a folder with 'memory' or 'chapters', nor one with a file for each chapter, nor a "
+        "manuscript (.txt, .md, .epub, .docx); check the path"
     )
 
 
 def _import_manuscript(
-    stores: MemoryStores, source: Path, project_id: str, options: dict[str, Any]
+    stores: MemoryStores, manuscript: Manuscript, project_id: str, options: dict[str, Any], *, update: bool
 ) -> SourceImport:
-    manuscript = read_manuscript(source)
     scenes = [scene for chapter in manuscript.chapters for scene in scenes_of_chapter(chapter)]
-    story = IncomingStory(ProjectContents(name=manuscript.title), scenes)
-    result = import_story(stores, project_id, story, **options)
-    return SourceImport(**dict(result), chapters=manuscript.preview(), left_out=manuscript.left_out)
+    followed = _followed(stores, project_id, scenes, is_done=update and not options["dry_run"], update=update)
+    contents = ProjectContents(name=manuscript.title, parts=manuscript.parts)
+    result = import_story(
+        stores, project_id, IncomingStory(contents, followed.scenes), update=update, **options
+    )
+    if not options["dry_run"]:
+        follow_volumes(stores, project_id, manuscript.parts)
+    told = manuscript.model_dump(include={"left_out", "encodings", "unreadable", "passed_over"})
+    return SourceImport(
+        **dict(result),
+        **told,
+        chapters=manuscript.preview(),
+        parts=manuscript.parts,
+        remarks=manuscript.remarks,
+        changes=followed.changes,
+        updated=update,
+    )
+
+
+class _Followed(NamedTuple):
+    scenes: list[SceneInput]
+    changes: ManuscriptChanges | None
+
+
+def _followed(
+    stores: MemoryStores, project_id: str, scenes: list[SceneInput], *, is_done: bool, update: bool
+) -> _Followed:
+    """Move what stands elsewhere in a manuscript, where this is wanted, and return the scenes to take in."""
+    try:
+        database = stores.database(project_id)
+    except UnknownProjectError:
+        return _Followed(scenes, None)
+    with database.read() as unit:
+        stored = {
+            (each.chapter_index, each.scene_index): each.text or ""
+            for each in unit.scenes.list_as_of(with_text=True)
+        }
+    if not stored:
+        return _Followed(scenes, None)
+    found = rearrangement(stored, [scene.scrubbed() for scene in scenes])
+    if is_done and found.moves:
+        with database.write() as unit:
+            unit.scenes.rearrange(found.moves, found.changes.moved_chapters)
+    wanted = found.in_place if update and (is_done or not found.moves) else found.untouched
+    told = [scene for scene in scenes if (scene.chapter_index, scene.scene_index) in wanted]
+    return _Followed(told, found.changes)
 
 
 def _import_novel_gen(
-    stores: MemoryStores, source: Path, project_id: str, options: dict[str, Any]
+    stores: MemoryStores, source: Path, project_id: str, options: dict[str, Any], *, update: bool
 ) -> SourceImport:
     read = read_novel_gen_folder(
         source, project_id=project_id, stored=_stored(stores, project_id), now=stores.clock()
     )
-    result = import_story(stores, project_id, read.story, **options)
+    followed = _followed(
+        stores, project_id, read.story.scenes, is_done=update and not options["dry_run"], update=update
+    )
+    story = IncomingStory(read.story.contents, followed.scenes)
+    result = import_story(stores, project_id, story, update=update, **options)
     issues = list(result.issues)
     if read.unresolved_names:
         message = f"chapter_memory.json names nobody that is known: {read.unresolved_names!r}; add characters"
         issues.append(ReportIssue(stage="import", kind="unresolved", message=message))
     plans = [] if options["dry_run"] else _copied_plans(read.plan_files, stores.paths(project_id).chapters)
-    return SourceImport(**{**dict(result), "issues": issues}, copied_plans=plans)
+    return SourceImport(
+        **{**dict(result), "issues": issues}, copied_plans=plans, changes=followed.changes, updated=update
+    )
 
 
 def _stored(stores: MemoryStores, project_id: str) -> ProjectContents:

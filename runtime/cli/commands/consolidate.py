@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from runtime.cli.labels import place_text
 from runtime.cli.opening import opened_project, story_labels
 from runtime.cli.output import (
     index_state,
@@ -89,7 +90,7 @@ def _list(session: CliSession, project: str, *, as_json: bool) -> None:
     rows = [
         (
             each.chunk.chunk_id,
-            f"{each.chunk.chapter_index}:{each.chunk.scene_index}",
+            place_text(each.chunk.chapter_index, each.chunk.scene_index, labels),
             ", ".join(each.source_ids),
             each.chunk.content,
         )

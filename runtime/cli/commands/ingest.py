@@ -14,6 +14,7 @@ from runtime.cli.output import (
     print_condition,
     print_json,
     print_pairs,
+    print_remarks,
     progress_bars,
     report_line,
     report_warning,
@@ -37,6 +38,11 @@ if TYPE_CHECKING:
     help="Take the scene records in records/ in, or leave them.  [default: in, where there are any]",
 )
 @click.option("--chapter", type=CHAPTER, help="Only this chapter.  [default: all]")
+@click.option(
+    "--keep-remarks",
+    is_flag=True,
+    help="Leave what the author says to readers (求月票, PS：…, Author's note) in chapters of text.",
+)
 @json_option
 @click.pass_obj
 def ingest(
@@ -45,13 +51,15 @@ def ingest(
     files: tuple[Path, ...],
     records: bool | None,
     chapter: int | None,
+    keep_remarks: bool,
     as_json: bool,
 ) -> None:
     """Store finished chapters, characters, entities and records.
 
     Reads chapters/chapter_NNN.json, .txt or .md (or the FILES, named alike), characters.json, entities.json and
-    records/chapter_NNN_records.json. What is stored already and has not changed is left alone; a changed scene
-    takes the place of what came from it before.
+    records/chapter_NNN_records.json, and what novel-gen remembered in chapter_memory.json. A text with the headings of
+    several chapters is split. What is stored already and has not changed is left alone; a changed scene takes the
+    place of what came from it before.
     """
     from runtime.services.ingest import ingest_project
 
@@ -63,6 +71,7 @@ def ingest(
                 files=files,
                 records=records,
                 chapter_index=chapter,
+                keep_remarks=keep_remarks,
                 progress=progress,
                 index_progress=index_progress,
             )
@@ -119,6 +128,7 @@ def _show(report: IngestReport, labels: ViewLabels, *, as_json: bool) -> None:
                 labels.value("index"): index_state(report.indexing, report.project_id, labels),
             }
         )
+        print_remarks(report.remarks, labels)
         if report.condition is not None:
             print_condition(report.condition, labels)
     if report.failures:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from runtime.cli.labels import ENGLISH, place_text
 from runtime.cli.opening import opened_project
 from runtime.cli.output import print_heading, print_json, print_pairs, print_result, print_table
 from runtime.cli.parameters import (
@@ -119,7 +120,7 @@ def show(
     print_heading("History")
     rows = [
         (
-            "" if each.chapter_index is None else f"{each.chapter_index}:{each.scene_index}",
+            "" if each.chapter_index is None else place_text(each.chapter_index, each.scene_index, ENGLISH),
             each.status,
             each.event,
         )

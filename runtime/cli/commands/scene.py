@@ -55,18 +55,23 @@ def list_command(session: CliSession, project: str, as_json: bool) -> None:
         listed = list_scenes(stores, project)
         labels = story_labels(stores, project)
     if as_json:
-        print_json([each.scene.model_dump(mode="json", exclude={"text", "record"}) for each in listed])
+        told = [
+            (each.scene.model_dump(mode="json", exclude={"text", "record"}), each.part) for each in listed
+        ]
+        print_json([{**scene, "part": part} for scene, part in told])
         return
-    rows = [
-        (
-            place_text(each.scene.chapter_index, each.scene.scene_index, labels),
-            labels.value(each.scene.extraction_status),
-            each.scene.title,
-            ", ".join(each.on_stage),
-        )
-        for each in listed
-    ]
-    print_table((labels.place, labels.status, labels.title, labels.on_stage), rows, wide=3)
+    columns: dict[str, list[str]] = {
+        labels.place: [
+            place_text(each.scene.chapter_index, each.scene.scene_index, labels) for each in listed
+        ],
+        labels.status: [labels.value(each.scene.extraction_status) for each in listed],
+        labels.value("volume"): [each.part for each in listed],
+        labels.title: [each.scene.title for each in listed],
+        labels.on_stage: [", ".join(each.on_stage) for each in listed],
+    }
+    if not any(each.part for each in listed):
+        del columns[labels.value("volume")]
+    print_table(list(columns), zip(*columns.values(), strict=True), wide=len(columns) - 1)
 
 
 @scene.command(epilog="\b\nExample:\n  novelgen scene show my-novel 3:2")
@@ -87,6 +92,7 @@ def show(session: CliSession, project: str, place: StoryPosition, as_json: bool)
     print_pairs(
         {
             labels.place: str(found.scene.position),
+            labels.value("volume"): found.part,
             labels.title: found.scene.title,
             labels.status: labels.value(found.scene.extraction_status),
             labels.on_stage: ", ".join(found.on_stage),

@@ -105,6 +105,20 @@ def chapter_move(places: Iterable[ScenePlace], source: int, target: int) -> Relo
     return _chapters(listed, chapter_of)
 
 
+def rearranged(
+    places: Iterable[ScenePlace], moves: Mapping[ScenePlace, ScenePlace], chapters: Mapping[int, int]
+) -> Relocation:
+    """Move scenes to where they stand in a new arrangement; what has no scene of its own goes with its chapter.
+
+    Raises:
+        InvalidPositionError: When two scenes would stand at one place.
+    """
+    final = {place: moves.get(place, place) for place in places}
+    if len(set(final.values())) < len(final):
+        raise InvalidPositionError("two scenes cannot stand at one place; delete or move one of them first")
+    return _relocation(final, lambda chapter: chapters.get(chapter, chapter))
+
+
 def require_place(place: ScenePlace) -> ScenePlace:
     """Return a place that a scene can have.
 
@@ -398,6 +412,21 @@ class SceneRepository(Repository):
         """
         require_place((target, 0))
         return self._relocate(chapter_move(self._places(), source, target))
+
+    def rearrange(self, moves: Mapping[ScenePlace, ScenePlace], chapters: Mapping[int, int]) -> int:
+        """Move scenes with all that came from them to the places that a new arrangement gives them.
+
+        Args:
+            moves: Old places to new ones; the other scenes stay.
+            chapters: Old chapters to new ones, for what an author wrote down at a chapter.
+
+        Returns:
+            How many scenes have another position than before.
+
+        Raises:
+            InvalidPositionError: When two scenes would stand at one place; nothing is moved then.
+        """
+        return self._relocate(rearranged(self._places(), moves, chapters))
 
     def _places(self) -> list[ScenePlace]:
         return list(scene_places(self._session))

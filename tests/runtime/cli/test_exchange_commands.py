@@ -67,12 +67,12 @@ def test_a_story_is_not_imported_over_another_one_unasked(run: Run, ingested: Pa
 
 
 def test_a_manuscript_is_shown_split(run: Run, tmp_path: Path) -> None:
-    """The dry run lists the chapters and what is left out."""
+    """The dry run lists the chapters and what is left out, in the language of the book."""
     file = tmp_path / "book.md"
     file.write_text("The Book\n\n第一回 雪\n\n林冲上山。\n\n第二回 火\n\n草场起火。", "utf-8")
     shown = run("import", str(file), "--project", "book", "--dry-run")
     assert shown.exit_code == 0, shown.stderr
-    for part in ("第一回 雪", "草场起火", "Left out", "The Book", "1:1, 2:1"):
+    for part in ("第一回 雪", "草场起火", "第一章之前", "The Book", "1:1, 2:1"):
         assert part in shown.stdout
 
 
@@ -89,3 +89,51 @@ def test_an_export_is_not_written_over(run: Run, ingested: Path, tmp_path: Path)
     again = run("export", PROJECT, str(tmp_path / "out"))
     assert again.exit_code == 2
     assert "is not empty" in again.stderr
+
+
+def test_the_end_of_an_import_says_what_is_there_and_what_is_next(run: Run, tmp_path: Path) -> None:
+    """Counts, what was left out and the next commands, in the story's language; `--json` has all of it."""
+    folder = tmp_path / "古灯"
+    folder.mkdir()
+    for number, text in ((1, "沈砚提灯入山。"), (2, "灯灭了，门外有人。\n求月票！")):
+        (folder / f"第00{number}章 灯.txt").write_bytes(text.encode("gbk"))
+    told = run("import", str(folder), "--project", "古灯")
+    assert told.exit_code == 0, told.stderr
+    for part in ("GB18030", "求月票！", "第 2 章第 2 行", "现在存有", "2 章", "接下来"):
+        assert part in told.stdout
+    assert "novelgen extract 古灯" in told.stdout
+    assert "novelgen entity candidates 古灯" in told.stdout
+    data = json.loads(run("import", str(folder), "--project", "古灯", "--json").stdout)
+    assert data["condition"]["chapters"] == 2
+    assert [step["kind"] for step in data["condition"]["next_steps"]][:2] == ["read", "people"]
+    assert [each["text"] for each in data["remarks"]] == ["求月票！"]
+    kept = run("import", str(folder), "--project", "灯二", "--keep-remarks", "--json")
+    assert json.loads(kept.stdout)["remarks"] == []
+
+
+def test_an_edited_manuscript_is_taken_in_by_update_alone(run: Run, tmp_path: Path) -> None:
+    """Without the option the command names what changed and says which option takes it in."""
+    file = tmp_path / "book.txt"
+    file.write_text("Chapter 1\n\nShe came.\nIt was late.\n\nChapter 2\n\nShe left.", "utf-8")
+    assert run("import", str(file), "--project", "book").exit_code == 0
+    file.write_text("Chapter 1\n\nShe came.\nIt was early.\n\nChapter 2\n\nShe left.", "utf-8")
+    hinted = run("import", str(file), "--project", "book")
+    assert "changed chapters  1: 1" in hinted.stdout
+    assert "--update" in hinted.stdout
+    assert "late" in run("scene", "show", "book", "1:1").stdout
+    updated = run("import", str(file), "--project", "book", "--update")
+    assert updated.exit_code == 0, updated.stderr
+    assert "early" in run("scene", "show", "book", "1:1").stdout
+    again = json.loads(run("import", str(file), "--project", "book", "--update", "--json").stdout)
+    assert again["changes"]["changed_chapters"] == []
+
+
+def test_an_update_by_another_story_asks_first(run: Run, tmp_path: Path) -> None:
+    """Replacing a whole story by another is refused without a yes."""
+    file = tmp_path / "book.txt"
+    file.write_text("Chapter 1\n\nShe came.", "utf-8")
+    assert run("import", str(file), "--project", "book").exit_code == 0
+    file.write_text("Chapter 1\n\nThe whale sank.", "utf-8")
+    refused = run("import", str(file), "--project", "book", "--update", answer="n\n")
+    assert refused.exit_code != 0
+    assert "She came." in run("scene", "show", "book", "1:1").stdout

@@ -261,3 +261,53 @@ def test_import_book_creates_nothing_for_a_wrong_folder(
     assert result.exit_code == 2
     assert "scenes.jsonl" in result.stderr
     assert not projects_dir.exists()
+
+
+def test_many_chapters_in_one_file_are_split(run: Run, projects_dir: Path) -> None:
+    """Thirty chapters in chapter_001.txt are thirty, with volumes; words to readers are left out and listed."""
+    run("init", "古灯")
+    chapters = [f"第{number}章 灯{number}\n\n这是第{number}个故事。\n求月票！\n" for number in range(1, 31)]
+    text = "第一卷 山\n\n" + "".join(chapters[:20]) + "第二卷 水\n\n" + "".join(chapters[20:])
+    file = projects_dir / "古灯" / "chapters" / "chapter_001.txt"
+    file.write_text(text, encoding="utf-8")
+    told = run("ingest", "古灯")
+    assert told.exit_code == 0, told.stderr
+    assert "30 章" in told.stdout
+    assert "另有 18 项" in told.stdout
+    listed = json.loads(run("scene", "list", "古灯", "--json").stdout)
+    assert [(each["chapter_index"], each["title"]) for each in listed][-1] == (30, "第30章 灯30")
+    assert {each["part"] for each in listed} == {"第一卷 山", "第二卷 水"}
+    again = json.loads(run("ingest", "古灯", "--json").stdout)
+    assert {each["outcome"] for each in again["scenes"]} == {"unchanged"}
+    assert {each["part"] for each in json.loads(run("scene", "list", "古灯", "--json").stdout)} == {
+        "第一卷 山",
+        "第二卷 水",
+    }
+    file.with_name("chapter_002.txt").write_text("又一章。", encoding="utf-8")
+    clash = run("ingest", "古灯")
+    assert clash.exit_code != 0
+    assert "both hold chapter 2" in clash.stderr
+
+
+def test_ingest_reads_what_novel_gen_remembered(run: Run, written: Path) -> None:
+    """chapter_memory.json in the project's folder is taken in once, its anchor in time as no memory."""
+    entry = {
+        "chapter_number": 1,
+        "timeline_anchor": "T+3",
+        "unresolved_threads": ["Who saw Ada?"],
+        "key_events": ["Ada hides the key."],
+        "character_states": {"Ada": "afraid"},
+        "summary": "",
+    }
+    (written / "chapter_memory.json").write_text(json.dumps([entry]), encoding="utf-8")
+    for _ in range(2):
+        assert run("ingest", PROJECT).exit_code == 0
+        contents = stored_contents(run)
+        assert contents.count("Ada hides the key.") == 1
+        assert "T+3" not in contents
+        threads = json.loads(run("thread", "list", PROJECT, "--json").stdout)
+        assert [each["description"] for each in threads].count("Who saw Ada?") == 1
+    (written / "chapter_memory.json").write_text('[{"chapter_number": "one"}]', encoding="utf-8")
+    wrong = run("ingest", PROJECT)
+    assert wrong.exit_code != 0
+    assert "chapter_number" in wrong.stderr

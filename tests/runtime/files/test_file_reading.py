@@ -8,7 +8,7 @@ import pytest
 
 from novelgen.errors import InvalidFileError
 from runtime.files import file_reading
-from runtime.files.file_reading import read_json_file, read_text_file
+from runtime.files.file_reading import read_json_file, read_story_text, read_text_file
 
 
 def test_byte_order_mark_and_line_ends_are_tolerated(tmp_path: Path) -> None:
@@ -25,6 +25,36 @@ def test_chinese_text_of_old_editors_is_read(tmp_path: Path, encoding: str) -> N
     file = tmp_path / "a.txt"
     file.write_bytes(text.encode(encoding))
     assert read_text_file(file) == text
+
+
+@pytest.mark.parametrize(
+    ("codec", "name", "text"),
+    [
+        ("gbk", "GB18030", "第一章 雪夜\n沈砚提灯入山，雪落无声。“灯在，人在。”他想起师父的话。\n"),
+        ("gb18030", "GB18030", "第一章 雪夜\n沈硯提燈入山，雪落無聲。他把剑放在桌上，说：走吧。"),
+        ("big5", "Big5", "第一章 雪夜\n沈硯提燈入山，雪落無聲。「燈在，人在。」他想起師父的話。\n"),
+        ("utf-8-sig", "UTF-8", "第一章 雪夜\n沈砚提灯入山。"),
+    ],
+)
+def test_the_encoding_of_a_story_is_told(tmp_path: Path, codec: str, name: str, text: str) -> None:
+    """Simplified and traditional text of old editors is read, and the reader learns as what."""
+    file = tmp_path / "a.txt"
+    file.write_bytes((text * 5).encode(codec))
+    assert read_story_text(file) == (text * 5, name, 0)
+
+
+@pytest.mark.parametrize("codec", ["utf-8", "gbk", "big5"])
+def test_a_few_damaged_bytes_do_not_cost_the_story(tmp_path: Path, codec: str) -> None:
+    """One broken byte among thousands leaves a mark in the text; a file of broken bytes is refused."""
+    file = tmp_path / "a.txt"
+    text = "他提燈入山，雪下在林中，無人知道。\n"
+    file.write_bytes(text.encode(codec) * 200 + b"\xff\n")
+    decoded = read_story_text(file)
+    assert decoded.unreadable == 1
+    assert decoded.text.startswith(text)
+    file.write_bytes(bytes(range(128, 256)) * 40)
+    with pytest.raises(InvalidFileError, match="is not UTF-8"):
+        read_story_text(file)
 
 
 @pytest.mark.parametrize(

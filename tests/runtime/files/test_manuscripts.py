@@ -104,6 +104,7 @@ def test_the_preview_has_one_line_per_chapter() -> None:
         "title": "Chapter 1",
         "scenes": 2,
         "words": 6,
+        "part": "",
         "opening": "She came home.",
     }
 

@@ -87,7 +87,8 @@ def test_a_project_of_novel_gen(stores: MemoryStores, project: str, tmp_path: Pa
         assert [loop.description for loop in unit.threads.list_as_of(as_of=after)] == ["谁放的火？"]
         assert unit.threads.list_as_of(as_of=inside) == []
         notes = [each.chunk.content for each in unit.memories.list_matching() if not each.from_scene]
-        assert sorted(notes) == sorted(["林冲雪夜上山。", "冬夜", "林冲到山神庙"])
+        assert sorted(notes) == sorted(["林冲雪夜上山。", "林冲到山神庙"])
+        assert unit.scenes.require(StoryPosition(1, 1)).story_time == "冬夜"
 
 
 def _second_version(folder: Path) -> Path:
@@ -109,13 +110,80 @@ def _second_version(folder: Path) -> Path:
 def test_a_project_of_novel_gens_second_version(stores: MemoryStores, project: str, tmp_path: Path) -> None:
     """Its chapters become scenes, its characters entities, and its plans are found by their scenes."""
     result = _import(stores, _second_version(tmp_path), project)
-    assert (result.preview.new_entities, result.preview.new_scenes) == (["C0"], ["1:1"])
+    assert (result.preview.new_entities, result.preview.new_scenes) == (["C0", "L0"], ["1:1"])
     assert result.copied_plans == ["chapter_002_plan.json"]
     with stores.database(project).read() as unit:
         assert unit.scenes.require(StoryPosition(1, 1)).participants == ["C0"]
     plan, _ = own_scene_plan(stores.paths(project), chapter_index=2, scene_index=1)
     assert plan is not None
     assert (plan.purpose, plan.key_actions) == ("避雪", ["推门"])
+
+
+def test_everyone_of_the_second_version_is_brought(
+    stores: MemoryStores, project: str, tmp_path: Path
+) -> None:
+    """Its supporting characters, and the cast and place that a scene says, whatever its text names."""
+    folder = _second_version(tmp_path)
+    people = {
+        "protagonist": {"name": "林冲", "traits": ["隐忍"]},
+        "supporting": [{"name": "鲁智深"}, {"name": "李小二"}],
+        "antagonist": {"name": "陆谦"},
+    }
+    _write(folder / "characters.json", people)
+    scene = {
+        "scene_id": "1_1",
+        "location": "山神庙",
+        "characters": ["林冲", "李小二", "店家"],
+        "content": "他走进庙门。",
+    }
+    _write(folder / "chapters/chapter_001.json", {"chapter_id": 1, "title": "雪夜", "scenes": [scene]})
+    result = _import(stores, folder, project)
+    assert result.preview.new_entities == ["C0", "C1", "C2", "C3", "L0"]
+    assert "店家" in result.issues[0].message
+    with stores.database(project).read() as unit:
+        stored = unit.scenes.require(StoryPosition(1, 1))
+        names = {each.entity.entity_id: each.entity.name for each in unit.entities.list_all()}
+        before = [each.entity_id for each in unit.entities.list_as_of(as_of=StoryPosition(1, 1))]
+    assert [names[each] for each in stored.participants] == ["林冲", "李小二"]
+    assert (names[stored.location_id or ""], stored.title) == ("山神庙", "雪夜")
+    assert "L0" not in before
+    assert _import(stores, folder, project).preview.new_entities == []
+
+
+def test_relationships_casts_and_places_of_the_first_version(
+    stores: MemoryStores, project: str, tmp_path: Path
+) -> None:
+    """Each side's words about the other hold from the beginning; a chapter's plan says who was on stage."""
+    folder = _novel_gen(tmp_path, [{"chapter_number": 1, **_ENTRY}])
+    people = {
+        "protagonist": {"name": "林冲", "relationships": {"陆谦": "旧友，后来的仇人", "高俅": "仇人"}},
+        "antagonist": {"name": "陆谦", "relationships": {"林冲": "要他死"}},
+    }
+    _write(folder / "characters.json", people)
+    plan = {
+        "scene_number": 1,
+        "location": "草料场",
+        "characters": ["陆谦"],
+        "purpose": "避雪",
+        "key_actions": [],
+    }
+    _write(
+        folder / "chapters/chapter_001_plan.json",
+        {"chapter_number": 1, "chapter_title": "雪夜", "scenes": [plan]},
+    )
+    result = _import(stores, folder, project)
+    assert "高俅" in result.issues[0].message
+    with stores.database(project).read() as unit:
+        (relation,) = unit.relationships.list_as_of(as_of=StoryPosition(1, 1))
+        assert (relation.character_a, relation.character_b) == ("C0", "C1")
+        assert (relation.perspective_a, relation.perspective_b) == ("旧友，后来的仇人", "要他死")
+        stored = unit.scenes.require(StoryPosition(1, 1))
+        assert set(stored.participants) == {"C0", "C1"}
+        assert stored.location_id == "L0"
+        before = unit.exchange.contents()
+    _import(stores, folder, project)
+    with stores.database(project).read() as unit:
+        assert unit.exchange.contents() == before
 
 
 def test_a_wrong_plan_is_refused_before_anything_is_made(

@@ -1,0 +1,250 @@
+"""Web novels as sites and authors lay them out: volumes, folders of chapters, remarks, odd headings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from novelgen.errors import InvalidFileError
+from runtime.files.author_remarks import without_remarks
+from runtime.files.manuscripts import Manuscript, is_manuscript_folder, read_manuscript, split_manuscript
+
+
+def _told(manuscript: Manuscript) -> list[tuple[int, str, list[str]]]:
+    return [
+        (each.chapter_number, each.chapter_title, [scene.content for scene in each.scenes])
+        for each in manuscript.chapters
+    ]
+
+
+def _parts(manuscript: Manuscript) -> list[tuple[str, int, int]]:
+    return [(each.title, each.first_chapter, each.last_chapter) for each in manuscript.parts]
+
+
+def test_volumes_are_parts_and_no_text() -> None:
+    """Lines of a volume's own, or before a chapter's heading on its line, hold chapters together."""
+    text = (
+        "第一卷 风起\n\n第一章 雪夜\n\n沈砚入山。\n\n第二章 灯\n\n灯灭了。\n\n"
+        "第二卷 云涌 第三章 渡口\n\n船来了。\n\n第二卷 云涌 第四章 客\n\n客走了。"
+    )
+    manuscript = split_manuscript(text)
+    assert _told(manuscript) == [
+        (1, "第一章 雪夜", ["沈砚入山。"]),
+        (2, "第二章 灯", ["灯灭了。"]),
+        (3, "第三章 渡口", ["船来了。"]),
+        (4, "第四章 客", ["客走了。"]),
+    ]
+    assert _parts(manuscript) == [("第一卷 风起", 1, 2), ("第二卷 云涌", 3, 4)]
+    assert [each.part for each in manuscript.preview()] == ["第一卷 风起"] * 2 + ["第二卷 云涌"] * 2
+
+
+def test_english_volumes_and_books() -> None:
+    """Part, Book and Volume are volumes beside chapters, and chapters where there are no others."""
+    text = "BOOK ONE\n\nChapter 1\n\nA.\n\nBook Two: The Sea\n\nChapter 2\n\nB."
+    assert _parts(split_manuscript(text)) == [("BOOK ONE", 1, 1), ("Book Two: The Sea", 2, 2)]
+    alone = split_manuscript("Prologue\n\nSnow.\n\nPart 1\n\nA.\n\nPart 2\n\nB.")
+    assert [number for number, _, _ in _told(alone)] == [0, 1, 2]
+    assert alone.parts == []
+
+
+def test_numbers_that_begin_anew_in_each_volume_are_counted_on() -> None:
+    """The chapters of the second volume follow those of the first."""
+    text = "卷一 山\n第一章\n甲。\n第二章\n乙。\n卷二 水\n第一章\n丙。"
+    manuscript = split_manuscript(text)
+    assert [number for number, _, _ in _told(manuscript)] == [1, 2, 3]
+    assert _parts(manuscript) == [("卷一 山", 1, 2), ("卷二 水", 3, 3)]
+
+
+@pytest.mark.parametrize(
+    ("heading", "number"),
+    [
+        ("第十二章上", 12),
+        ("第１２章　雪夜", 12),
+        ("【第十二章】雪夜", 12),
+        ("第12章：雪夜", 12),
+        ("第十二章雪夜", 12),
+        ("第十二回 雪夜问灯", 12),
+        ("第十二话 雪夜", 12),
+        ("### 第十二章 雪夜", 12),
+        ("CHAPTER XII", 12),
+        ("Chapter 12 - Snow", 12),
+    ],
+)
+def test_headings_in_many_hands(heading: str, number: int) -> None:
+    """Full-width digits, brackets, no gap, pieces and other units begin chapters as well."""
+    manuscript = split_manuscript(f"{heading}\n\n灯亮了。\n")
+    assert _told(manuscript)[0][0] == number
+    assert _told(manuscript)[0][2] == ["灯亮了。"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "第一章写完了，他放下笔。",
+        "第一回见到她，他没有说话，",
+        "第三节课他睡着了。",
+        "Part of him was gone.",
+        "序章写得不好，他说。",
+    ],
+)
+def test_sentences_that_begin_like_headings_stay(line: str) -> None:
+    """A sentence is no heading, whatever it begins with."""
+    manuscript = split_manuscript(f"{line}\n雪下了一夜。")
+    assert _told(manuscript) == [(1, "", [f"{line}\n雪下了一夜。"])]
+
+
+def test_chapters_without_numbers_keep_the_numbers_of_the_others() -> None:
+    """A prologue is chapter 0, an interlude goes with the chapter before, an epilogue is the next chapter."""
+    text = "序章 雪\n甲。\n第一章\n乙。\n番外 灯\n丙。\n第二章\n丁。\n尾声\n戊。"
+    manuscript = split_manuscript(text)
+    assert [(number, scenes) for number, _, scenes in _told(manuscript)] == [
+        (0, ["甲。"]),
+        (1, ["乙。", "丙。"]),
+        (2, ["丁。"]),
+        (3, ["戊。"]),
+    ]
+    assert manuscript.chapters[1].scenes[1].extra["title"] == "番外 灯"
+    english = split_manuscript(
+        "Prologue\n\nA.\n\nChapter 1\n\nB.\n\nInterlude\n\nC.\n\nChapter 2\n\nD.\n\nEpilogue\n\nE."
+    )
+    assert [(number, len(scenes)) for number, _, scenes in _told(english)] == [(0, 1), (1, 2), (2, 1), (3, 1)]
+
+
+def test_a_chapter_posted_in_pieces_is_one() -> None:
+    """第十二章上 and 第十二章下 are scenes of chapter 12, each with its own heading as title."""
+    manuscript = split_manuscript("第十一章\n甲。\n第十二章上\n乙。\n第十二章下\n丙。\n第十三章\n丁。")
+    assert [(number, scenes) for number, _, scenes in _told(manuscript)] == [
+        (11, ["甲。"]),
+        (12, ["乙。", "丙。"]),
+        (13, ["丁。"]),
+    ]
+    assert manuscript.chapters[1].scenes[1].extra["title"] == "第十二章下"
+
+
+@pytest.mark.parametrize(
+    "remark",
+    [
+        "求月票，求推荐票！",
+        "（求收藏！）",
+        "PS：明天加更，谢谢大家。",
+        "感谢书友山中客打赏的一千起点币",
+        "（本章完）",
+        "手机用户请浏览m.example.com阅读，更优质的阅读体验。",
+        "本章未完，请点击下一页继续阅读",
+        "求打赏求收藏",
+        "Thanks for reading! Please vote and comment.",
+    ],
+)
+def test_remarks_are_left_out_and_listed(remark: str) -> None:
+    """What is said to readers at the end of a chapter is no part of the story."""
+    text, remarks = without_remarks(f"灯灭了。\n\n他没有动。\n\n{remark}\n", chapter_number=7)
+    assert text.split() == ["灯灭了。", "他没有动。"]
+    assert [(each.chapter_number, each.line, each.text) for each in remarks] == [(7, 5, remark)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "“求月票做什么？”他问。",
+        "他求推荐一位名医，走遍了城。",
+        "PS：我在渡口等你。",
+        "他感谢她的支持。",
+        "信上只有一句话，P.S. bring the lamp.",
+        "He thanked her for reading the letter.",
+    ],
+)
+def test_what_the_story_may_hold_stays(line: str) -> None:
+    """Speech, letters and plain narration in the middle of a chapter are the story's."""
+    text = f"灯灭了。\n{line}\n他没有动。"
+    assert without_remarks(text, chapter_number=1) == (text, [])
+
+
+def test_a_note_of_the_author_takes_what_follows_it() -> None:
+    """作者有话说 at the end takes the rest with it, at the beginning its paragraph; the story in between stays."""
+    story = "沈砚提灯入山，雪落无声。\n" * 4
+    text, remarks = without_remarks(f"{story}作者有话说：\n今天写得慢。\n明天见。", chapter_number=1)
+    assert text.strip() == story.strip()
+    assert [each.text for each in remarks] == ["作者有话说：", "今天写得慢。", "明天见。"]
+    english, noted = without_remarks(f"A/N: I am back!\n\n{story}", chapter_number=1)
+    assert english.strip() == story.strip()
+    assert [each.line for each in noted] == [1]
+
+
+def test_a_chapter_of_remarks_alone_is_kept() -> None:
+    """Whether a chapter of nothing but remarks belongs into the story is for its author to say."""
+    assert without_remarks("求月票！\n", chapter_number=1) == ("求月票！\n", [])
+
+
+def test_remarks_can_be_kept() -> None:
+    """Asked to keep them, the manuscript has them in its text and lists none."""
+    text = "第一章\n\n灯灭了。\n\n求月票！"
+    assert _told(split_manuscript(text)) == [(1, "第一章", ["灯灭了。"])]
+    kept = split_manuscript(text, keep_remarks=True)
+    assert _told(kept) == [(1, "第一章", ["灯灭了。\n\n求月票！"])]
+    assert kept.remarks == []
+
+
+def _folder(tmp_path: Path, files: dict[str, str], *, codec: str = "utf-8") -> Path:
+    folder = tmp_path / "古灯"
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(text.encode(codec))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("names", "titles"),
+    [
+        (["第2章 灯.txt", "第10章 客.txt", "第1章 雪.txt"], {1: "第1章 雪", 2: "第2章 灯", 10: "第10章 客"}),
+        (["第二章 灯.txt", "第十章 客.txt", "第一章.txt"], {1: "第一章", 2: "第二章 灯", 10: "第十章 客"}),
+        (["002 灯.txt", "001 雪.txt", "010.txt"], {1: "雪", 2: "灯", 10: ""}),
+        (["Chapter 2 - Lamp.txt", "Chapter 1 - Snow.txt"], {1: "Snow", 2: "Lamp"}),
+        (["chapter_002.md", "chapter_001.txt"], {1: "", 2: ""}),
+        (["楔子.txt", "第００１章 雪.txt"], {0: "楔子", 1: "第001章 雪"}),
+    ],
+)
+def test_a_folder_of_chapters(tmp_path: Path, names: list[str], titles: dict[int, str]) -> None:
+    """Each file is one chapter with the number and title of its name, in the order of the numbers."""
+    folder = _folder(tmp_path, {name: f"{name}里的故事。" for name in names})
+    assert is_manuscript_folder(folder)
+    manuscript = read_manuscript(folder)
+    assert {each.chapter_number: each.chapter_title for each in manuscript.chapters} == titles
+    assert [each.chapter_number for each in manuscript.chapters] == sorted(titles)
+
+
+def test_a_folder_with_volumes_in_gbk(tmp_path: Path) -> None:
+    """Folders in it are volumes, a heading in the file is not told twice, and other files are named."""
+    files = {
+        "第一卷 风起/第001章 雪夜.txt": "第001章 雪夜\r\n\r\n沈砚提灯入山，雪落无声。\r\n求月票！\r\n",
+        "第一卷 风起/第002章 灯.txt": "　　灯灭了，他站在门外，没有说话。",
+        "第二卷 云涌/第003章 渡口.txt": "船来了，船上没有人，只有一盏灯。",
+        "简介.txt": "一个关于灯的故事。",
+    }
+    manuscript = read_manuscript(_folder(tmp_path, files, codec="gbk"))
+    assert [(number, title) for number, title, _ in _told(manuscript)] == [
+        (1, "第001章 雪夜"),
+        (2, "第002章 灯"),
+        (3, "第003章 渡口"),
+    ]
+    assert _told(manuscript)[0][2] == ["沈砚提灯入山，雪落无声。"]
+    assert _parts(manuscript) == [("第一卷 风起", 1, 2), ("第二卷 云涌", 3, 3)]
+    assert manuscript.encodings == ["GB18030"]
+    assert [each.text for each in manuscript.remarks] == ["求月票！"]
+    assert manuscript.passed_over == ["简介.txt"]
+
+
+def test_many_chapters_in_one_file_of_a_folder_are_split(tmp_path: Path) -> None:
+    """Thirty chapters in chapter_001.txt are thirty chapters."""
+    text = "\n".join(f"第{number}章\n故事{number}。" for number in range(1, 31))
+    manuscript = read_manuscript(_folder(tmp_path, {"chapter_001.txt": text}))
+    assert [each.chapter_number for each in manuscript.chapters] == list(range(1, 31))
+
+
+def test_a_folder_without_text_is_refused(tmp_path: Path) -> None:
+    """Empty chapters are no story; a folder of anything else is no manuscript."""
+    with pytest.raises(InvalidFileError, match="holds no text"):
+        read_manuscript(_folder(tmp_path, {"第1章.txt": "\n\n"}))
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "notes.txt").write_text("x", encoding="utf-8")
+    assert not is_manuscript_folder(tmp_path / "other")
