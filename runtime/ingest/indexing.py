@@ -67,7 +67,8 @@ def drain_outbox(
     Args:
         stores: The stores.
         project_id: The project.
-        progress: Called after every step with the entries done and the entries in all.
+        progress: Called at the beginning and after every step with the characters that are indexed and those that
+            are to be, in all; not at all where nothing has to be indexed.
         limit: At most so many entries; None means all.
 
     Raises:
@@ -78,15 +79,18 @@ def drain_outbox(
     total = drain.waiting() if limit is None else min(limit, drain.waiting())
     result = drain.result
     issue = _model_change(stores, drain.project) if total else None
+    characters = drain.awaited_characters(limit) if issue is None and progress is not None else 0
     done = 0
     while issue is None and done < total:
+        if progress is not None and characters:
+            progress(min(drain.characters, characters), characters)
         entries = drain.claim(min(ENTRIES_PER_STEP, total - done))
         if not entries:
             break
         issue = drain.follow(entries)
         done += len(entries)
-        if progress is not None and issue is None:
-            progress(done, total)
+    if progress is not None and characters and issue is None:
+        progress(min(drain.characters, characters), characters)
     if issue is not None:
         logger.warning("project %r: %s", project_id, issue.message)
         result.issues.append(issue)
@@ -166,6 +170,8 @@ class _Drain:
         self._was_built = self.project.embedding_model is not None
         self.vectors = ChunkVectors(stores, project_id)
         self.result = IndexingResult()
+        self.characters = 0
+        """Length of what was indexed so far."""
 
     @property
     def project(self) -> StoredProject:
@@ -176,6 +182,10 @@ class _Drain:
         with self._database.read() as unit:
             counts = unit.outbox.counts()
         return counts["pending"] + counts["failed"]
+
+    def awaited_characters(self, limit: int | None) -> int:
+        with self._database.read() as unit:
+            return unit.outbox.awaited(limit=limit).characters
 
     def claim(self, limit: int) -> list[OutboxEntry]:
         with self._database.read() as unit:
@@ -249,6 +259,7 @@ class _Drain:
         if rows or gone:
             self._write(rows, sorted(gone))
         self.result.indexed += len(rows)
+        self.characters += sum(len(row.content) for row in rows)
         self.result.removed += len(gone)
         return bool(rows)
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from novelgen.errors import UnknownProjectError
 from runtime.stores import MemoryStores
 from runtime.transfer import exporting
-from runtime.transfer.importing import SourceImport, import_source
+from runtime.transfer.importing import SourceImport, StoredText, import_source
 
 Progress = Callable[[int, int], Any]
 
@@ -46,7 +46,10 @@ def import_project(
     *,
     source: Path,
     dry_run: bool = False,
+    index: bool = True,
     progress: Progress | None = None,
+    index_progress: Progress | None = None,
+    on_stored: Callable[[StoredText], Any] | None = None,
 ) -> SourceImport:
     """Import a path into a project, which is created when there is none; nothing stored is changed.
 
@@ -55,14 +58,26 @@ def import_project(
         project_id: The project.
         source: A folder with a memory, a project folder of novel-gen, or a manuscript (.txt, .md, .epub, .docx).
         dry_run: Only tell what would happen.
-        progress: Called after each scene with the scenes done and the scenes in all.
+        index: False leaves the index by meaning to a later `runtime.services.indexing.index_project`.
+        progress: Called after each scene with the characters stored and the characters in all.
+        index_progress: Called after each step of indexing with the characters done and the characters in all.
+        on_stored: Called when everything is stored and searchable by words, before the index follows.
 
     Raises:
         InvalidFileError: When the source is none of these, or a file is wrong.
         UserInputError: When ids mean somebody else in the project.
         DatabaseError: When the database fails; an import can be repeated.
     """
-    return import_source(stores, source, project_id=project_id, dry_run=dry_run, progress=progress)
+    return import_source(
+        stores,
+        source,
+        project_id=project_id,
+        dry_run=dry_run,
+        index=index,
+        progress=progress,
+        index_progress=index_progress,
+        on_stored=on_stored,
+    )
 
 
 def would_mix_stories(stores: MemoryStores, project_id: str, *, source: Path) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from runtime.cli.commands.index import resuming
 from runtime.cli.opening import opened_project, opened_stores
 from runtime.cli.output import (
     print_heading,
@@ -16,6 +17,7 @@ from runtime.cli.output import (
     print_table,
     print_text,
     progress_bars,
+    report_line,
     report_warning,
 )
 from runtime.cli.parameters import (
@@ -30,7 +32,7 @@ from runtime.cli.parameters import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from runtime.services.transfer import SourceImport
+    from runtime.services.transfer import SourceImport, StoredText
 
 MAX_LISTED = 12
 """So many ids a line of the summary lists."""
@@ -62,17 +64,30 @@ def export(session: CliSession, project: str, folder: Path, as_json: bool) -> No
 @click.argument("source", metavar="PATH", type=click.Path(path_type=Path))
 @click.option("--project", required=True, help="Project to import into; it is created when there is none.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be imported; nothing is created.")
+@click.option(
+    "--index/--no-index",
+    "with_index",
+    default=True,
+    help="Index by meaning at once, or leave that to `novelgen index`.  [default: at once]",
+)
 @yes_option
 @json_option
 @click.pass_obj
 def import_command(
-    session: CliSession, source: Path, project: str, dry_run: bool, is_confirmed: bool, as_json: bool
+    session: CliSession,
+    source: Path,
+    project: str,
+    dry_run: bool,
+    with_index: bool,
+    is_confirmed: bool,
+    as_json: bool,
 ) -> None:
     """Import an exported memory or a manuscript.
 
     PATH is a folder that holds a memory, a project of novel-gen, or a manuscript: a .txt, .md, .epub or .docx file
     with a whole book, which is split into chapters and scenes. What the project holds is never overwritten, and an
-    import that was interrupted can be repeated. Into a project that holds another story it asks first.
+    import that was interrupted can be repeated. Into a project that holds another story it asks first. The whole text
+    is stored first and found by words at once; its meaning is indexed after that.
     """
     from runtime.services.transfer import import_project, would_mix_stories
 
@@ -84,14 +99,33 @@ def import_command(
                 require_confirmation(
                     f"import {str(source)!r} into {project!r}, which holds another story", is_confirmed=False
                 )
-            with progress_bars("importing") as [progress]:
-                result = import_project(stores, project, source=source, progress=progress)
+            bars = progress_bars("text, characters", "meaning, characters")
+            with resuming(project, command="novelgen import"), bars as (progress, index_progress):
+                result = import_project(
+                    stores,
+                    project,
+                    source=source,
+                    index=with_index,
+                    progress=progress,
+                    index_progress=index_progress,
+                    on_stored=_report_stored,
+                )
     if as_json:
         print_json(result)
     else:
         _print_import(result)
+    if not dry_run and not with_index:
+        report_line(f"its meaning is not indexed yet: run `novelgen index {project}`")
     for issue in result.issues:
         report_warning(issue.message)
+
+
+def _report_stored(stored: StoredText) -> None:
+    if stored.scenes:
+        report_line(
+            f"stored: {stored.chapters} chapters, {stored.scenes} scenes, {stored.characters:,} characters; "
+            "searchable by words"
+        )
 
 
 def _print_import(result: SourceImport) -> None:

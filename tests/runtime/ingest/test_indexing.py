@@ -126,11 +126,14 @@ def test_a_kill_between_index_and_mark_is_harmless(
 
 
 def test_a_limit_is_kept_and_progress_told(stores: MemoryStores, project: str) -> None:
-    """At most so many entries are done; the rest waits."""
+    """At most so many entries are done; the rest waits. Progress is in characters of what is indexed."""
     ingest_scenes(stores, project, recorded_scenes(), index=False)
     told: list[tuple[int, int]] = []
+    with stores.database(project).read() as unit:
+        chunks = unit.memories.by_ids([entry.chunk_id for entry in unit.outbox.claim(limit=5)])
+    characters = sum(len(chunk.content) for chunk in chunks if chunk.is_indexed)
     result = drain_outbox(stores, project, limit=5, progress=lambda done, total: told.append((done, total)))
-    assert (result.waiting, told) == (10, [(5, 5)])
+    assert (result.waiting, told) == (10, [(0, characters), (characters, characters)])
     assert drain_outbox(stores, project).waiting == 0
 
 
