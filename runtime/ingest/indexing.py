@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 from pydantic import BaseModel, Field
 
@@ -80,22 +81,37 @@ def drain_outbox(
     total = drain.waiting() if limit is None else min(limit, drain.waiting())
     result = drain.result
     issue = _model_change(stores, drain.project) if total else None
-    characters = drain.awaited_characters(limit) if issue is None and progress is not None else 0
-    done = 0
-    while issue is None and done < total:
-        if progress is not None and characters:
-            progress(min(drain.characters, characters), characters)
-        entries = drain.claim(min(ENTRIES_PER_STEP, total - done))
-        if not entries:
-            break
-        issue = drain.follow(entries)
-        done += len(entries)
-    if progress is not None and characters and issue is None:
-        progress(min(drain.characters, characters), characters)
+    if issue is None and total:
+        with _one_pass(stores):
+            issue = _followed(drain, total, drain.told_characters(progress, limit))
     if issue is not None:
         logger.warning("project %r: %s", project_id, issue.message)
         result.issues.append(issue)
     return result.model_copy(update={"waiting": drain.waiting(), "embedded": drain.vectors.embedded})
+
+
+def _one_pass(stores: MemoryStores) -> AbstractContextManager[None]:
+    """Tell the model that much may come; one that cannot be used is reported by the step that needs it."""
+    try:
+        return stores.embeddings.one_pass()
+    except ConfigurationError:
+        return nullcontext()
+
+
+def _followed(drain: _Drain, total: int, tell: Callable[[], None]) -> ReportIssue | None:
+    """Do so many entries step by step; say what stopped it."""
+    done = 0
+    while done < total:
+        tell()
+        entries = drain.claim(min(ENTRIES_PER_STEP, total - done))
+        if not entries:
+            break
+        issue = drain.follow(entries)
+        if issue is not None:
+            return issue
+        done += len(entries)
+    tell()
+    return None
 
 
 def reindex(stores: MemoryStores, project_id: str, *, progress: Progress | None = None) -> IndexingResult:
@@ -118,11 +134,12 @@ def reindex(stores: MemoryStores, project_id: str, *, progress: Progress | None 
     entries = drain.claim(drain.waiting())
     expected = drain.index_ids()
     done = 0
-    for step in batches(expected, ENTRIES_PER_STEP):
-        drain.vectors.vectors_of(drain.chunks(step))
-        done += len(step)
-        if progress is not None:
-            progress(done, len(expected))
+    with stores.embeddings.one_pass():
+        for step in batches(expected, ENTRIES_PER_STEP):
+            drain.vectors.vectors_of(drain.chunks(step))
+            done += len(step)
+            if progress is not None:
+                progress(done, len(expected))
     try:
         indexed = _rebuilt(drain, index)
     except VectorIndexDamagedError:
@@ -184,9 +201,13 @@ class _Drain:
             counts = unit.outbox.counts()
         return counts["pending"] + counts["failed"]
 
-    def awaited_characters(self, limit: int | None) -> int:
+    def told_characters(self, progress: Progress | None, limit: int | None) -> Callable[[], None]:
+        """Return what tells how many characters are indexed, of how many; it tells nothing where there are none."""
+        if progress is None:
+            return lambda: None
         with self._database.read() as unit:
-            return unit.outbox.awaited(limit=limit).characters
+            total = unit.outbox.awaited(limit=limit).characters
+        return lambda: progress(min(self.characters, total), total) if total else None
 
     def claim(self, limit: int) -> list[OutboxEntry]:
         with self._database.read() as unit:

