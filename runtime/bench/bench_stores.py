@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -92,6 +92,10 @@ class CachingEmbeddings(Embeddings):
     def __init__(self, inner: CheckedEmbeddings, cache: VectorCache) -> None:
         self._inner = inner
         self._cache = cache
+
+    def one_pass(self) -> AbstractContextManager[None]:
+        """Return the model's own context for much text."""
+        return self._inner.one_pass()
 
     def embed_documents(self, texts: list[str]) -> Vectors:
         """Return the vectors of passages, in their order."""

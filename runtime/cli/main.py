@@ -32,6 +32,7 @@ COMMAND_SECTIONS: dict[str, dict[str, str]] = {
         "ingest": "ingest:ingest",
         "import-book": "ingest:import_book",
         "import": "transfer:import_command",
+        "index": "index:index",
         "extract": "extract:extract",
         "note": "memory:note",
     },

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 PIPED_WIDTH = 100
 """Columns where the output is no terminal."""
 
+SPEED_PERIOD_S = 120.0
+"""The time that is left is told by the speed of so many seconds."""
+
 ProgressCallback = Callable[[int, int], None]
 """Called with how much is done and how much there is in all."""
 
@@ -181,7 +184,8 @@ def progress_bars(*descriptions: str) -> Iterator[list[ProgressCallback]]:
         One callback per bar.
     """
     with _bars() as progress:
-        tasks = [progress.add_task(description, total=None) for description in descriptions]
+        # Seen from their first report on: what has not begun has nothing to show.
+        tasks = [progress.add_task(description, total=None, visible=False) for description in descriptions]
         yield [partial(_update, progress, task) for task in tasks]
 
 
@@ -197,7 +201,7 @@ def staged_progress() -> Iterator[Callable[[str, int, int], None]]:
 
         def report(stage: str, done: int, total: int) -> None:
             if stage not in tasks:
-                tasks[stage] = progress.add_task(stage, total=None)
+                tasks[stage] = progress.add_task(stage, total=total)
             _update(progress, tasks[stage], done, total)
 
         yield report
@@ -205,19 +209,23 @@ def staged_progress() -> Iterator[Callable[[str, int, int], None]]:
 
 def _bars() -> Progress:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
-        MofNCompleteColumn(),
+        TextColumn("{task.completed:,.0f}/{task.total:,.0f}", markup=False),
         TimeElapsedColumn(),
+        TextColumn("left:", markup=False),
+        # The speed of the last minutes tells more of what is left than that of the whole: passages differ.
+        TimeRemainingColumn(),
     )
-    return Progress(*columns, console=Console(stderr=True, markup=False, emoji=False, highlight=False))
+    console = Console(stderr=True, markup=False, emoji=False, highlight=False)
+    return Progress(*columns, console=console, speed_estimate_period=SPEED_PERIOD_S)
 
 
 def _update(progress: Progress, task: TaskID, done: int, total: int) -> None:
-    progress.update(task, completed=done, total=total)
+    progress.update(task, completed=done, total=total, visible=True)
 
 
 def _console() -> Console:

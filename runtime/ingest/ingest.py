@@ -98,7 +98,7 @@ def ingest_scenes(
         scenes: In story order: who is on stage is judged by the scenes before.
         progress: Called after each scene with the scenes done and the scenes in all.
         index: False leaves the vector index to a later `drain_outbox`, and consolidates nothing.
-        index_progress: Called after each step of indexing with the entries done and the entries in all.
+        index_progress: Called after each step of indexing with the characters done and the characters in all.
 
     Raises:
         UnknownProjectError: When no such project is stored.
@@ -318,7 +318,7 @@ def import_book(
         project_id: The project.
         records: Also import entities and records.
         progress: Called after each scene with the scenes done and the scenes in all.
-        index_progress: Called after each step of indexing with the entries done and the entries in all.
+        index_progress: Called after each step of indexing with the characters done and the characters in all.
 
     Raises:
         InvalidFileError: When a file is missing or wrong; nothing is created or stored then.

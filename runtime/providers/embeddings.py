@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -94,6 +95,12 @@ class CheckedEmbeddings(Embeddings):
         ) as pool:
             vectors = list(pool.map(partial(self._called, self._inner.embed_query), texts))
         return self._checked(vectors, len(texts))
+
+    def one_pass(self) -> AbstractContextManager[None]:
+        """Return a context in which all that is embedded is one piece of work, for models that gain by knowing."""
+        one_pass = getattr(self._inner, "one_pass", None)
+        context: AbstractContextManager[None] = nullcontext() if one_pass is None else one_pass()
+        return context
 
     def _called(self, embed: Callable[[Any], Any], argument: Any) -> Any:
         try:

@@ -109,8 +109,9 @@ def ranked_memories(
     )
     deadline = _deadline_of(request)
     result = _searched(stores, request, {}, deadline=deadline)
-    if result.issues and not result.candidates:
-        raise StoreError("; ".join(f"{issue.stage}: {issue.message}" for issue in result.issues))
+    failures = [issue for issue in result.issues if issue.kind != "stale"]
+    if failures and not result.candidates:
+        raise StoreError("; ".join(f"{issue.stage}: {issue.message}" for issue in failures))
     best = search_order(result.candidates, text)[:limit]
     outdated = [each.chunk for each in best if each.is_outdated]
     holding, issues = _holding(stores, request, outdated, deadline=deadline)
@@ -188,7 +189,7 @@ def _searched(
     return SearchResult(
         candidates=tuple(candidates),
         query_vectors=_in_order(semantic.vectors, request) if semantic is not None else (),
-        issues=(*issues, *([issue] if issue else [])),
+        issues=(*issues, *([issue] if issue else []), *_awaited_meaning(request, memories.awaited)),
         timings_s=timings,
         linked=next((each.linked for each in answers if each.linked is not None), None),
     )
@@ -262,6 +263,8 @@ class _ReadMemories:
 
     chunks: dict[str, StoryMemoryChunk]
     vectors: dict[str, NDArray[np.float32]]
+    awaited: int = 0
+    """Memories of the project that the index is still to take up."""
 
 
 def _read_memories(
@@ -285,7 +288,19 @@ def _memories_in_sql(stores: MemoryStores, request: SearchRequest, answer: Retri
         if model_name is None:
             return _ReadMemories(chunks=chunks, vectors={})
         names, matrix = unit.embeddings.matrix(model_name, as_of=as_of, ids=list(chunks))
-    return _ReadMemories(chunks=chunks, vectors=dict(zip(names, matrix, strict=True)))
+        awaited = unit.outbox.awaited().memories if request.queries else 0
+    return _ReadMemories(chunks, dict(zip(names, matrix, strict=True)), awaited)
+
+
+def _awaited_meaning(request: SearchRequest, awaited: int) -> list[ReportIssue]:
+    """Say when part of the story is found by words and names alone, because it waits to be indexed by meaning."""
+    if not awaited:
+        return []
+    message = (
+        f"meaning is still being indexed: {awaited} memories wait and are found by words and names meanwhile; "
+        f"`novelgen index {request.project_id}` goes on where it stopped"
+    )
+    return [ReportIssue(stage="index", kind="stale", message=message)]
 
 
 def _embedding_model_name(stores: MemoryStores) -> str | None:

@@ -9,7 +9,8 @@ from pydantic import BaseModel
 
 from novelgen.deadlines import run_concurrently
 from runtime.ingest.embeddings import apply_embedding_settings
-from runtime.ingest.indexing import IndexingResult, reindex, verify_index
+from runtime.ingest.index_upkeep import rebuild_if_bloated, verify_after_crash
+from runtime.ingest.indexing import IndexingResult, drain_outbox, reindex, verify_index
 from runtime.stores import MemoryStores
 
 
@@ -38,6 +39,24 @@ def reindex_project(
     return ReindexResult(
         chosen=chosen, indexing=indexing, verification=str(verification), is_sound=verification.is_sound
     )
+
+
+def index_project(
+    stores: MemoryStores, project_id: str, *, progress: Callable[[int, int], Any] | None = None
+) -> IndexingResult:
+    """Bring the vector index up to what the database says, going on where an earlier run stopped.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        progress: Called after every step with the characters indexed and those to be indexed in all.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        DatabaseError: When the database fails.
+    """
+    result = drain_outbox(stores, project_id, progress=progress)
+    return rebuild_if_bloated(stores, project_id, verify_after_crash(stores, project_id, result))
 
 
 def await_index(stores: MemoryStores, project_id: str) -> None:

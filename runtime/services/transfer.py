@@ -12,7 +12,7 @@ from novelgen.errors import UnknownProjectError
 from runtime.services.condition import StoryCondition, story_condition
 from runtime.stores import MemoryStores
 from runtime.transfer import exporting
-from runtime.transfer.importing import SourceImport, import_source
+from runtime.transfer.importing import SourceImport, StoredText, import_source
 
 Progress = Callable[[int, int], Any]
 
@@ -55,9 +55,12 @@ def import_project(
     *,
     source: Path,
     dry_run: bool = False,
+    index: bool = True,
     update: bool = False,
     keep_remarks: bool = False,
     progress: Progress | None = None,
+    index_progress: Progress | None = None,
+    on_stored: Callable[[StoredText], Any] | None = None,
 ) -> ProjectImport:
     """Import a path into a project, which is created when there is none; without `update` nothing stored is changed.
 
@@ -67,11 +70,14 @@ def import_project(
         source: A folder with a memory, a project folder of novel-gen, or a manuscript: a .txt, .md, .epub or .docx
             file with a book, or a folder with a file for each chapter.
         dry_run: Only tell what would happen.
+        index: False leaves the index by meaning to a later `runtime.services.indexing.index_project`.
         update: Take chapters of a manuscript in again whose text changed; what came from the old text is withdrawn,
             what the author said stays. Chapters that stand elsewhere now move with all that came from them; those
             that are gone are listed, never deleted.
         keep_remarks: Whether what an author says to readers stays in the text of a manuscript.
-        progress: Called after each scene with the scenes done and the scenes in all.
+        progress: Called after each scene with the characters stored and the characters in all.
+        index_progress: Called after each step of indexing with the characters done and the characters in all.
+        on_stored: Called when everything is stored and searchable by words, before the index follows.
 
     Raises:
         InvalidFileError: When the source is none of these, or a file is wrong.
@@ -83,9 +89,12 @@ def import_project(
         source,
         project_id=project_id,
         dry_run=dry_run,
+        index=index,
         update=update,
         keep_remarks=keep_remarks,
         progress=progress,
+        index_progress=index_progress,
+        on_stored=on_stored,
     )
     condition = None if dry_run else story_condition(stores, project_id)
     return ProjectImport(**dict(result), condition=condition)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
 from pathlib import Path
 from shutil import copyfile
 from typing import Any, NamedTuple
@@ -25,7 +26,7 @@ from runtime.files.manuscripts import (
     is_manuscript_folder,
     read_manuscript,
 )
-from runtime.ingest.indexing import drain_outbox
+from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.ingest import follow_volumes, ingest_scenes
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
 from runtime.storage.memory.consolidations import StoredConsolidation
@@ -61,12 +62,22 @@ class ImportPreview(BaseModel):
     is_new_project: bool = False
 
 
+class StoredText(BaseModel):
+    """The text that an import stored, which is searchable by words from then on."""
+
+    chapters: int = 0
+    scenes: int = 0
+    characters: int = 0
+
+
 class ImportResult(BaseModel):
     """What an import did; with `dry_run` what it would do."""
 
     preview: ImportPreview
     dry_run: bool = False
     issues: list[ReportIssue] = Field(default_factory=list)
+    stored: StoredText = StoredText()
+    indexing: IndexingResult = Field(default_factory=IndexingResult)
 
 
 def import_story(
@@ -78,6 +89,8 @@ def import_story(
     index: bool = True,
     update: bool = False,
     progress: Progress | None = None,
+    index_progress: Progress | None = None,
+    on_stored: Callable[[StoredText], Any] | None = None,
 ) -> ImportResult:
     """Add a story to a project, which is created when there is none.
 
@@ -91,7 +104,9 @@ def import_story(
         dry_run: Only tell what would happen; nothing is created or stored.
         index: False leaves the vector index to a later `drain_outbox`.
         update: Whether scenes that are to be taken in replace those that stand at their places.
-        progress: Called after each scene with the scenes done and the scenes in all.
+        progress: Called after each scene with the characters stored and the characters in all.
+        index_progress: Called after each step of indexing with the characters done and the characters in all.
+        on_stored: Called when everything is stored and searchable by words, before the index follows.
 
     Raises:
         InvalidProjectIdError: When the id is not a plain, path-free string.
@@ -111,12 +126,17 @@ def import_story(
     if stored is None:
         contents = incoming.contents
         stores.create_project(project_id, name=contents.name, language=contents.language)
-    left_out = _store(stores, project_id, plan, progress)
-    told = ingest_scenes(stores, project_id, plan.told_scenes, index=False) if plan.told_scenes else None
-    issues = [*(told.issues if told else []), *_left_out_issues(left_out)]
+    count = _CharacterCount(plan, progress)
+    left_out = _store(stores, project_id, plan, count)
+    told = ingest_scenes(stores, project_id, plan.told_scenes, index=False, progress=count.told_scenes)
+    issues = [*told.issues, *_left_out_issues(left_out)]
+    if on_stored is not None:
+        on_stored(plan.stored_text)
+    indexing = IndexingResult()
     if index:
-        issues = [*issues, *drain_outbox(stores, project_id).issues]
-    return ImportResult(preview=preview, issues=issues)
+        indexing = drain_outbox(stores, project_id, progress=index_progress)
+    issues = [*issues, *indexing.issues]
+    return ImportResult(preview=preview, issues=issues, stored=plan.stored_text, indexing=indexing)
 
 
 class _ImportPlan:
@@ -156,6 +176,17 @@ class _ImportPlan:
             relationship_changes=[
                 each for each in contents.relationship_changes if each.scene_label == label
             ],
+        )
+
+    @property
+    def stored_text(self) -> StoredText:
+        """How much text the new scenes have."""
+        texts = {_place(each): each.scene.text or "" for each in self.scenes}
+        texts |= {(each.chapter_index, each.scene_index): each.text for each in self.told_scenes}
+        return StoredText(
+            chapters=len({chapter for chapter, _ in texts}),
+            scenes=len(texts),
+            characters=sum(map(len, texts.values())),
         )
 
     def _new_memories(self) -> list[Any]:
@@ -248,7 +279,27 @@ class _ImportPlan:
         return preview
 
 
-def _store(stores: MemoryStores, project_id: str, plan: _ImportPlan, progress: Progress | None) -> list[str]:
+class _CharacterCount:
+    """Tells how much of a plan's text is stored, whole scenes first, then those that come as text."""
+
+    def __init__(self, plan: _ImportPlan, progress: Progress | None) -> None:
+        whole = [len(each.scene.text or "") for each in plan.scenes]
+        told = [len(each.text) for each in plan.told_scenes]
+        self._done = list(accumulate([*whole, *told]))
+        self._whole_scenes = len(whole)
+        self._progress = progress
+
+    def whole_scenes(self, done: int) -> None:
+        """Tell that so many whole scenes are stored."""
+        if self._progress is not None:
+            self._progress(self._done[done - 1], self._done[-1])
+
+    def told_scenes(self, done: int, _total: int) -> None:
+        """Tell that so many scenes are stored that come as text."""
+        self.whole_scenes(self._whole_scenes + done)
+
+
+def _store(stores: MemoryStores, project_id: str, plan: _ImportPlan, count: _CharacterCount) -> list[str]:
     """Store a plan and return the ids of the consolidated memories that were left out."""
     database = stores.database(project_id)
     with database.write() as unit:
@@ -258,8 +309,7 @@ def _store(stores: MemoryStores, project_id: str, plan: _ImportPlan, progress: P
     for done, scene in enumerate(plan.scenes, start=1):
         with database.write() as unit:
             unit.exchange.add_scene(plan.bundle(scene), relationship_ids)
-        if progress is not None:
-            progress(done, len(plan.scenes))
+        count.whole_scenes(done)
     with database.write() as unit:
         unit.exchange.add_rest(plan.rest, relationship_ids)
         unit.exchange.add_summaries(plan.rest.summaries, plan.rest.parts)
@@ -368,6 +418,8 @@ def import_source(
     update: bool = False,
     keep_remarks: bool = False,
     progress: Progress | None = None,
+    index_progress: Progress | None = None,
+    on_stored: Callable[[StoredText], Any] | None = None,
 ) -> SourceImport:
     """Import a path into a project, which is created when there is none; without `update` nothing stored is changed.
 
@@ -381,7 +433,9 @@ def import_source(
             move there with all that came from them.
         keep_remarks: Whether what an author says to readers stays in the text of a manuscript.
         index: False leaves the vector index to a later `drain_outbox`.
-        progress: Called after each scene with the scenes done and the scenes in all.
+        progress: Called after each scene with the characters stored and the characters in all.
+        index_progress: Called after each step of indexing with the characters done and the characters in all.
+        on_stored: Called when everything is stored and searchable by words, before the index follows.
 
     Raises:
         InvalidFileError: When the source is none of these, or a file is wrong.
@@ -389,7 +443,13 @@ def import_source(
         DatabaseError: When the database fails; an import can be repeated.
     """
     stores.paths(project_id)
-    options: dict[str, Any] = {"dry_run": dry_run, "index": index, "progress": progress}
+    options: dict[str, Any] = {
+        "dry_run": dry_run,
+        "index": index,
+        "progress": progress,
+        "index_progress": index_progress,
+        "on_stored": on_stored,
+    }
     if source.is_file() and is_manuscript(source):
         manuscript = read_manuscript(source, keep_remarks=keep_remarks)
         return _import_manuscript(stores, manuscript, project_id, options, update=update)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from runtime.cli.commands.index import resuming
 from runtime.cli.labels import ViewLabels, view_labels_for
 from runtime.cli.opening import opened_project, opened_stores, story_labels
 from runtime.cli.output import (
@@ -20,6 +21,7 @@ from runtime.cli.output import (
     print_table,
     print_text,
     progress_bars,
+    report_line,
     report_warning,
 )
 from runtime.cli.parameters import (
@@ -34,7 +36,7 @@ from runtime.cli.parameters import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from runtime.services.transfer import ProjectImport
+    from runtime.services.transfer import ProjectImport, StoredText
     from runtime.stores import MemoryStores
 
 MAX_LISTED = 12
@@ -78,6 +80,12 @@ def export(session: CliSession, project: str, folder: Path, as_json: bool) -> No
     is_flag=True,
     help="Leave what the author says to readers (求月票, PS：…, Author's note) in the text.",
 )
+@click.option(
+    "--index/--no-index",
+    "with_index",
+    default=True,
+    help="Index by meaning at once, or leave that to `novelgen index`.  [default: at once]",
+)
 @yes_option
 @json_option
 @click.pass_obj
@@ -88,6 +96,7 @@ def import_command(
     dry_run: bool,
     update: bool,
     keep_remarks: bool,
+    with_index: bool,
     is_confirmed: bool,
     as_json: bool,
 ) -> None:
@@ -96,7 +105,8 @@ def import_command(
     PATH is a folder that holds a memory, a project of novel-gen, or a manuscript: a .txt, .md, .epub or .docx file
     with a whole book, which is split into chapters and scenes, or a folder with a file for each chapter. What the
     project holds is never overwritten without --update, and an import that was interrupted can be repeated. Into a
-    project that holds another story it asks first.
+    project that holds another story it asks first. The whole text is stored first and found by words at once; its
+    meaning is indexed after that.
 
     With --update the stored chapters are told from those of the manuscript by their text. What was read from a
     changed text goes, what you said stays; chapters that were inserted make room; chapters that are gone are listed.
@@ -105,15 +115,20 @@ def import_command(
 
     with opened_stores(session, project) as stores:
 
-        def imported(progress: ProgressCallback | None = None) -> ProjectImport:
+        def imported(
+            progress: ProgressCallback | None = None, index_progress: ProgressCallback | None = None
+        ) -> ProjectImport:
             return import_project(
                 stores,
                 project,
                 source=source,
                 dry_run=dry_run,
+                index=with_index,
                 update=update,
                 keep_remarks=keep_remarks,
                 progress=progress,
+                index_progress=index_progress,
+                on_stored=_report_stored,
             )
 
         if dry_run:
@@ -123,8 +138,9 @@ def import_command(
                 require_confirmation(
                     f"import {str(source)!r} into {project!r}, which holds another story", is_confirmed=False
                 )
-            with progress_bars("importing") as [progress]:
-                result = imported(progress)
+            bars = progress_bars("text, characters", "meaning, characters")
+            with resuming(project, command="novelgen import"), bars as (progress, index_progress):
+                result = imported(progress, index_progress)
         labels = _labels(stores, project, result)
     if as_json:
         print_json(result)
@@ -132,6 +148,8 @@ def import_command(
         _print_import(result, project, labels)
         if result.condition is not None:
             print_condition(result.condition, labels)
+    if not dry_run and not with_index:
+        report_line(f"its meaning is not indexed yet: run `novelgen index {project}`")
     for issue in result.issues:
         report_warning(issue.message)
 
@@ -145,6 +163,14 @@ def _labels(stores: MemoryStores, project: str, result: ProjectImport) -> ViewLa
         return story_labels(stores, project)
     except UnknownProjectError:
         return view_labels_for(story_language(" ".join(each.opening for each in result.chapters)))
+
+
+def _report_stored(stored: StoredText) -> None:
+    if stored.scenes:
+        report_line(
+            f"stored: {stored.chapters} chapters, {stored.scenes} scenes, {stored.characters:,} characters; "
+            "searchable by words"
+        )
 
 
 def _print_import(result: ProjectImport, project: str, labels: ViewLabels) -> None:

@@ -15,6 +15,16 @@ _BATCH = 1_000
 
 _ERROR_LIMIT = 500
 
+_TO_DO = ("pending", "failed")
+
+
+class AwaitedMeaning(NamedTuple):
+    """Memories that the index is to hold by meaning and that it has not followed yet, and how long their texts are."""
+
+    memories: int
+    characters: int
+
+
 _CLAIMED = and_(
     OUTBOX.c.project_id == bindparam("claimed_project"),
     OUTBOX.c.chunk_id == bindparam("claimed_chunk"),
@@ -64,7 +74,7 @@ class OutboxRepository(Repository):
         """
         statement = (
             select(OUTBOX)
-            .where(self._session.owns(OUTBOX), OUTBOX.c.state.in_(("pending", "failed")))
+            .where(self._session.owns(OUTBOX), OUTBOX.c.state.in_(_TO_DO))
             .order_by(OUTBOX.c.state.desc(), OUTBOX.c.row_id)
             .limit(limit)
         )
@@ -86,6 +96,27 @@ class OutboxRepository(Repository):
         if entries:
             statement = OUTBOX.update().where(_CLAIMED).values(**failed)
             self._session.run(statement, [_key(entry) for entry in entries])
+
+    def awaited(self, *, limit: int | None = None) -> AwaitedMeaning:
+        """Count what waits for the index and is found by words alone until then.
+
+        Args:
+            limit: Only among so many entries, those that are claimed next; None means all.
+        """
+        entries = (
+            select(OUTBOX.c.chunk_id)
+            .where(self._session.owns(OUTBOX), OUTBOX.c.state.in_(_TO_DO))
+            .order_by(OUTBOX.c.state.desc(), OUTBOX.c.row_id)
+            .limit(limit)
+            .subquery()
+        )
+        statement = (
+            select(func.count(), func.coalesce(func.sum(func.length(CHUNKS.c.content)), 0))
+            .select_from(entries.join(CHUNKS, CHUNKS.c.chunk_id == entries.c.chunk_id))
+            .where(self._session.owns(CHUNKS), CHUNKS.c.status == "active", CHUNKS.c.is_indexed)
+        )
+        ((memories, characters),) = self._session.rows(statement)
+        return AwaitedMeaning(memories, int(characters))
 
     def counts(self) -> dict[OutboxState, int]:
         """Return the number of entries per state; a state without any is 0."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
+from runtime.providers.embeddings import CheckedEmbeddings
 from tests.runtime.cli.conftest import Run
 from tests.runtime.cli.small_project import PROJECT
 
@@ -137,3 +140,47 @@ def test_an_update_by_another_story_asks_first(run: Run, tmp_path: Path) -> None
     refused = run("import", str(file), "--project", "book", "--update", answer="n\n")
     assert refused.exit_code != 0
     assert "She came." in run("scene", "show", "book", "1:1").stdout
+
+
+BOOK = "第一回 雪\n\n林冲上山。\n\n第二回 火\n\n草场起火。"
+
+
+def test_the_text_is_there_before_its_meaning(run: Run, tmp_path: Path) -> None:
+    """Text is stored and found by words first; meaning is indexed at once, or left to its own command."""
+    file = tmp_path / "book.md"
+    file.write_text(BOOK, "utf-8")
+    at_once = run("import", str(file), "--project", "at-once", "--json")
+    assert at_once.exit_code == 0, at_once.stderr
+    assert "stored: 2 chapters, 2 scenes, 10 characters; searchable by words" in at_once.stderr
+    assert json.loads(at_once.stdout)["indexing"]["waiting"] == 0
+    later = run("import", str(file), "--project", "later", "--no-index", "--json")
+    assert json.loads(later.stdout)["stored"] == {"chapters": 2, "scenes": 2, "characters": 10}
+    assert "run `novelgen index later`" in later.stderr
+    found = run("search", "later", "草场", "--json")
+    assert found.exit_code == 0, found.stderr
+    assert "草场起火。" in found.stdout
+    assert "meaning is still being indexed: 2 memories wait" in found.stdout + found.stderr
+    indexed = run("index", "later", "--json")
+    assert indexed.exit_code == 0, indexed.stderr
+    assert json.loads(indexed.stdout)["indexed"] == 2
+    assert "up to date" in run("index", "later").stdout
+    assert run("index", "nobody").exit_code == 2
+
+
+def test_an_import_that_is_stopped_while_it_indexes_leaves_a_whole_story(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C ends with 130 and the command that goes on; the story can be read, and indexed later."""
+    file = tmp_path / "book.md"
+    file.write_text(BOOK, "utf-8")
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(CheckedEmbeddings, "embed_documents", interrupted)
+        stopped = run("import", str(file), "--project", "book")
+    assert stopped.exit_code == 130
+    assert "`novelgen index book` goes on with its meaning" in stopped.stderr
+    assert len(json.loads(run("scene", "list", "book", "--json").stdout)) == 2
+    assert json.loads(run("index", "book", "--json").stdout)["waiting"] == 0

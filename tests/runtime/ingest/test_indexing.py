@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 from sqlalchemy import create_engine, text
 
 from novelgen.errors import EmbeddingError, UnknownProjectError
 from novelgen.models.position import StoryPosition
+from runtime.ingest import indexing
 from runtime.ingest.indexing import drain_outbox, reindex, verify_index
 from runtime.ingest.ingest import delete_scene, ingest_scenes
 from runtime.providers.embeddings import CheckedEmbeddings
@@ -126,12 +128,46 @@ def test_a_kill_between_index_and_mark_is_harmless(
 
 
 def test_a_limit_is_kept_and_progress_told(stores: MemoryStores, project: str) -> None:
-    """At most so many entries are done; the rest waits."""
+    """At most so many entries are done; the rest waits. Progress is in characters of what is indexed."""
     ingest_scenes(stores, project, recorded_scenes(), index=False)
     told: list[tuple[int, int]] = []
+    with stores.database(project).read() as unit:
+        chunks = unit.memories.by_ids([entry.chunk_id for entry in unit.outbox.claim(limit=5)])
+    characters = sum(len(chunk.content) for chunk in chunks if chunk.is_indexed)
     result = drain_outbox(stores, project, limit=5, progress=lambda done, total: told.append((done, total)))
-    assert (result.waiting, told) == (10, [(5, 5)])
+    assert (result.waiting, told) == (10, [(0, characters), (characters, characters)])
     assert drain_outbox(stores, project).waiting == 0
+
+
+def test_an_interruption_is_taken_up_where_it_came(
+    stores: MemoryStores, project: str, counting: _Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C while a step is embedded loses that step alone; what goes on has the vectors of an unbroken run."""
+    monkeypatch.setattr(indexing, "ENTRIES_PER_STEP", 4)
+    ingest_scenes(stores, project, recorded_scenes(), index=False)
+
+    def interrupted(done: int, total: int) -> None:
+        if done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        drain_outbox(stores, project, progress=interrupted)
+    before = list(counting.texts)
+    assert before
+    told: list[tuple[int, int]] = []
+    result = drain_outbox(stores, project, progress=lambda done, total: told.append((done, total)))
+    assert result.waiting == 0
+    assert not set(before) & set(counting.texts[len(before) :])
+    with stores.database(project).read() as unit:
+        chunks = unit.memories.by_ids(sorted(unit.memories.index_ids()))
+        names, vectors = unit.embeddings.matrix("fake:32")
+    assert told[-1] == (told[0][1], sum(len(each.content) for each in chunks if each.content not in before))
+    own = {each.chunk_id: each.content for each in chunks}
+    assert (
+        vectors.tolist()
+        == np.asarray(stores.embeddings.embed_documents([own[name] for name in names]), np.float32).tolist()
+    )
+    assert verify_index(stores, project).is_sound
 
 
 def test_a_failing_model_leaves_entries_waiting(

@@ -262,3 +262,29 @@ def test_anything_else_is_refused(stores: MemoryStores, project: str, tmp_path: 
     (tmp_path / "book.pdf").write_bytes(b"x")
     with pytest.raises(InvalidFileError, match="is neither a folder with"):
         _import(stores, tmp_path / name, project)
+
+
+def test_progress_is_told_in_characters(stores: MemoryStores, project: str, tmp_path: Path) -> None:
+    """First the text, then its meaning; a repeated import has nothing to tell."""
+    file = tmp_path / "book.md"
+    _write(file, "第一回 雪\n\n林冲上山。\n\n第二回 火\n\n草场起火，烧了一夜。")
+    told: list[tuple[str, int, int]] = []
+    result = import_source(
+        stores,
+        file,
+        project_id=project,
+        progress=lambda done, total: told.append(("text", done, total)),
+        index_progress=lambda done, total: told.append(("meaning", done, total)),
+        on_stored=lambda stored: told.append(("stored", stored.scenes, stored.characters)),
+    )
+    assert told == [
+        ("text", 5, 15),
+        ("text", 15, 15),
+        ("stored", 2, 15),
+        ("meaning", 0, 15),
+        ("meaning", 15, 15),
+    ]
+    assert (result.indexing.indexed, result.indexing.waiting) == (2, 0)
+    told.clear()
+    import_source(stores, file, project_id=project, progress=lambda *_: told.append(("text", 0, 0)))
+    assert told == []
