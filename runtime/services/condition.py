@@ -114,7 +114,7 @@ def _next_steps(condition: StoryCondition, has_model: bool) -> list[NextStep]:
         ("retry", condition.scenes_failed > 0, f"novelgen extract {project_id} --retry{by_model}"),
         ("read", condition.scenes_waiting > 0, f"novelgen extract {project_id}{by_model}"),
         ("people", condition.scenes > 0 and not condition.people, f"novelgen entity candidates {project_id}"),
-        ("index", condition.unindexed > 0, f"novelgen reindex {project_id}"),
+        ("index", condition.unindexed > 0, f"novelgen index {project_id}"),
         ("context", condition.scenes > 0, f"novelgen context {project_id}"),
     ]
     numbers = condition.model_dump(include={"scenes", "scenes_failed", "scenes_waiting", "unindexed"})
