@@ -104,26 +104,30 @@ def _weighted_columns(
     meaning = standardise(
         semantic_scores(voting, table.candidates, table.measure, weights=weights), table.measure
     )
-    relevance = pool_best(meaning, weights.best_queries)
+    by_meaning = pool_best(meaning, weights.best_queries)
     if table.is_distilled:
         shared = standardise(retriever_scores(LEXICAL_RETRIEVER, voting, table.candidates), table.measure)
         words = pool_best(shared, weights.best_queries)
+        # One query by meaning and another by words are two weak hits; one query by both is a strong one.
+        relevance = pool_best(meaning + weights.word_share * shared, weights.closest_queries)
+        told = min(1.0, scene.ordinal / weights.whole_story_scenes)
     else:
         words = shared_words(table, scene, names_share=weights.text_alone_names)
-    related = relevance + weights.lexical_share * words
-    bullets = _lifted(table.best_of_scene(relevance, table.summaries, SCENE_BEST))
+        relevance, told = by_meaning, 1.0
+    related = by_meaning + weights.lexical_share * words
+    bullets = _lifted(table.best_of_scene(by_meaning, table.summaries, SCENE_BEST))
     flow, around = _scene_parts(table, weights, _scene_evidence(table, scene, weights, related, bullets))
     importance = np.array([row.chunk.importance for row in table.candidates], dtype=float)
     return [
-        ("relevance", weights.relevance, relevance),
+        ("relevance", told * weights.relevance + (1 - told) * weights.early_relevance, relevance),
         ("words", weights.words, words),
         *([("novelty", weights.novelty, novelty(table))] if weights.novelty else []),
         ("importance", weights.importance, importance),
         ("entities", weights.entities, entity_overlap(table, scene.entity_ids)),
         ("open_loops", weights.open_loops, table.spread(loop_weights(table, scene))),
-        ("spreading", weights.spreading, table.spread(flow)),
-        ("surroundings", weights.surroundings, table.spread(around)),
-        ("summaries", weights.summaries, table.spread(bullets)),
+        ("spreading", told * weights.spreading, table.spread(flow)),
+        ("surroundings", told * weights.surroundings, table.spread(around)),
+        ("summaries", told * weights.summaries, table.spread(bullets)),
     ]
 
 

@@ -43,12 +43,18 @@ class SelectionWeights(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    relevance: float = Field(default=0.35, description="Closeness to the plan's queries.")
+    relevance: float = Field(
+        default=0.35,
+        description="Closeness to the plan's queries, in a story of `whole_story_scenes` and more.",
+    )
+    early_relevance: float = Field(
+        default=0.9, description="The same at the beginning of a story; between the two in proportion."
+    )
     importance: float = Field(default=0.45, description="Importance, 1-10, as stored.")
     entities: float = Field(
-        default=0.25, description="Entities shared with the plan, rare ones counting more."
+        default=0.2, description="Entities shared with the plan, rare ones counting more."
     )
-    open_loops: float = Field(default=0.35, description="Weight of the open loops planted in its scene.")
+    open_loops: float = Field(default=0.4, description="Weight of the open loops planted in its scene.")
     spreading: float = Field(
         default=0.15, description="What flows to its scene from sure scenes that share rare words with it."
     )
@@ -57,6 +63,14 @@ class SelectionWeights(BaseModel):
     )
     summaries: float = Field(
         default=0.30, description="Closeness of its scene's summary bullets to the plan."
+    )
+    whole_story_scenes: int = Field(
+        default=100,
+        ge=1,
+        description=(
+            "Scenes before the plan from which `spreading`, `surroundings` and `summaries` count whole; with fewer, "
+            "in proportion: a short story has few plots to tell apart."
+        ),
     )
     words: float = Field(default=0.0, description="Words shared with the plan's queries, beside meaning.")
     novelty: float = Field(default=0.0, description="Being unlike what earlier scenes told.")
@@ -97,7 +111,15 @@ class SelectionWeights(BaseModel):
         default=frozenset(get_args(QueryKind)) - NAME_KINDS,
         description="Queries that decide about relevance; those of names only find candidates.",
     )
-    best_queries: int = Field(default=3, ge=1, description="How many of its best queries are averaged.")
+    closest_queries: int = Field(
+        default=2, ge=1, description="How many of a memory's best queries are averaged in `relevance`."
+    )
+    word_share: float = Field(
+        default=0.25, ge=0, description="Weight of a query's words beside its meaning in `relevance`."
+    )
+    best_queries: int = Field(
+        default=3, ge=1, description="How many of its best queries are averaged in scene evidence."
+    )
     lexical_share: float = Field(
         default=0.5, ge=0, description="Weight of words beside meaning in scene evidence."
     )

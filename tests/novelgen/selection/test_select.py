@@ -7,8 +7,9 @@ import random
 
 import pytest
 
+from novelgen.memory.search import RetrieverHit
 from novelgen.models.state import OpenLoop
-from novelgen.selection.candidates import SceneCast, SelectionScene
+from novelgen.selection.candidates import SceneCast, SceneQuery, SelectionScene
 from novelgen.selection.select import merge_candidates, select_memories
 from novelgen.selection.weights import SelectionWeights
 from tests.novelgen.selection.build import candidate, crowd, lexical, plan_scene, semantic
@@ -74,6 +75,37 @@ def test_words_alone_decide_without_embeddings():
         candidates = [*crowd(20), candidate("found", 30, hits=(hit,))]
         others = [candidate("late", 29, hits=(semantic(90, 0.1) if hit.score else semantic(90),))]
         assert ids(select_memories([*candidates, *others], plan_scene()))[0] == "found"
+
+
+def test_one_query_by_meaning_and_words_beats_two_by_one_each():
+    """A memory that one query finds both ways is closer than one that two queries find by one way each."""
+
+    def hits(by_meaning: int, by_words: int) -> tuple[RetrieverHit, ...]:
+        return (RetrieverHit("semantic", 1, by_meaning, 0.9), RetrieverHit("lexical", 1, by_words, 3.0))
+
+    both = candidate("both", 21, hits=hits(0, 0))
+    either = candidate("either", 22, hits=hits(1, 2))
+    scene = plan_scene(queries=tuple(SceneQuery(text, "action") for text in ("one", "two", "three")))
+    selection = select_memories(
+        [both, either, *crowd(20)], scene, weights=SelectionWeights(closest_queries=1)
+    )
+    assert ids(selection)[:2] == ["both", "either"]
+
+
+def test_what_flows_between_scenes_counts_by_how_many_there_are():
+    """In a young story the queries decide, in a long one also what lies around; the parts say it."""
+
+    def parts(ordinal: int) -> dict[str, float]:
+        star = candidate("star", 3, axis=0)
+        near = [candidate(f"near{n}", n, axis=1) for n in range(4, 8)]
+        found = [star, *near, *(candidate(f"far{n}", n, axis=2 + n % 5) for n in range(12, 40))]
+        items = select_memories(found, plan_scene(ordinal=ordinal, axis=0)).items
+        return next(item.score_parts for item in items if item.chunk.chunk_id == "star")
+
+    young, half, whole = parts(50), parts(75), parts(100)
+    assert parts(400) == whole
+    assert young["relevance"] > half["relevance"] > whole["relevance"] > 0
+    assert 0 < young["surroundings"] < half["surroundings"] < whole["surroundings"]
 
 
 def test_importance_speaks_for_a_memory():

@@ -86,7 +86,7 @@ def test_variants_differ_from_the_whole_in_one_setting_or_kind() -> None:
     }
 
     assert all(1 <= len(changed) <= 2 for changed in changes.values())
-    assert changes["without relevance"] == {"relevance"}
+    assert changes["without relevance"] == {"relevance", "early_relevance"}
 
 
 def test_a_part_is_left_out_where_a_story_has_passages_alone_too() -> None:
