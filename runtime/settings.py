@@ -211,6 +211,13 @@ def _require_settings(config_file: Path | None) -> None:
             content = safe_load(stream)
     except RecursionError as error:
         raise ConfigurationError(f"{str(config_file)!r} nests too deep; correct it") from error
+    except UnicodeDecodeError:
+        raise
+    except ValueError as error:
+        # YAML of its form, such as the date 2026-99-99 or an endless number; the error might quote the value.
+        raise ConfigurationError(
+            f"{str(config_file)!r} holds a number or date that does not exist; correct it"
+        ) from error
     if not isinstance(content, dict | None):
         raise ConfigurationError(
             f"{str(config_file)!r} holds a {type(content).__name__}, not settings; write `name: value` lines"

@@ -121,7 +121,7 @@ DEGRADED = {
     ),
     "model server down": (
         40,
-        Degraded(stage="plan", said="check the model, its address", environment=DEAD_SERVER),
+        Degraded(stage="plan", said="nobody answers at its address", environment=DEAD_SERVER),
     ),
 }
 

@@ -137,6 +137,8 @@ def test_whole_ladder() -> None:
     assert ladder(chain_timeout_s=10, tool_timeout_s=8) == {
         "context": 10,
         "outline": 5,
+        "recap": 3,
+        "first_hits": 4,
         "names": 3,
         "retrieval": 8,
         "write": 8,

@@ -217,6 +217,7 @@ def test_characters_of_a_file_must_be_there(run: Run, ingested: Path) -> None:
         (b"memory:\n  state_budget: lots\n", "setting 'memory.state_budget' cannot be 'lots'"),
         (b"memory: [1\n", "is not YAML"),
         (b"\xff\xfe", "is not YAML in UTF-8"),
+        (b"model: 2026-99-99\n", "holds a number or date that does not exist"),
     ],
 )
 def test_a_bad_config_file_is_bad_input(run: Run, ingested: Path, content: bytes, told: str) -> None:

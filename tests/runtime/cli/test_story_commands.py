@@ -252,7 +252,7 @@ def test_entities_are_merged_and_split_and_it_is_undone(
         (("thread", "edit", PROJECT, "OL77", "--resolve", "x"), "no thread 'OL77' is open"),
         (("thread", "edit", PROJECT, "OL0"), "give one of --advance, --resolve and --abandon"),
         (("thread", "show", PROJECT, "OL77"), "no thread 'OL77' is planted"),
-        (("entity", "undo", PROJECT, "9"), "no merge or split 9 is kept"),
+        (("entity", "undo", PROJECT, "9"), "no change 9 is kept"),
         (
             ("entity", "split", PROJECT, "Ada", "--name", "x", "--scene", "3"),
             "--scene needs chapter and scene",

@@ -31,7 +31,7 @@ def test_a_story_with_records_is_counted_and_waits_for_its_index(stores: MemoryS
     assert condition.characters_of_text == sum(map(len, texts))
     assert condition.unindexed > 0
     assert _kinds(condition) == ["index", "context"]
-    assert _told(condition) == {"waiting for the index": ("degraded", f"run `novelgen reindex {project}`")}
+    assert _told(condition) == {"waiting for the index": ("degraded", f"run `novelgen index {project}`")}
     drain_outbox(stores, project)
     indexed = story_condition(stores, project)
     assert (indexed.unindexed, _kinds(indexed)) == (0, ["context"])

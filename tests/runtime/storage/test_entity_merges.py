@@ -279,7 +279,7 @@ def test_a_change_is_undone_once_and_only_while_it_stands(sqlite_database: Datab
     assert _rows(sqlite_database) == before
     with (
         sqlite_database.project("demo").write() as unit,
-        pytest.raises(UserInputError, match="no merge or split 99 is kept"),
+        pytest.raises(UserInputError, match="no change 99 is kept"),
     ):
         unit.merges.undo(99)
 

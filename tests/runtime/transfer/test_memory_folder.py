@@ -218,8 +218,11 @@ def test_an_interrupted_import_goes_on(here: MemoryStores, there: MemoryStores, 
     project_id = _told_project(here)
     export_project(here, project_id, tmp_path)
 
-    def stop(done: int, _: int) -> None:
-        if done == 2:
+    told: list[int] = []
+
+    def stop(characters: int, _: int) -> None:
+        told.append(characters)
+        if len(told) == 2:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
