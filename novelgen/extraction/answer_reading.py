@@ -108,7 +108,7 @@ class AnswerReader:
         """
         first_number = len(self._so_far.proposed) + 1
         proposals = self._placer.references.propose(
-            answer.new_entities, text=self._text, first_number=first_number
+            answer.new_entities, text=self._text, first_number=first_number, used_ids=_used_ids(answer)
         )
         self._placer = Placer(self._placer.references.with_proposals(proposals))
         proposed = proposals.entities
@@ -344,3 +344,15 @@ class AnswerReader:
         if names:
             shown = ", ".join(repr(name[:60]) for name in names[:8])
             self._issues.append(ReportIssue(stage=STAGE, kind=kind, message=f"{message}: {shown}"))
+
+
+def _used_ids(answer: ModelSceneRecord) -> set[str]:
+    """What an answer names wherever somebody may be named by id."""
+    used = {answer.pov, *answer.characters_present, *(each.entity for each in answer.known_names)}
+    for change in answer.state_changes:
+        used |= {change.entity, *change.entities}
+    for move in answer.relationship_changes:
+        used |= {move.character_a, move.character_b}
+    for pair in answer.same_entities:
+        used |= {pair.a, pair.b}
+    return used.union(*(memory.entities for memory in answer.memories))

@@ -22,7 +22,7 @@ from novelgen.models.entity import GENERIC, Entity, EntityAlias
 from novelgen.models.folds import standing_after
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import OpenLoop, Relationship
-from novelgen.names.normalise import name_key, title_free_key
+from novelgen.names.normalise import is_description, name_key, title_free_key, title_gender
 from novelgen.names.resolver import NameResolver, Resolution
 from novelgen.text.language import has_cjk
 
@@ -68,10 +68,7 @@ class References:
         self._shown = {each.casefold(): now for each, now in shown.items() if now in known}
         self._stand_ins = dict(stand_ins or {})
         self._resolver = NameResolver(entities, present_ids=present_ids)
-        self._words = {
-            entity.entity_id: {word for name in entity.names() for word in name_key(name).split()}
-            for entity in entities
-        }
+        self._names = {entity.entity_id: entity.names() for entity in entities}
         self._types = {entity.entity_id: entity.entity_type for entity in entities}
 
     @property
@@ -107,7 +104,14 @@ class References:
             own_names=proposals.meanings,
         )
 
-    def propose(self, new_entities: Sequence[ModelNewEntity], *, text: str, first_number: int) -> Proposals:
+    def propose(
+        self,
+        new_entities: Sequence[ModelNewEntity],
+        *,
+        text: str,
+        first_number: int,
+        used_ids: Collection[str] = (),
+    ) -> Proposals:
         """Take up what a model calls new: what is not known already and is named in the scene.
 
         A name that a known entity bears is that entity, unless the model says that it is another one of a kind;
@@ -117,14 +121,17 @@ class References:
             new_entities: The model's proposals.
             text: What the model read.
             first_number: Number of the first temporary id.
+            used_ids: What the answer names where an id is meant: whom it speaks of by id and calls new by a byname,
+                it holds for two.
         """
+        used = {self._shown[each.casefold()] for each in used_ids if each.casefold() in self._shown}
         found = Proposals()
         for each in new_entities:
             key = name_key(each.name)
             if not each.name or key in map(name_key, found.meanings):
                 continue
             evidence = name_evidence(each.name, text, quote=each.quote)
-            known_id = self._already_known(each)
+            known_id = self._already_known(each, used)
             if known_id is not None:
                 found.meanings[each.name] = known_id
                 names = [each.name] if evidence not in ("none", "garbled") else []
@@ -137,7 +144,7 @@ class References:
             if looks_like_an_id(each.name) or evidence == "none":
                 found.refused.append(each.name)
                 continue
-            if not each.generic and self._is_borne(self._resolve(each)):
+            if not each.generic and self._is_shared(self._resolve(each)):
                 found.shared.append(each.name)
                 continue
             found.add(each, first_number=first_number, aliases=self._own_aliases(each, text))
@@ -152,13 +159,36 @@ class References:
     def _resolve(self, new_entity: ModelNewEntity) -> Resolution:
         return self._resolver.resolve(new_entity.name, entity_types=[new_entity.entity_type])
 
-    def _already_known(self, new_entity: ModelNewEntity) -> str | None:
+    def _is_shared(self, resolution: Resolution) -> bool:
+        return resolution.entity_id is None and self._is_borne(resolution)
+
+    def _already_known(self, new_entity: ModelNewEntity, used_ids: Collection[str]) -> str | None:
         """Return whom a model calls new though the story knows them, by its own word or by their name."""
         said = self.entity_id(new_entity.same_as, entity_types=[new_entity.entity_type])
         if said is not None or new_entity.generic:
             return said
         known = self._resolve(new_entity)
-        return known.entity_id if self._is_borne(known) else None
+        if known.entity_id is None or not self._is_borne(known):
+            return None
+        is_one = self._may_be(known.entity_id, new_entity.name, is_used=known.entity_id in used_ids)
+        return known.entity_id if is_one else None
+
+    def _may_be(self, entity_id: str, name: str, *, is_used: bool) -> bool:
+        """Tell whether somebody whom a model calls new can be the known one that bears the name.
+
+        Not when the model also speaks of that one by id and the name is a mere byname (长老, "the old man"), when
+        the titles say otherwise (Mrs. Smith is not Mr. Smith), or when the name is a description that the known
+        one does not bear word by word.
+        """
+        own, *others = self._names[entity_id]
+        if name_key(name) == name_key(own):
+            return True
+        is_alias = name_key(name) in map(name_key, others)
+        if is_used or (not is_alias and is_description(name)):
+            return False
+        genders = {title_gender(each) for each in (own, *others)} - {None}
+        gender = title_gender(name)
+        return is_alias or gender is None or gender in genders or (gender == "male" and not genders)
 
     def _meant(self, said: str, entity_types: Collection[str]) -> str | None:
         leading = _LEADING_ID.match(said)
@@ -176,10 +206,15 @@ class References:
         """Tell whether all of a name belongs to those whom it may mean: "Ben's sister" is not Ben."""
         if resolution.reason.startswith(_MERELY_INSIDE):
             return False
-        if not resolution.reason.startswith(_PART) or has_cjk(resolution.name):
+        if not resolution.reason.startswith(_PART):
             return bool(resolution.candidate_ids)
+        names = [name_key(name) for each in resolution.candidate_ids for name in self._names[each]]
+        if has_cjk(resolution.name):
+            # 高老 is a part of 高老儿, and only somebody of his in 高老儿的女儿.
+            part = name_key(resolution.name)
+            return any(part in name.rpartition("的")[2] for name in names)
         words = set(title_free_key(resolution.name).split())
-        return any(words <= self._words[each] for each in resolution.candidate_ids)
+        return any(words <= set(name.split()) for name in names)
 
     def _own_aliases(self, new_entity: ModelNewEntity, text: str) -> list[str]:
         aliases = dict.fromkeys(alias for alias in new_entity.aliases if alias != new_entity.name)

@@ -19,8 +19,8 @@ from runtime.cli.parameters import CliSession, json_option, project_argument
 def index(session: CliSession, project: str, as_json: bool) -> None:
     """Make what is stored searchable by meaning.
 
-    Does what an import left for later, goes on where an earlier run stopped, and may be stopped at any time. Until it is done, contexts and searches
-    find the rest by words and names, and say how much waits.
+    Does what an import left for later, goes on where an earlier run stopped, and may be stopped at any time. Until it
+    is done, contexts and searches find the rest by words and names, and say how much waits.
     """
     from runtime.services.indexing import index_project
 

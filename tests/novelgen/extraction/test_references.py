@@ -155,3 +155,50 @@ def test_an_unknown_same_as_leaves_the_name_new() -> None:
         [new("Mr. Thorne", same_as="C99")], text="Mr. Thorne came.", first_number=1
     )
     assert [each.name for each in proposals.entities] == ["Mr. Thorne"]
+
+
+PILGRIM = Entity(
+    entity_id="C20",
+    entity_type="character",
+    name="三藏",
+    aliases=[EntityAlias(alias=alias) for alias in ("长老", "老和尚")],
+)
+SMITH = Entity(
+    entity_id="C21",
+    entity_type="character",
+    name="Mordecai Smith",
+    aliases=[EntityAlias(alias="the little man with the old hat")],
+)
+DAUGHTER = Entity(entity_id="C22", entity_type="character", name="高老儿的女儿")
+
+
+def proposed(name: str, *used: str, text: str = "") -> tuple[list[str], dict[str, str]]:
+    """Return the names that become new entities, and whom each name means."""
+    known = References([PILGRIM, SMITH, DAUGHTER], shown_ids=["C20", "C21", "C22"])
+    new = ModelNewEntity(name=name, entity_type="character", description="somebody")
+    found = known.propose([new], text=text or f"{name}来了。", first_number=1, used_ids=used)
+    return [each.name for each in found.entities], found.meanings
+
+
+def test_a_byname_of_somebody_who_is_meant_by_id_belongs_to_another() -> None:
+    """Who is spoken of by id and called new by a byname is two; by the own name, or not used by id, it is one."""
+    assert proposed("老和尚", "C20") == (["老和尚"], {"老和尚": "new-1"})
+    assert proposed("老和尚") == ([], {"老和尚": "C20"})
+    assert proposed("三藏", "C20") == ([], {"三藏": "C20"})
+
+
+@pytest.mark.parametrize("name", ["the old man", "Mrs. Smith", "Miss Smith"])
+def test_a_description_or_another_title_makes_somebody_new(name: str) -> None:
+    """Words of several names put together, and titles of another sex, do not make one person."""
+    assert proposed(name, text=f"Then {name} came in.")[0] == [name]
+
+
+@pytest.mark.parametrize("name", ["Mr. Smith", "Smith"])
+def test_a_part_of_a_name_with_a_fitting_title_is_the_known_one(name: str) -> None:
+    """A surname alone, or with a title that says nothing else, means its only bearer."""
+    assert proposed(name, text=f"Then {name} came in.") == ([], {name: "C21"})
+
+
+def test_whoever_belongs_to_somebody_is_not_that_one() -> None:
+    """高老 is not 高老儿的女儿, of whose name he is a part."""
+    assert proposed("高老") == (["高老"], {"高老": "new-1"})
