@@ -20,7 +20,7 @@ from novelgen.extraction.model_record import (
 from novelgen.extraction.name_evidence import name_evidence
 from novelgen.extraction.request import NewName, SameEntities
 from novelgen.extraction.thread_moves import meant_thread
-from novelgen.model_calls.prompt_data import NOTHING, as_data
+from novelgen.model_calls.prompt_data import NOTHING, as_data, telling_names
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.record import RecordedLoopResolution
@@ -298,7 +298,7 @@ def _entity_line(listed: ChapterEntity) -> str:
     parts = [
         as_data(entity.entity_id),
         entity.entity_type,
-        "; ".join(as_data(name)[:60] for name in entity.names()[:MAX_NAMES_SHOWN]),
+        "; ".join(as_data(name)[:60] for name in telling_names(entity, limit=MAX_NAMES_SHOWN)),
         as_data(listed.description)[:MAX_DESCRIPTION_CHARACTERS],
         ", ".join(seen),
         f"“{quote}”" if quote else "",

@@ -14,7 +14,7 @@ from typing import Any, Generic, Literal, TypeVar
 from novelgen.extraction.known_story import SceneSoFar
 from novelgen.extraction.request import KnownMemory, SceneBefore
 from novelgen.extraction.scene_touch import recency, touches, weight_in_story
-from novelgen.model_calls.prompt_data import MAX_NAMES_PER_ENTITY, NOTHING, as_data
+from novelgen.model_calls.prompt_data import NOTHING, as_data, telling_names
 from novelgen.models.entity import Entity
 from novelgen.models.folds import HOLDER_ATTRIBUTE, fold_holders
 from novelgen.models.state import (
@@ -224,6 +224,7 @@ class _Choice:
             (entity_id, state.get(HOLDER_ATTRIBUTE)) for entity_id, state in so_far.states.items()
         )
         self._language = language
+        self._text = text
         self._words = significant_words(text)
         self._entities = {entity.entity_id: entity for entity in so_far.entities}
         self._touch = touches(text, so_far.entities, sightings=so_far.sightings, clock=so_far.clock)
@@ -394,7 +395,7 @@ class _Choice:
 
     def entity_line(self, entity: Entity) -> str:
         """Names and what tells the entity apart: who or what it is, when it was last seen, how and where it stands."""
-        names = "; ".join(name[:60] for name in entity.names()[:MAX_NAMES_PER_ENTITY])
+        names = "; ".join(name[:60] for name in telling_names(entity, self._text))
         sighting = self._so_far.sightings.get(entity.entity_id)
         seen = f"@{sighting.chapter_index}:{sighting.scene_index}" if sighting else ""
         state = self._so_far.states.get(entity.entity_id, {})

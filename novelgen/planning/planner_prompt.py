@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from novelgen.memory.outline import OutlineScene, StoryOutline, StoryRecap
 from novelgen.memory.search import SearchResult
-from novelgen.model_calls.prompt_data import MAX_NAMES_PER_ENTITY, NOTHING, as_data
+from novelgen.model_calls.prompt_data import NOTHING, as_data, telling_names
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity
 from novelgen.models.memory import DISTILLED_TYPES
@@ -443,7 +443,7 @@ class _Notes:
 
     def line(self, entity: Entity) -> str:
         """Return id, kind, names and what tells the entity apart, on one line."""
-        names = "; ".join(as_data(name)[:60] for name in entity.names()[:MAX_NAMES_PER_ENTITY])
+        names = "; ".join(as_data(name)[:60] for name in telling_names(entity))
         said = self._said(entity)
         parts = [as_data(entity.entity_id), entity.entity_type, names]
         return " | ".join([*parts, ("；" if self._language == "zh" else "; ").join(said)] if said else parts)

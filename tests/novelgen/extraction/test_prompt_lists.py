@@ -7,7 +7,8 @@ import pytest
 from novelgen.extraction.known_story import SceneSoFar
 from novelgen.extraction.prompt_lists import PromptLists, chosen_lists, few_words
 from novelgen.extraction.request import EntitySighting, KnownMemory, SceneBefore
-from novelgen.models.entity import Entity
+from novelgen.model_calls.prompt_data import telling_names
+from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship
 from novelgen.text.language import estimate_tokens
 from tests.novelgen.extraction.keeper_scene import request
@@ -294,3 +295,27 @@ def test_those_who_are_not_listed_are_spoken_of_by_name() -> None:
 def test_a_description_is_given_in_a_few_words(description: str, kept: str) -> None:
     """First clauses that fit; words of a clause that does not."""
     assert few_words(description) == kept
+
+
+def test_a_line_shows_the_names_that_the_text_uses() -> None:
+    """Of many names those of the text come first after the display name, then proper ones before descriptions."""
+    aliases = [
+        "the fellow",
+        "the old man",
+        "the lodger",
+        "the stranger",
+        "the clerk",
+        "the guest",
+        "Osric",
+        "Maud",
+    ]
+    entity = Entity(
+        entity_id="C9",
+        entity_type="character",
+        name="the voice",
+        aliases=[EntityAlias(alias=alias) for alias in aliases],
+    )
+    assert telling_names(entity, "Then Maud sat beside the guest.") == [
+        *("the voice", "Maud", "the guest"),
+        *("Osric", "the fellow", "the old man"),
+    ]
