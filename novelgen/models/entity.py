@@ -77,6 +77,30 @@ def revealed_identity(entity: Entity) -> RevealedIdentity | None:
     return RevealedIdentity.model_validate(told) if isinstance(told, dict) else None
 
 
+def renamed(entity: Entity, name: str) -> Entity:
+    """Return an entity that is listed under one of its aliases; each name counts from where it did.
+
+    Args:
+        entity: The entity whole.
+        name: One of its aliases.
+    """
+    own = next(alias for alias in entity.aliases if alias.alias == name)
+    is_placed = entity.name_first_chapter is not None
+    before = EntityAlias(
+        alias=entity.name,
+        first_chapter=entity.name_first_chapter if is_placed else entity.first_chapter,
+        first_scene=entity.name_first_scene if is_placed else entity.first_scene,
+    )
+    return entity.model_copy(
+        update={
+            "name": name,
+            "aliases": [before, *(alias for alias in entity.aliases if alias.alias != name)],
+            "name_first_chapter": own.first_chapter,
+            "name_first_scene": own.first_scene,
+        }
+    )
+
+
 TRANSLATION = "translation"
 
 ALIAS_TRANSLATIONS = "alias_translations"

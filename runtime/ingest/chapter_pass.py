@@ -10,7 +10,7 @@ scenes change. Nothing of it fails an extraction.
 from __future__ import annotations
 
 import logging
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Literal
@@ -33,10 +33,11 @@ from novelgen.extraction.chapter_reading import (
 from novelgen.extraction.request import NewName, SameEntities
 from novelgen.model_calls.usage import ModelUsage
 from novelgen.models.context import ReportIssue
-from novelgen.models.entity import Entity
+from novelgen.models.entity import Entity, renamed
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import RecordedLoopResolution, SceneRecord
 from novelgen.models.state import LoopImportance, OpenLoop
+from novelgen.names.display_name import better_display_name
 from novelgen.names.matching import NameFinder
 from novelgen.text.language import StoryLanguage, story_language
 from novelgen.text.sentences import split_sentences
@@ -82,6 +83,10 @@ class ChapterPass(BaseModel):
     names: list[NewName] = Field(default_factory=list, description="Names that known entities got.")
     changes: list[EntityChange] = Field(default_factory=list, description="Entities that became one.")
     ended_threads: list[str] = Field(default_factory=list, description="Ids, joined and faded ones included.")
+    display_names: dict[str, str] = Field(
+        default_factory=dict,
+        description="Id to the name that the story gave to one listed under a makeshift.",
+    )
     weighed_memories: int = Field(default=0, description="Memories that got another importance.")
     issues: list[ReportIssue] = Field(default_factory=list)
     model_calls: int = 0
@@ -216,6 +221,7 @@ def _reconciled(
     return done.model_copy(
         update={
             "names": [*simple.names, *done.names],
+            "display_names": simple.display_names | done.display_names,
             "changes": [*simple.changes, *done.changes],
             "ended_threads": [*simple.ended_threads, *done.ended_threads],
             "issues": [*simple.issues, *done.issues],
@@ -391,6 +397,7 @@ class _Pass:
         return ChapterPass(
             chapter_index=self._chapter_index,
             outcome="done",
+            display_names=self._with_better_names(),
             changes=outcome.changes,
             ended_threads=[each.ending.id for each in endings],
             issues=outcome.issues,
@@ -417,11 +424,28 @@ class _Pass:
             chapter_index=self._chapter_index,
             outcome="done",
             names=[name for each in outcomes for name in each.names],
+            display_names=self._with_better_names(),
             changes=[change for each in outcomes for change in each.changes],
             ended_threads=[each.ending.id for each in (*endings, *joined)],
             weighed_memories=weighed,
             issues=[*reading.issues, *(issue for each in outcomes for issue in each.issues)],
         )
+
+    def _with_better_names(self) -> dict[str, str]:
+        """List those whom a model met without a name under the one that the story uses, from where it gives it."""
+        stored = [one for one in self._unit.entities.list_all() if one.origin == "extracted"]
+        names = Counter(name for one in stored for name in set(one.entity.names()))
+        taken = {name for name, bearers in names.items() if bearers > 1}
+        known = {each.entity_id: each for each in self._unit.entities.list_as_of(as_of=self._after())}
+        texts = [text for _, _, text in self._unit.scenes.texts_as_of(as_of=self._after())]
+        better: dict[str, str] = {}
+        for entity in (one.entity for one in stored if one.entity.entity_id in known):
+            others = [alias.alias for alias in known[entity.entity_id].aliases]
+            name = better_display_name(entity.name, others, texts, taken=taken)
+            if name is not None:
+                self._unit.entities.upsert(renamed(entity, name), origin="extracted")
+                better[entity.entity_id] = name
+        return better
 
     def _after(self) -> StoryPosition:
         return StoryPosition(self._chapter_index + 1, 0)

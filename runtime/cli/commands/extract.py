@@ -206,6 +206,7 @@ def _chapter_pairs(chapters: Sequence[ChapterPass], labels: ViewLabels) -> dict[
     done = [each for each in chapters if each.outcome == "done"]
     pairs = [f"{change.other_id} = {change.entity_id}" for each in done for change in each.changes]
     names = [f"{name.entity_id} {name.name}" for each in done for name in each.names]
+    names += [f"{entity_id} → {name}" for each in done for entity_id, name in each.display_names.items()]
     threads = [loop_id for each in done for loop_id in each.ended_threads]
     return {
         labels.value("chapters reconciled"): f"{len(done)} / {len(chapters)}",

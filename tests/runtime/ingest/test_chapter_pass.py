@@ -377,6 +377,47 @@ def test_equal_names_become_one_without_a_model(stores: MemoryStores, project: s
     assert {"C6", "C7", "C8"} <= set(names_as_of(stores, project))
 
 
+def test_somebody_met_without_a_name_is_listed_under_the_one_that_came(
+    stores: MemoryStores, project: str
+) -> None:
+    """The name that the story uses becomes the display name, and before the scene that gives it nobody reads it."""
+    store_entities(
+        stores,
+        project,
+        [
+            Entity(
+                entity_id="C9",
+                entity_type="character",
+                name="the voice under the hill",
+                aliases=[EntityAlias(alias="Ned Fox", first_chapter=1, first_scene=2)],
+                first_chapter=1,
+                first_scene=1,
+            )
+        ],
+        origin="extracted",
+    )
+    for number, text in enumerate(
+        ("A voice cried.", "Ned Fox rose.", "Ned Fox sat.", "Ned Fox left."), start=1
+    ):
+        record = SceneRecord(chapter_index=1, scene_index=number, characters_present=["C9"])
+        ingest_scene(
+            stores,
+            project,
+            SceneInput(
+                chapter_index=1, scene_index=number, text=text, record=record, record_origin="extracted"
+            ),
+        )
+    assert reconcile_chapter(stores, project, 1).display_names == {"C9": "Ned Fox"}
+
+    def name_as_of(*place: int) -> str:
+        with stores.database(project).read() as unit:
+            [entity] = unit.entities.list_as_of(as_of=StoryPosition(*place))
+        return entity.name
+
+    assert (name_as_of(1, 2), name_as_of(1, 3)) == ("the voice under the hill", "Ned Fox")
+    assert names_as_of(stores, project)["C9"] == {"Ned Fox", "the voice under the hill"}
+
+
 def test_what_authors_made_is_not_merged(stores: MemoryStores, project: str) -> None:
     """Two entities of an author stay two, and the proposal is told."""
     read_story(stores, project)
