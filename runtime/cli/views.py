@@ -99,11 +99,17 @@ def print_summary(report: ContextReport, labels: ViewLabels, written_to: Path | 
         {
             labels.planner: f"{labels.reason(report.planner.used)}{reason}",
             labels.total: f"{sum(report.tokens.values())} ({spent})" if spent else "0",
-            labels.unresolved: ", ".join(report.unresolved_names),
+            labels.unresolved: ", ".join(_strangers(report)),
             labels.issues: "" if report.issues or report.unresolved_names else labels.no_issues,
             labels.written: written_to or labels.not_written,
         }
     )
+
+
+def _strangers(report: ContextReport) -> list[str]:
+    """Return the plan's names that no entity bears and the text does not hold either: of the others no issue speaks."""
+    told = [issue.message for issue in report.issues if issue.kind == "unresolved"]
+    return [name for name in report.unresolved_names if any(repr(name) in message for message in told)]
 
 
 def print_explanation(report: ContextReport, *, language: str) -> None:
@@ -124,9 +130,9 @@ def print_explanation(report: ContextReport, *, language: str) -> None:
     if report.left_out:
         print_heading(labels.left_out)
         _print_left_out(report, labels)
-    if report.unresolved_names:
+    if strangers := _strangers(report):
         print_heading(labels.unresolved)
-        print_text(", ".join(report.unresolved_names))
+        print_text(", ".join(strangers))
     print_heading(labels.timings)
     print_pairs({stage: f"{seconds:.3f}" for stage, seconds in report.timings_s.items()})
 

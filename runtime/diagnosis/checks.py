@@ -263,6 +263,9 @@ def check_index(stores: MemoryStores, project_id: str, *, waiting: int) -> Findi
         return Finding(level="ok", what="vector index", message=f"agrees with the database: {verification}")
     lag = f" ({waiting} changes wait to be brought to it)" if waiting else ""
     message = f"does not agree with the database: {verification}{lag}"
+    behind = len(verification.missing_ids) + len(verification.unexpected_ids)
+    if behind <= waiting and not verification.lost_ids:
+        fix = f"run `novelgen index {project_id}`"
     return Finding(level="degraded", what="vector index", message=message, fix=fix)
 
 

@@ -251,15 +251,23 @@ def _is_continued(pieces: Sequence[_Piece], number: int) -> bool:
 
 
 def _files_of(folder: Path) -> list[Path]:
-    """Return the files of a folder and of the folders in it, as a reader would order them."""
-    found = sorted(folder.iterdir(), key=lambda path: _natural(path.name)) if folder.is_dir() else []
-    inner = [
+    """Return the files of a folder and of the folders in it, as a reader would order them.
+
+    Chapters of the folder itself come before those of its volumes; a prologue before both, an epilogue after both.
+    """
+    found = sorted(folder.iterdir(), key=_reading_order) if folder.is_dir() else []
+    files = [
         file
         for path in found
-        if path.is_dir() and not path.name.startswith(".")
-        for file in sorted(path.iterdir(), key=lambda file: _natural(file.name))
+        if not (path.is_dir() and path.name.startswith("."))
+        for file in (sorted(path.iterdir(), key=_reading_order) if path.is_dir() else [path])
     ]
-    return [path for path in [*found, *inner] if path.is_file() and is_manuscript(path)]
+    return [path for path in files if path.is_file() and is_manuscript(path)]
+
+
+def _reading_order(path: Path) -> tuple[int, bool, list[tuple[int, str]]]:
+    rank, parts = _natural(path.name)
+    return rank, path.is_dir(), parts
 
 
 def _natural(name: str) -> tuple[int, list[tuple[int, str]]]:

@@ -29,6 +29,7 @@ _REASONS: dict[StoryLanguage, dict[StepKind, str]] = {
         "context": "看看下一场该记得什么",
     },
 }
+_PURPOSE: dict[StoryLanguage, str] = {"en": "what the next scene is for", "zh": "下一场要写什么"}
 _EXAMPLE_MODEL = "openai:gpt-4.1-mini"
 
 
@@ -109,13 +110,14 @@ def _has_model(stores: MemoryStores) -> bool:
 def _next_steps(condition: StoryCondition, has_model: bool) -> list[NextStep]:
     project_id = condition.project_id
     by_model = "" if has_model else f" --model {_EXAMPLE_MODEL}"
+    purpose = _PURPOSE[condition.language]
     wanted: list[tuple[StepKind, bool, str]] = [
         ("take_in", not condition.scenes, f"novelgen ingest {project_id}"),
         ("retry", condition.scenes_failed > 0, f"novelgen extract {project_id} --retry{by_model}"),
         ("read", condition.scenes_waiting > 0, f"novelgen extract {project_id}{by_model}"),
         ("people", condition.scenes > 0 and not condition.people, f"novelgen entity candidates {project_id}"),
         ("index", condition.unindexed > 0, f"novelgen index {project_id}"),
-        ("context", condition.scenes > 0, f"novelgen context {project_id}"),
+        ("context", condition.scenes > 0, f'novelgen context {project_id} --purpose "{purpose}"'),
     ]
     numbers = condition.model_dump(include={"scenes", "scenes_failed", "scenes_waiting", "unindexed"})
     told = {name.removeprefix("scenes_"): number for name, number in numbers.items()}

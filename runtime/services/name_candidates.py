@@ -60,8 +60,10 @@ def list_candidates(
 
     Raises:
         UnknownProjectError: When no such project is stored.
-        UserInputError: When `min_count` is below 1.
+        UserInputError: When `min_count` is below 1, or there is no such kind.
     """
+    if kind is not None and kind not in get_args(CandidateKind):
+        raise UserInputError(f"kind={kind!r} is none; give one of {', '.join(get_args(CandidateKind))}")
     if min_count < 1:
         raise UserInputError(f"min_count={min_count!r} is too small; give 1 or more")
     with stores.database(project_id).read() as unit:

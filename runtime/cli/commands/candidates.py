@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from novelgen.models.position import StoryPosition
     from novelgen.names.candidates import NameCandidate
     from novelgen.names.sightings import CandidateKind
+    from runtime.cli.labels import ViewLabels
     from runtime.services.name_candidates import CandidateDecision
 
 _ENTITY_KINDS = ("character", "location", "item", "faction", "term")
@@ -69,13 +70,18 @@ def candidates(
             each.scenes,
             each.speaks or "",
             f"{each.first} - {each.last}",
-            _variants(each),
+            _variants(each, labels),
         )
         for each in found.candidates
     ]
-    print_table((labels.names, labels.kind, "times", "scenes", "speaks", labels.place, "also"), rows, wide=6)
+    counts = map(labels.value, ("times", "in scenes", "speaks"))
+    print_table((labels.names, labels.kind, *counts, labels.place, labels.value("also")), rows, wide=6)
     if rows:
-        print_text(f"novelgen entity confirm {project} NAME makes one an entity; merge, drop: see --help")
+        print_text(
+            labels.value("{} makes one an entity; merge and drop: {}").format(
+                f"novelgen entity confirm {project} NAME", "novelgen entity --help"
+            )
+        )
 
 
 @click.command(
@@ -129,7 +135,8 @@ def _print_decision(done: CandidateDecision, told: str, project: str, *, as_json
     print_result(done, told, undo, as_json=as_json)
 
 
-def _variants(candidate: NameCandidate) -> str:
+def _variants(candidate: NameCandidate, labels: ViewLabels) -> str:
     others = [f"{each.name} {each.count}" for each in candidate.variants if each.name != candidate.name]
     more = len(others) - SHOWN_VARIANTS
-    return ", ".join(others[:SHOWN_VARIANTS]) + (f" and {more} more" if more > 0 else "")
+    shown = ", ".join(others[:SHOWN_VARIANTS])
+    return f"{shown} {labels.value('and {} more').format(more)}" if more > 0 else shown

@@ -208,8 +208,15 @@ def _chapter_pairs(chapters: Sequence[ChapterPass], labels: ViewLabels) -> dict[
     names = [f"{name.entity_id} {name.name}" for each in done for name in each.names]
     names += [f"{entity_id} → {name}" for each in done for entity_id, name in each.display_names.items()]
     threads = [loop_id for each in done for loop_id in each.ended_threads]
+    before = sum(each.outcome == "unchanged" for each in chapters)
+    waiting = sum(each.outcome == "waiting" for each in chapters)
+    told = [
+        f"{len(done)} / {len(chapters)}",
+        labels.value("{} before").format(before) if before else "",
+        labels.value("{} not read yet").format(waiting) if waiting else "",
+    ]
     return {
-        labels.value("chapters reconciled"): f"{len(done)} / {len(chapters)}",
+        labels.value("chapters reconciled"): labels.value(", ").join(filter(None, told)),
         labels.value("now one"): ", ".join(pairs),
         labels.value("new names"): ", ".join(names),
         labels.value("threads ended"): ", ".join(threads),
@@ -268,7 +275,7 @@ def _print_summary(report: ExtractionReport, project_id: str, labels: ViewLabels
                 sum(each.memories for each in scenes), unverified
             ),
             labels.value("new entities"): ", ".join(new_entities),
-            labels.value("model calls"): sum(each.model_calls for each in scenes),
+            labels.value("model calls"): _model_calls(report),
             labels.value("tokens"): _counted(report, labels),
             labels.value("price"): None if report.price is None else f"{report.price:,.2f}",
             labels.value("not placed"): _unplaced(report),
@@ -276,6 +283,11 @@ def _print_summary(report: ExtractionReport, project_id: str, labels: ViewLabels
             labels.value("index"): index_state(report.indexing, project_id, labels),
         }
     )
+
+
+def _model_calls(report: ExtractionReport) -> int:
+    of_scenes = sum(scene.model_calls for scene in report.scenes)
+    return of_scenes + sum(each.model_calls for each in report.chapters)
 
 
 def _counted(report: ExtractionReport, labels: ViewLabels) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -184,3 +185,17 @@ def test_an_import_that_is_stopped_while_it_indexes_leaves_a_whole_story(
     assert "`novelgen index book` goes on with its meaning" in stopped.stderr
     assert len(json.loads(run("scene", "list", "book", "--json").stdout)) == 2
     assert json.loads(run("index", "book", "--json").stdout)["waiting"] == 0
+
+
+def test_the_steps_that_an_import_names_can_be_taken(run: Run, tmp_path: Path) -> None:
+    """What is to be typed next works as it stands there; a step that asks a model would, too, with a model."""
+    book = tmp_path / "book.md"
+    book.write_text("# Chapter 1\n\nRain fell.\n", encoding="utf-8")
+    imported = run("import", str(book), "--project", "rain", "--no-index", "--json")
+    steps = json.loads(imported.stdout)["condition"]["next_steps"]
+    assert [each["kind"] for each in steps] == ["read", "people", "index", "context"]
+    for step in steps:
+        program, *arguments = shlex.split(step["command"])
+        assert program == "novelgen"
+        done = run(*arguments, *(["--estimate"] if step["kind"] == "read" else []))
+        assert done.exit_code == 0, done.stderr

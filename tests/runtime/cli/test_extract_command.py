@@ -184,3 +184,24 @@ def test_a_refused_key_ends_the_run(run: Run, unrecorded: Path, model: pytest.Mo
     assert (report["scenes"], report["waiting"]) == ([], 4)
     assert "401" in report["stopped"]
     assert statuses(run) == ["none"] * 4
+
+
+def test_passes_at_the_end_of_chapters_are_counted(
+    run: Run, unrecorded: Path, model: pytest.MonkeyPatch
+) -> None:
+    """Their calls are among those of the model; chapters that were reconciled before are told apart."""
+
+    def answer(call: StubCall) -> None:
+        is_pass = "threads_ended" in call.payload["messages"][0]["content"]
+        call.say('{"same_entities": [], "threads_ended": []}' if is_pass else answer_to(call))
+
+    model.delenv("NOVELGEN_MEMORY__SUMMARIZATION__RECONCILE_CHAPTERS")
+    with openai_stub(answer) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        read = run("extract", PROJECT)
+        calls = len(stub.calls)
+        again = run("extract", PROJECT, "--reconcile")
+    assert calls > 4
+    assert f"model calls          {calls}" in read.stdout
+    assert len(stub.calls) == calls
+    assert "2 before" in again.stdout

@@ -53,6 +53,15 @@ def test_waiting_changes_are_brought_to_the_index(stores: MemoryStores) -> None:
     assert last == ("ok", "vector index", "agrees with the database")
 
 
+def test_an_index_that_only_waits_is_not_to_be_rebuilt(stores: MemoryStores) -> None:
+    """Where no more differs than waits, going on is advised; a rebuild where more does."""
+    stores.vectors(PROJECT).drop(PROJECT)
+    with stores.database(PROJECT).write() as unit:
+        unit.outbox.queue(sorted(unit.memories.index_ids()), "upsert")
+    assert check_index(stores, PROJECT, waiting=9).fix == f"run `novelgen index {PROJECT}`"
+    assert check_index(stores, PROJECT, waiting=8).fix == f"run `novelgen reindex {PROJECT}`"
+
+
 @pytest.mark.parametrize("is_damaged", [True, False])
 def test_a_lost_index_is_rebuilt_from_the_database(stores: MemoryStores, is_damaged: bool) -> None:
     """Files that are gone and rows that are gone alike; no text is embedded again."""

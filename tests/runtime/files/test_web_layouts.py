@@ -248,3 +248,18 @@ def test_a_folder_without_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "notes.txt").write_text("x", encoding="utf-8")
     assert not is_manuscript_folder(tmp_path / "other")
+
+
+def test_what_lies_beside_the_volumes_is_read_where_it_belongs(tmp_path: Path) -> None:
+    """A prologue is before all volumes, a side story after them: nothing of it is known before the story ends."""
+    for name in ("番外 江南.txt", "楔子.txt", "卷一 山/第001章 雪.txt", "卷二 水/第002章 船.txt"):
+        file = tmp_path / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(f"{file.stem}的正文。", encoding="utf-8")
+    told = [(number, [text]) for number, _, texts in _told(read_manuscript(tmp_path)) for text in texts]
+    assert told == [
+        (0, ["楔子的正文。"]),
+        (1, ["第001章 雪的正文。"]),
+        (2, ["第002章 船的正文。"]),
+        (3, ["番外 江南的正文。"]),
+    ]

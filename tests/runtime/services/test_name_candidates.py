@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from typing import cast
 
 import pytest
 
 from novelgen.errors import UnknownEntityError, UnknownProjectError, UserInputError
 from novelgen.models.position import StoryPosition
+from novelgen.names.sightings import CandidateKind
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.services.entities import (
@@ -112,6 +114,8 @@ def test_candidates_are_told_by_kind_and_count(stores: MemoryStores, project: st
     assert list_candidates(stores, project, min_count=99).candidates == []
     with pytest.raises(UserInputError, match="min_count=0"):
         list_candidates(stores, project, min_count=0)
+    with pytest.raises(UserInputError, match="kind='person'"):
+        list_candidates(stores, project, kind=cast(CandidateKind, "person"))
     with pytest.raises(UnknownProjectError):
         list_candidates(stores, "nowhere")
 
