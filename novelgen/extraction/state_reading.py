@@ -10,6 +10,7 @@ from novelgen.extraction.model_record import ModelStateChange
 from novelgen.extraction.placing import Placer
 from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.record import RecordedStateChange
+from novelgen.names.normalise import is_possessive
 from novelgen.records.attributes import (
     INVENTORY_ATTRIBUTE,
     LIST_ATTRIBUTES,
@@ -136,7 +137,8 @@ class StateReader:
             self._set(entity_id, attribute, None, change)
             return
         place_id = self._placer.meant(said, ("location",))
-        other_id = self._placer.meant(said, HOLDER_TYPES)
+        is_place_of = attribute != HOLDER_ATTRIBUTE and is_possessive(said)
+        other_id = None if is_place_of else self._placer.meant(said, HOLDER_TYPES)
         if place_id is not None:
             self._set(entity_id, LOCATION_ATTRIBUTE, place_id, change)
         elif other_id is not None:

@@ -170,6 +170,12 @@ def test_entries_are_meant_in_other_words_only_when_one_fits() -> None:
     assert entry_meant("sell the boat house key", ["keep the light"]) is None
 
 
+def test_a_place_that_is_somebodys_is_not_that_person() -> None:
+    """Who is at Ada's is not within Ada; what is Ada's is held by her."""
+    assert stated(read(change("C1", "location_id", "Ada’s"), before={})) == {"C1.place": "Ada’s"}
+    assert stated(read(change("I0", "holder", "Ada"), before={})) == {"I0.holder": "C0"}
+
+
 def test_a_group_moves_in_one_entry() -> None:
     """All who are named change alike; who is unknown is listed alone."""
     said = {"entities": ["C0", "Ben", "C9"], "attribute": "location_id", "value": "L1"}
