@@ -265,6 +265,7 @@ CHINESE = ViewLabels(
         "not placed": "未能归位",
         "chapters reconciled": "理顺的章",
         "now one": "合为一个",
+        "now apart": "分为两个",
         "new names": "新名字",
         "threads ended": "了结的线索",
         "{} in, {} of them cached, {} out": "输入 {}（其中缓存 {}），输出 {}",

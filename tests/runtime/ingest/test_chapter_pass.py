@@ -220,6 +220,18 @@ def test_a_merge_that_cannot_be_undone_is_reported(stores: MemoryStores, project
     assert f"change {change.change_id}" in done.issues[-1].message
 
 
+def test_a_name_that_an_author_wrote_stays(stores: MemoryStores, project: str) -> None:
+    """An alias on an author's card is not taken away, though a merge by the model brought it first."""
+    read_story(stores, project)
+    run(stores, project, same_entities=[SAME])
+    told = PEOPLE[2].model_copy(update={"aliases": [EntityAlias(alias="the hooded rider")]})
+    store_entities(stores, project, [told], origin="author")
+    done = run(stores, project, chapter=2, not_same=[NOT_SAME])
+    assert done.parted == []
+    assert "the hooded rider" in names_as_of(stores, project)["C2"]
+    assert "an author's" in done.issues[-1].message
+
+
 def test_what_an_author_made_one_stays_one(stores: MemoryStores, project: str) -> None:
     """An author's merge, a display name, and what no quote proves are reported and left alone."""
     read_story(stores, project)
