@@ -9,7 +9,7 @@ from hashlib import sha256
 from itertools import count
 from typing import Any
 
-from novelgen.extraction.known_story import References, SceneSoFar, looks_like_an_id
+from novelgen.extraction.known_story import References, SceneSoFar, looks_like_an_id, names_an_id
 from novelgen.extraction.model_record import (
     ModelKnownName,
     ModelMemory,
@@ -122,7 +122,7 @@ class AnswerReader:
             scene_index=scene_index,
             title=answer.title,
             pov_character_id=self._placer.one(answer.pov, "character", field="pov"),
-            location_id=self._placer.one(answer.location, "location", field="location"),
+            location_id=self._location(answer.location),
             story_time=answer.story_time or None,
             is_flashback=answer.is_flashback,
             characters_present=self._placer.all(
@@ -157,6 +157,16 @@ class AnswerReader:
             new_names=tuple(new_names),
             same_entities=tuple(same_entities),
         )
+
+    def _location(self, said: str) -> str | None:
+        """Where the scene plays, if that is a known place; words for another place, and a vehicle, are none."""
+        if not said:
+            return None
+        place_id = self._placer.meant(said, ["location"])
+        is_an_id = place_id is None and names_an_id(said)
+        if is_an_id and self._placer.meant(said, ["item"]) is None:
+            self._placer.unknown_in("location", said, ["location"])
+        return place_id
 
     def _known_names(self, said: Sequence[ModelKnownName]) -> list[NewName]:
         found = []

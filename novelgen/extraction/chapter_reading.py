@@ -16,6 +16,7 @@ from novelgen.extraction.model_record import (
     ModelPart,
     ModelSameEntities,
     Text,
+    Texts,
 )
 from novelgen.extraction.name_evidence import name_evidence
 from novelgen.extraction.request import NewName, SameEntities
@@ -122,11 +123,19 @@ class PlacedIdentity(BaseModel):
     scene_index: int
 
 
+class WrongNames(BaseModel):
+    """Names that an entity has and that belong to another one."""
+
+    entity_id: str
+    names: list[str] = Field(min_length=1)
+
+
 class ChapterReading(BaseModel):
     """What a model puts right of a chapter, in ids of the story; `issues` say what was dropped."""
 
     names: list[PlacedName] = Field(default_factory=list)
     identities: list[PlacedIdentity] = Field(default_factory=list)
+    wrong_names: list[WrongNames] = Field(default_factory=list)
     endings: list[ThreadEnding] = Field(default_factory=list)
     joined: list[JoinedThread] = Field(default_factory=list)
     importances: dict[str, int] = Field(default_factory=dict, description="memory_id to its new importance.")
@@ -156,6 +165,15 @@ class ModelChapterName(ModelPart):
 
     entity: Text = Field(description="id")
     name: Text
+    scene: _Scene = Field(default="", description=_SCENE_FIELD)
+    quote: Text = Field(default="", description="as above")
+
+
+class ModelNotSame(ModelPart):
+    """Names in the line of an id that belong to another one."""
+
+    id: Text
+    names: Texts = Field(default_factory=list, description="those of the other one, as the line has them")
     scene: _Scene = Field(default="", description=_SCENE_FIELD)
     quote: Text = Field(default="", description="as above")
 
@@ -193,6 +211,9 @@ class ModelChapter(ModelPart):
         max_length=MAX_IDENTITIES
     )
     known_names: Annotated[list[ModelChapterName], _cut(MAX_IDENTITIES)] = Field(
+        default_factory=list, max_length=MAX_IDENTITIES
+    )
+    not_same: Annotated[list[ModelNotSame], _cut(MAX_IDENTITIES)] = Field(
         default_factory=list, max_length=MAX_IDENTITIES
     )
     threads_ended: Annotated[list[ModelEndedThread], _cut(MAX_ENDED)] = Field(max_length=MAX_ENDED)
@@ -353,6 +374,7 @@ class ChapterAnswerReader:
         return ChapterReading(
             names=self._names(answer.known_names),
             identities=self._identities(answer.same_entities),
+            wrong_names=self._wrong_names(answer.not_same),
             endings=[each for each in self._endings(answer.threads_ended) if each.ending.id not in over],
             joined=joined,
             importances=self._importances(answer.importance),
@@ -389,6 +411,21 @@ class ChapterAnswerReader:
                 continue
             name = NewName(entity_id=entity_id, name=each.name, quote=each.quote)
             found.append(PlacedName(name=name, chapter_index=place[0], scene_index=place[1]))
+        return found
+
+    def _wrong_names(self, said: Sequence[ModelNotSame]) -> list[WrongNames]:
+        found = []
+        for each in said:
+            entity_id = self._references.entity_id(each.id)
+            names = [name for name in each.names if entity_id in self._references.bearers(name)]
+            if entity_id is None or not names:
+                self._drop("names to be taken from an id that has none of them", f"{each.id} {each.names}")
+            elif self._proven_place(each.quote, each.scene) is None:
+                self._drop(
+                    "names to be taken from an id without a quote that proves it", f"{entity_id} {names}"
+                )
+            else:
+                found.append(WrongNames(entity_id=entity_id, names=names))
         return found
 
     def _place_of_name(self, said: ModelChapterName) -> Place | None:

@@ -22,7 +22,13 @@ from novelgen.models.entity import GENERIC, Entity, EntityAlias
 from novelgen.models.folds import standing_after
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import OpenLoop, Relationship
-from novelgen.names.normalise import is_description, name_key, title_free_key, title_gender
+from novelgen.names.normalise import (
+    is_any_place,
+    is_description,
+    name_key,
+    title_free_key,
+    title_gender,
+)
 from novelgen.names.resolver import NameResolver, Resolution
 from novelgen.text.language import has_cjk
 
@@ -144,7 +150,7 @@ class References:
             if looks_like_an_id(each.name) or evidence == "none":
                 found.refused.append(each.name)
                 continue
-            if not each.generic and self._is_shared(self._resolve(each)):
+            if not each.generic and not _may_be_any(each) and self._is_shared(self._resolve(each)):
                 found.shared.append(each.name)
                 continue
             found.add(each, first_number=first_number, aliases=self._own_aliases(each, text))
@@ -168,7 +174,7 @@ class References:
         if said is not None or new_entity.generic:
             return said
         known = self._resolve(new_entity)
-        if known.entity_id is None or not self._is_borne(known):
+        if known.entity_id is None or not self._is_borne(known) or not self._tells(known):
             return None
         is_one = self._may_be(known.entity_id, new_entity.name, is_used=known.entity_id in used_ids)
         return known.entity_id if is_one else None
@@ -200,7 +206,14 @@ class References:
         if looks_like_an_id(said):
             return None
         resolution = self._resolver.resolve(said, entity_types=entity_types)
-        return resolution.entity_id if self._is_borne(resolution) else None
+        return resolution.entity_id if self._is_borne(resolution) and self._tells(resolution) else None
+
+    def _tells(self, resolution: Resolution) -> bool:
+        """Tell whether a name can mean one of earlier scenes: "the room" means one of the scene alone."""
+        entity_id = resolution.entity_id
+        if entity_id is None or self._types[entity_id] != "location" or not is_any_place(resolution.name):
+            return True
+        return entity_id.startswith(TEMPORARY_ENTITY_PREFIX)
 
     def _is_borne(self, resolution: Resolution) -> bool:
         """Tell whether all of a name belongs to those whom it may mean: "Ben's sister" is not Ben."""
@@ -252,14 +265,24 @@ class Proposals:
                 name=new_entity.name,
                 aliases=list(aliases),
                 description=new_entity.description,
-                generic=new_entity.generic,
+                generic=new_entity.generic or _may_be_any(new_entity),
             )
         )
+
+
+def _may_be_any(new_entity: ModelNewEntity) -> bool:
+    return new_entity.entity_type == "location" and is_any_place(new_entity.name)
 
 
 def looks_like_an_id(said: str) -> bool:
     """Tell whether something is written like an id, and so cannot be a name."""
     return _LOOKS_LIKE_AN_ID.fullmatch(said.strip()) is not None
+
+
+def names_an_id(said: str) -> bool:
+    """Tell whether something begins with what is written like an id: "C1 (Ben)"."""
+    leading = _LEADING_ID.match(said)
+    return leading is not None and looks_like_an_id(leading.group(1))
 
 
 def as_entity(proposed: ProposedEntity) -> Entity:

@@ -267,7 +267,9 @@ class ModelSceneRecord(ModelPart):
 
     title: Text = ""
     pov: Text = Field(default="", description="id of who tells or sees the scene")
-    location: Text = Field(default="", description="id or name of the place where it plays")
+    location: Text = Field(
+        default="", description="where it plays: id or name of a place, or words such as: in a cab"
+    )
     story_time: Text = Field(
         default="", description="when it plays, in a few words: day, hour, how long after the scene before"
     )

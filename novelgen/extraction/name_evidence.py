@@ -22,6 +22,9 @@ NEAR_CHINESE_CHARACTERS = 8
 GARBLED_SHARE = 0.5
 """Share of a name's words or characters that a scene must hold for the name to be a spelling of its own."""
 
+SHORTEST_QUOTE_OF_A_NAME = (3, 2)
+"""Characters of an English and of a Chinese quote: "said I" is all that a text has of its narrator."""
+
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 
 
@@ -46,7 +49,7 @@ def name_evidence(name: str, text: str, *, quote: str = "") -> NameEvidence:
         stands_in_parts = bool(words) and _stand_near(places)
     if stands_in_parts:
         return "parts"
-    if QuoteFinder(text).find(quote) is not None:
+    if QuoteFinder(text, min_characters=SHORTEST_QUOTE_OF_A_NAME).find(quote) is not None:
         return "quote"
     return "garbled" if share >= GARBLED_SHARE else "none"
 

@@ -10,10 +10,12 @@ from novelgen.extraction.model_record import ModelStateChange
 from novelgen.extraction.placing import Placer
 from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.record import RecordedStateChange
+from novelgen.names.normalise import is_possessive
 from novelgen.records.attributes import (
     INVENTORY_ATTRIBUTE,
     LIST_ATTRIBUTES,
     LOCATION_ATTRIBUTE,
+    MAX_ENTRIES,
     PLACE_ATTRIBUTE,
     SINGLE_ATTRIBUTES,
     attribute_named,
@@ -50,6 +52,8 @@ class StateReader:
 
     def read(self, changes: Iterable[tuple[int, ModelStateChange]]) -> list[RecordedStateChange]:
         """Return the changes as a record states them, with what they put an end to.
+
+        Of goals and knowledge that are added to, the newest `MAX_ENTRIES` stay.
 
         Args:
             changes: Of one answer, with their numbers in it; those of an earlier time do not touch what holds now,
@@ -105,6 +109,7 @@ class StateReader:
                     held.remove(entry)
         else:
             held += [each for each in said if each not in held]
+            held = held[-MAX_ENTRIES.get(attribute, len(held)) :]
         is_text = attribute not in LIST_ATTRIBUTES and len(held) == 1
         self._set(entity_id, attribute, (held[0] if is_text else held) if held else None, change)
 
@@ -136,7 +141,8 @@ class StateReader:
             self._set(entity_id, attribute, None, change)
             return
         place_id = self._placer.meant(said, ("location",))
-        other_id = self._placer.meant(said, HOLDER_TYPES)
+        is_place_of = attribute != HOLDER_ATTRIBUTE and is_possessive(said)
+        other_id = None if is_place_of else self._placer.meant(said, HOLDER_TYPES)
         if place_id is not None:
             self._set(entity_id, LOCATION_ATTRIBUTE, place_id, change)
         elif other_id is not None:
@@ -171,16 +177,23 @@ class StateReader:
 
 
 def entry_meant(said: str, entries: Sequence[str]) -> str | None:
-    """Return the entry of a list that somebody means in other words, or None when none or several fit."""
+    """Return the entry of a list that somebody means in other words, or None when none or several fit as well."""
     folded = _folded(said)
     for fits in (
         [each for each in entries if _folded(each) == folded],
         [each for each in entries if folded in _folded(each) or _folded(each) in folded],
-        [each for each in entries if _shares_words(said, each)],
+        _nearest([each for each in entries if _shares_words(said, each)], said),
     ):
         if fits:
             return fits[0] if len(fits) == 1 else None
     return None
+
+
+def _nearest(entries: Sequence[str], said: str) -> list[str]:
+    """Those that share most words with what was said."""
+    words = significant_words(said)
+    shared = {each: len(words & significant_words(each)) for each in entries}
+    return [each for each in entries if shared[each] == max(shared.values())]
 
 
 def _shares_words(one: str, other: str) -> bool:

@@ -142,6 +142,25 @@ _CHINESE_DESCRIPTION = re.compile(
 
 _WORD = re.compile(r"[^\W\d_]+")
 
+_THIS_OR_THAT = frozenset({"this", "that", "same", "another", "one"})
+
+_PLACES_OF_ANYBODY = frozenset(
+    """
+    apartment bank bar bed bedroom bridge building cab cabin camp car carriage cave cell cellar church city coach
+    corridor cottage country court courtyard dining-room door farm field floor forest garden gate ground hall hill
+    hospital hotel house hut inn island kitchen landing lane library lobby mountain office palace parlour passage path
+    place porch pub restaurant river road room rooms roof school shop shore sitting-room square stable stair staircase
+    stairs station street study table tavern temple tent town train tree valley village wall window wood woods yard
+    """.split()
+)
+
+_CHINESE_PLACE_OF_ANYBODY = re.compile(
+    r"^[那这一某此]?[间座所个家处条片]?"
+    r"(?:房[间里屋中]?|屋[子里内中]?|客[店房栈厅]|[酒饭茶旅]?店|酒[楼家]|宅子?|院子?|庭院|庄[子院上]?|寺院?|庙|洞[府里中]?|山[上中里下]?"
+    r"|路[上边]?|街[上道]?|城[里中]?|村[子里庄]?|河边|江边|岸上|船[上中]?|车[上里]?|厅[堂上]?|堂[上前]?|门[口前外]|林[子中里]|楼[上下]"
+    r"|地方|[此那这]处|[此那这]地|[家外]里?|里面|外面)$"
+)
+
 
 def is_description(name: str) -> bool:
     """Tell whether a name only describes its bearer, so that it may be said of others as well.
@@ -159,3 +178,21 @@ def is_description(name: str) -> bool:
         return _CHINESE_DESCRIPTION.match(name_key(name)) is not None
     words = _WORD.findall(fold_width(name))
     return not any(word[0].isupper() and word.casefold() not in TITLES | ARTICLES for word in words)
+
+
+def is_any_place(name: str) -> bool:
+    """Tell whether a name fits a place in every story ("the room", 客店), so that it tells none from the others.
+
+    Args:
+        name: What a place is called.
+    """
+    key = name_key(name)
+    if has_cjk(key):
+        return _CHINESE_PLACE_OF_ANYBODY.match(key) is not None
+    words = [word for word in key.split(" ") if word not in TITLES | ARTICLES | _THIS_OR_THAT]
+    return len(words) == 1 and words[0] in _PLACES_OF_ANYBODY
+
+
+def is_possessive(name: str) -> bool:
+    """Tell whether something is said to be somebody's: "Mrs. Gray's" is a place of hers, not Mrs. Gray."""
+    return _POSSESSIVE.search(fold_width(name).strip()) is not None

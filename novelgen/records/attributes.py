@@ -44,6 +44,9 @@ LIST_ATTRIBUTES = frozenset(
 SINGLE_ATTRIBUTES = frozenset({LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE, HOLDER_ATTRIBUTE, "status", "disguise"})
 """Attributes of which only one value can be true at a time, so that adding one sets it."""
 
+MAX_ENTRIES: Mapping[str, int] = {"goals": 8, "knowledge": 8}
+"""How many entries stay, the newest, when more are added to a list that grows with every scene."""
+
 _OTHER_NAMES: Mapping[str, str] = {
     **dict.fromkeys(
         ("location", "position", "whereabouts", "current_location", "地点", "位置", "所在", "所在地"),

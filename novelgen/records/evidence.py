@@ -46,10 +46,16 @@ class QuoteFinder:
 
     Args:
         text: The scene.
+        min_characters: Of how many characters an English and a Chinese quote must be at least; None asks for what
+            proves a fact.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, min_characters: tuple[int, int] | None = None) -> None:
         self._text = text
+        self._min_characters = min_characters or (
+            SHORTEST_QUOTE_CHARACTERS,
+            SHORTEST_CHINESE_QUOTE_CHARACTERS,
+        )
 
     def find(self, quote: str | None, *, start: int = 0) -> Span | None:
         """Find a quote.
@@ -63,10 +69,14 @@ class QuoteFinder:
             anything, or does not stand there.
         """
         bare = (quote or "").strip(_AROUND_A_QUOTE)
-        if _is_too_short(bare):
+        if self._is_too_short(bare):
             return None
         found = self._find_from(bare, start)
         return found if found is not None or start == 0 else self._find_from(bare, 0)
+
+    def _is_too_short(self, quote: str) -> bool:
+        shortest, shortest_chinese = self._min_characters
+        return len("".join(quote.split())) < (shortest_chinese if count_cjk(quote) else shortest)
 
     @cached_property
     def _folded(self) -> _FoldedText:
@@ -99,11 +109,6 @@ class QuoteFinder:
         return (
             next((index for index, place in enumerate(places) if place >= start), len(places)) if start else 0
         )
-
-
-def _is_too_short(quote: str) -> bool:
-    size = len("".join(quote.split()))
-    return size < (SHORTEST_CHINESE_QUOTE_CHARACTERS if count_cjk(quote) else SHORTEST_QUOTE_CHARACTERS)
 
 
 def _folded(text: str) -> _FoldedText:

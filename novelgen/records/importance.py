@@ -1,8 +1,8 @@
 """Raising the importance of memories by what a record says for certain.
 
-A memory's importance is never lower than `BASE_IMPORTANCE` plus the weights of the signals that it shows;
-a higher one that was given stays. Adding the weights to a model's own estimate, which knows that a death
-weighs, would count it twice and bring half of a story to 10.
+`BASE_IMPORTANCE` plus the weights of the signals that a memory shows is what it should weigh. The model's own estimate,
+which knows the scene, rises towards that by no more than `MAX_RAISE`; a higher one stays. Without that bound half of a
+story would come to 7 and more, whatever the model chose.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ RecordMaker = Literal["author", "supplied", "extracted"]
 
 BASE_IMPORTANCE = 5
 HIGHEST_IMPORTANCE = 10
+MAX_RAISE = 2
+"""How far the signals may lift a memory above what the model said."""
+
 SIGNAL_WEIGHTS: dict[Signal, int] = {
     "death": 4,
     "injury": 3,
@@ -82,7 +85,7 @@ def with_raised_importances(
     relationships_before: Sequence[Relationship] = (),
     kept_as_given: Collection[str] = (),
 ) -> SceneRecord:
-    """Return a record whose memories weigh at least what their signals call for.
+    """Return a record whose memories weigh what their signals call for, as far as `MAX_RAISE` lets them.
 
     Args:
         record: The record of one scene.
@@ -147,7 +150,7 @@ def relationship_shift(change: RecordedRelationshipChange, before: Relationship 
 def _raised(importance: int, signals: Iterable[Signal]) -> int:
     weights = [SIGNAL_WEIGHTS[signal] for signal in signals]
     called_for = BASE_IMPORTANCE + sum(weights) if weights else 1
-    return max(importance, min(HIGHEST_IMPORTANCE, called_for))
+    return max(importance, min(HIGHEST_IMPORTANCE, called_for, importance + MAX_RAISE))
 
 
 def _changes(

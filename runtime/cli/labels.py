@@ -268,6 +268,7 @@ CHINESE = ViewLabels(
         "{} before": "此前已理顺 {} 章",
         "{} not read yet": "尚未读完 {} 章",
         "now one": "合为一个",
+        "now apart": "分为两个",
         "new names": "新名字",
         "threads ended": "了结的线索",
         "{} in, {} of them cached, {} out": "输入 {}（其中缓存 {}），输出 {}",

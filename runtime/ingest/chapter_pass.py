@@ -41,7 +41,7 @@ from novelgen.names.display_name import better_display_name
 from novelgen.names.matching import NameFinder
 from novelgen.text.language import StoryLanguage, story_language
 from novelgen.text.sentences import split_sentences
-from runtime.ingest.identity import IdentityOutcome, alike_names, store_identities_in
+from runtime.ingest.identity import IdentityOutcome, alike_names, part_names_in, store_identities_in
 from runtime.ingest.scene_writes import replace_stored_scene
 from runtime.storage.entity.merges import EntityChange
 from runtime.storage.records import StoredScene
@@ -82,6 +82,9 @@ class ChapterPass(BaseModel):
     outcome: PassOutcome
     names: list[NewName] = Field(default_factory=list, description="Names that known entities got.")
     changes: list[EntityChange] = Field(default_factory=list, description="Entities that became one.")
+    parted: list[EntityChange] = Field(
+        default_factory=list, description="Merges undone and names split off: they belong to another one."
+    )
     ended_threads: list[str] = Field(default_factory=list, description="Ids, joined and faded ones included.")
     display_names: dict[str, str] = Field(
         default_factory=dict,
@@ -405,6 +408,7 @@ class _Pass:
 
     def stored(self, reading: ChapterReading) -> ChapterPass:
         """Store what a model puts right."""
+        partings = [part_names_in(self._unit, each.entity_id, each.names) for each in reading.wrong_names]
         outcomes = [
             self._identities([each.name], (), (each.chapter_index, each.scene_index))
             for each in reading.names
@@ -426,9 +430,10 @@ class _Pass:
             names=[name for each in outcomes for name in each.names],
             display_names=self._with_better_names(),
             changes=[change for each in outcomes for change in each.changes],
+            parted=[change for each in partings for change in each.changes],
             ended_threads=[each.ending.id for each in (*endings, *joined)],
             weighed_memories=weighed,
-            issues=[*reading.issues, *(issue for each in outcomes for issue in each.issues)],
+            issues=[*reading.issues, *(issue for each in (*partings, *outcomes) for issue in each.issues)],
         )
 
     def _with_better_names(self) -> dict[str, str]:

@@ -21,6 +21,7 @@ from novelgen.extraction.request import (
     UnplacedItem,
     UnverifiedFact,
 )
+from novelgen.extraction.unmasked import in_shown_ids
 from novelgen.model_calls.usage import ModelUsage, TokenPrices, total_usage
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
@@ -344,7 +345,7 @@ def scene_requests(
 
 def _request(unit: UnitOfWork, scene: StoredScene, *, max_bullets: int) -> SceneRecordRequest:
     """The scene and what the story knows on entering it."""
-    return SceneRecordRequest(
+    request = SceneRecordRequest(
         project_id=scene.project_id,
         chapter_index=scene.chapter_index,
         scene_index=scene.scene_index,
@@ -355,6 +356,7 @@ def _request(unit: UnitOfWork, scene: StoredScene, *, max_bullets: int) -> Scene
         max_bullets=max_bullets,
         **read_story_before(unit, scene),
     )
+    return in_shown_ids(request)
 
 
 def _known_language(language: str) -> StoryLanguage | None:

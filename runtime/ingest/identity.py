@@ -2,8 +2,9 @@
 
 Each is one change that `novelgen entity undo` takes back. Two that were one all along are merged: a reader of an
 earlier scene loses nothing by it. Two of whom the story shows only in a scene that they are one, though both were
-there before, stay two up to that scene and are one from there on, so that no earlier read tells of it. What an
-author made is never merged with what an author made, and what an author undid is not done again.
+there before, stay two up to that scene and are one from there on, so that no earlier read tells of it. A name that
+belongs to another one after all is taken away again. What an author made is never merged with what an author made, and
+what an author undid is not done again.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ from runtime.storage.records import StoredEntity
 from runtime.storage.unit import UnitOfWork
 
 STAGE = "identity"
+
+FOUND_SETTING = "found_identities"
+"""Key of the project's stored settings: numbers of the changes of who is who that no author made."""
 
 
 class IdentityOutcome(BaseModel):
@@ -111,7 +115,65 @@ def store_identities_in(
             outcome.issues.append(_issue(f"{one} and {other} were not made one: {refusal}"))
             continue
         outcome.changes += [change] if change else []
+    if outcome.changes:
+        settings_now = unit.projects.require().settings
+        found = [*_found_changes(unit), *(change.change_id for change in outcome.changes)]
+        unit.projects.update(settings={**settings_now, FOUND_SETTING: found})
     return outcome
+
+
+def part_names_in(unit: UnitOfWork, entity_id: str, names: Sequence[str]) -> IdentityOutcome:
+    """Take names from an entity that belong to another one, in a running transaction; nothing of it is fatal.
+
+    Names that came when somebody became part of it go with that one, who is there again. Others become an entity of
+    their own. What an author wrote or merged stays and is reported.
+
+    Args:
+        unit: A writing unit of work.
+        entity_id: Who has the names.
+        names: The names.
+    """
+    outcome = IdentityOutcome()
+    entity_id = unit.merges.survivors().get(entity_id, entity_id)
+    stored = unit.entities.get(entity_id)
+    if stored is None:
+        outcome.issues.append(_issue(f"no entity {entity_id!r} is stored; its names were left alone"))
+        return outcome
+    keys = {name_key(each) for each in names}
+    wrong = [each for each in stored.entity.names() if name_key(each) in keys]
+    kept = {stored.entity.name, *unit.entities.author_aliases().get(entity_id, ())}
+    refused = [each for each in wrong if each in kept]
+    if refused:
+        outcome.issues.append(
+            _issue(f"{refused!r} may not belong to {entity_id}: the display name or an author's, so it stays")
+        )
+    left = [each for each in wrong if each not in kept]
+    found = _found_changes(unit)
+    for change in reversed(unit.merges.list_all()):
+        if change.kind != "merge" or change.undone_at is not None or change.entity_id != entity_id:
+            continue
+        brought = [each for each in unit.merges.names_brought(change.change_id) if each in left]
+        if not brought:
+            continue
+        left = [each for each in left if each not in brought]
+        try:
+            if change.change_id not in found:
+                raise UserInputError(f"an author made {change.other_id} and {entity_id} one")
+            outcome.changes.append(unit.merges.undo(change.change_id))
+        except UserInputError as refusal:
+            way = (
+                f"`novelgen entity undo` of change {change.change_id}, or `novelgen entity split`, parts them"
+            )
+            outcome.issues.append(
+                _issue(f"{brought!r} may belong to another than {entity_id}: {refusal}; {way}")
+            )
+    if left:
+        outcome.changes.append(unit.merges.split(entity_id, name=left[0], aliases=left[1:]))
+    return outcome
+
+
+def _found_changes(unit: UnitOfWork) -> list[int]:
+    return list(unit.projects.require().settings.get(FOUND_SETTING, []))
 
 
 def alike_names(entities: Iterable[Entity]) -> list[tuple[str, str]]:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Generic, TypeVar
 
-AHEAD_PER_WORKER = 2
-"""Jobs per worker that may be begun and not handed over: a slow one does not stop the others at once."""
+MORE_THAN_WORKERS = 1
+"""So many more jobs than workers may be begun and not dealt with: each knows little of those that still wait."""
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -36,7 +36,7 @@ class ReadingAhead(Generic[Job, Result]):
         self._begun: deque[tuple[Job, Future[Result]]] = deque()
         self._begin = begin
         self._workers = workers
-        self._most_begun = 1 if workers == 1 else AHEAD_PER_WORKER * workers
+        self._most_begun = 1 if workers == 1 else workers + MORE_THAN_WORKERS
 
     def __iter__(self) -> Iterator[tuple[Job, Result]]:
         """Hand over one result after the other; what a job raised is raised at its turn."""

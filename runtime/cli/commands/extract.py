@@ -205,6 +205,7 @@ def _report_chapters(chapters: Sequence[ChapterPass]) -> None:
 def _chapter_pairs(chapters: Sequence[ChapterPass], labels: ViewLabels) -> dict[str, str]:
     done = [each for each in chapters if each.outcome == "done"]
     pairs = [f"{change.other_id} = {change.entity_id}" for each in done for change in each.changes]
+    parted = [f"{change.entity_id} ≠ {change.other_id}" for each in done for change in each.parted]
     names = [f"{name.entity_id} {name.name}" for each in done for name in each.names]
     names += [f"{entity_id} → {name}" for each in done for entity_id, name in each.display_names.items()]
     threads = [loop_id for each in done for loop_id in each.ended_threads]
@@ -218,6 +219,7 @@ def _chapter_pairs(chapters: Sequence[ChapterPass], labels: ViewLabels) -> dict[
     return {
         labels.value("chapters reconciled"): labels.value(", ").join(filter(None, told)),
         labels.value("now one"): ", ".join(pairs),
+        labels.value("now apart"): ", ".join(parted),
         labels.value("new names"): ", ".join(names),
         labels.value("threads ended"): ", ".join(threads),
     }

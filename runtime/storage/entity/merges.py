@@ -93,6 +93,23 @@ class EntityChangeJournal(Repository):
         pair = {entity_id, other_id}
         return any(row.undone_at and {row.entity_id, row.other_id} == pair for row in self._merges())
 
+    def names_brought(self, change_id: int) -> list[str]:
+        """Return the names that an entity got when another became part of it.
+
+        Raises:
+            UserInputError: When there is no change of that number.
+        """
+        row = self._row(change_id)
+        changes = [RowChange.model_validate(each) for each in row.changed_rows]
+        return [
+            str(change.after["alias"])
+            for change in changes
+            if change.table == ALIASES.name
+            and change.before is None
+            and change.after is not None
+            and change.after["entity_id"] == row.entity_id
+        ]
+
     def survivors(self) -> dict[str, str]:
         """Return for each entity that became part of another whose part it is now."""
         merged = {row.other_id: row.entity_id for row in self._merges() if row.undone_at is None}

@@ -59,7 +59,7 @@ def test_a_good_answer_becomes_a_record() -> None:
     assert record.relationship_changes[0].dimensions == {"trust": 15}
     assert [loop.id for loop in record.open_loops_resolved] == ["OL0"]
     assert [(each.event_type, each.importance) for each in record.memories] == [
-        ("promise_broken", 7),
+        ("promise_broken", 6),
         ("transfer", 7),
     ]
     assert [each.name for each in result.proposed_entities] == ["Mr. Thorne"]

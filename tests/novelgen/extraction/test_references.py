@@ -202,3 +202,34 @@ def test_a_part_of_a_name_with_a_fitting_title_is_the_known_one(name: str) -> No
 def test_whoever_belongs_to_somebody_is_not_that_one() -> None:
     """高老 is not 高老儿的女儿, of whose name he is a part."""
     assert proposed("高老") == (["高老"], {"高老": "new-1"})
+
+
+ROOM = Entity(entity_id="L7", entity_type="location", name="the room")
+
+
+def in_rooms(*, same_as: str = "", name: str = "the room") -> tuple[list[str], dict[str, str]]:
+    """Call a room new where one of an earlier scene is known; return the new names and what names mean."""
+    known = References([*ENTITIES, ROOM], shown_ids=["L7", "L1"])
+    new = ModelNewEntity(name=name, entity_type="location", same_as=same_as)
+    found = known.propose([new], text=f"{TEXT} They sat down in {name}.", first_number=1)
+    return [each.name for each in found.entities], found.meanings
+
+
+def test_what_any_place_is_called_is_another_place() -> None:
+    """A room of an earlier chapter is not this one unless its id says so; a place with a name of its own is."""
+    assert in_rooms() == (["the room"], {"the room": "new-1"})
+    assert in_rooms(same_as="L7") == ([], {"the room": "L7"})
+    assert in_rooms(name="the lamp room") == ([], {"the lamp room": "L1"})
+
+
+def test_a_room_of_an_earlier_scene_is_meant_by_its_id_alone() -> None:
+    """Its name tells nothing, unless the scene itself brought it; among several it is no question of whom it means."""
+    known = References([*ENTITIES, ROOM], shown_ids=["L7"])
+    assert (known.entity_id("the room"), known.entity_id("L7")) == (None, "L7")
+    new = ModelNewEntity(name="the room", entity_type="location")
+    found = known.propose([new], text=f"{TEXT} The room was dark.", first_number=1)
+    here = known.with_proposals(found)
+    assert here.entity_id("the room", entity_types=["location"]) == "new-1"
+    assert found.entities[0].generic
+    later = References([*ENTITIES, ROOM, ROOM.model_copy(update={"entity_id": "L8"})], shown_ids=[])
+    assert later.propose([new], text="The room was dark.", first_number=1).shared == []

@@ -170,6 +170,30 @@ def test_entries_are_meant_in_other_words_only_when_one_fits() -> None:
     assert entry_meant("sell the boat house key", ["keep the light"]) is None
 
 
+def test_a_place_that_is_somebodys_is_not_that_person() -> None:
+    """Who is at Ada's is not within Ada; what is Ada's is held by her."""
+    assert stated(read(change("C1", "location_id", "Ada’s"), before={})) == {"C1.place": "Ada’s"}
+    assert stated(read(change("I0", "holder", "Ada"), before={})) == {"I0.holder": "C0"}
+
+
+def test_a_goal_that_is_met_need_not_be_quoted() -> None:
+    """Of two entries that share words with what is removed, the one that shares more is meant."""
+    goals = ["find out who sent the letter to Ada", "burn the letter of Mr. Thorne"]
+    said = change("C1", "goals", "learn who sent Ada that letter", op="remove")
+    assert stated(read(said, before={"C1": {"goals": goals}})) == {"C1.goals": [goals[1]]}
+    chinese = ["查明是谁给阿黛送信", "烧掉索恩的信"]
+    said = change("C1", "goals", "查明谁给阿黛送信", op="remove")
+    assert stated(read(said, before={"C1": {"goals": chinese}})) == {"C1.goals": [chinese[1]]}
+
+
+@pytest.mark.parametrize(("attribute", "kept"), [("goals", 8), ("knowledge", 8), ("titles", 13)])
+def test_lists_that_grow_with_every_scene_keep_the_newest(attribute: str, kept: int) -> None:
+    """What somebody pursued or learnt long ago makes room; lists of what somebody is do not."""
+    held = [f"thing number {number}" for number in range(12)]
+    after = stated(read(change("C1", attribute, "one more", op="add"), before={"C1": {attribute: held}}))
+    assert after == {f"C1.{attribute}": [*held, "one more"][-kept:]}
+
+
 def test_a_group_moves_in_one_entry() -> None:
     """All who are named change alike; who is unknown is listed alone."""
     said = {"entities": ["C0", "Ben", "C9"], "attribute": "location_id", "value": "L1"}

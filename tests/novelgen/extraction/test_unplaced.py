@@ -57,6 +57,25 @@ def test_what_nobody_bears_is_listed(changes: dict[str, object], field: str, tex
 def test_the_reason_tells_a_wrong_type_from_an_unknown_name() -> None:
     """A person given as a place is not the same mistake as an invented name."""
     [wrong] = unplaced(location="C0")
-    [unknown] = unplaced(location="Atlantis")
+    [unknown] = unplaced(pov="Atlantis")
     assert wrong.reason == "C0 is a character, not a location"
     assert "nor a name" in unknown.reason
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["in a cab on the Strand", "the rooms of Ben", "Ada's", "Mr. Thorne’s", "the brass key", "I0", "舟中"],
+)
+def test_a_scene_may_play_in_words(words: str) -> None:
+    """A place without an id, a vehicle and a place called by whose it is are no question, and no entity's id."""
+    result = SceneRecordChain(answering(answer(location=words))).invoke(request())
+    assert result.unplaced == []
+    assert result.record is not None
+    assert result.record.location_id is None
+    assert result.model_calls == 1
+
+
+@pytest.mark.parametrize("said", ["C0 (Ada)", "L77"])
+def test_an_id_that_is_no_place_is_asked_about(said: str) -> None:
+    """Somebody's id, and one that nobody bears, are mistakes and not words."""
+    assert [(each.field, each.text) for each in unplaced(location=said)] == [("location", said)]

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novelgen.names.normalise import fold_width, name_key, title_free_key, title_gender
+from novelgen.names.normalise import (
+    fold_width,
+    is_any_place,
+    is_possessive,
+    name_key,
+    title_free_key,
+    title_gender,
+)
 
 
 @pytest.mark.parametrize(
@@ -78,3 +85,31 @@ def test_a_title_may_tell_the_gender(name: str, gender: str | None) -> None:
 def test_folding_keeps_positions(text: str) -> None:
     """The folded text is as long as the text."""
     assert len(fold_width(text)) == len(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "fits_any"),
+    [
+        ("the room", True),
+        ("The House", True),
+        ("that street", True),
+        ("客店", True),
+        ("那屋里", True),
+        ("the lamp room", False),
+        ("the lighthouse", False),
+        ("River House", False),
+        ("灯室", False),
+        ("野猪林", False),
+    ],
+)
+def test_a_place_of_every_story_tells_none_from_the_others(name: str, fits_any: bool) -> None:
+    """A bare common noun says of no place which one it is; with a word beside it, it does."""
+    assert is_any_place(name) is fits_any
+
+
+@pytest.mark.parametrize(
+    ("name", "is_of_somebody"), [("Mrs. Gray's", True), ("the Grays’", True), ("Ada", False)]
+)
+def test_whose_place_it_is(name: str, is_of_somebody: bool) -> None:
+    """An ending apostrophe, of either kind, makes a name that of a place of theirs."""
+    assert is_possessive(name) is is_of_somebody

@@ -166,6 +166,88 @@ def test_an_unmasking_counts_from_its_scene_on(stores: MemoryStores, project: st
     assert "C3" in names_as_of(stores, project)
 
 
+NOT_SAME = {"id": "C2", "names": ["the hooded rider"], "scene": "2:1", "quote": "and it was Sexton Pike"}
+
+
+def test_a_merge_that_was_wrong_is_undone(stores: MemoryStores, project: str) -> None:
+    """A name that a merge by the model brought goes with the one who had it, and the two are not merged again."""
+    read_story(stores, project)
+    before = names_as_of(stores, project)
+    run(stores, project, same_entities=[SAME])
+    done = run(stores, project, chapter=2, not_same=[NOT_SAME])
+    assert [(each.kind, each.other_id, each.undone_at is not None) for each in done.parted] == [
+        ("merge", "C3", True)
+    ]
+    assert names_as_of(stores, project) == before
+    assert of_entity(stores, project, "C3") == {"x-b", "x-d"}
+    again = reconcile_chapter(stores, project, 1, model=saying(same_entities=[SAME]), again=True)
+    assert again.changes == []
+
+
+def test_an_unmasking_that_was_wrong_is_undone(stores: MemoryStores, project: str) -> None:
+    """The mask is somebody of its own again, with its name."""
+    read_story(stores, project)
+    run(stores, project, chapter=2, same_entities=[UNMASKED])
+    wrong = {**NOT_SAME, "id": "C4"}
+    done = reconcile_chapter(stores, project, 2, model=saying(not_same=[wrong]), again=True)
+    assert [each.other_id for each in done.parted] == ["C3"]
+    assert names_as_of(stores, project)["C3"] == {"the hooded rider"}
+    assert names_as_of(stores, project)["C4"] == {"Sexton Pike"}
+
+
+def test_a_name_of_another_is_split_off(stores: MemoryStores, project: str) -> None:
+    """A name that no merge brought becomes an entity of its own, with what only it names."""
+    read_story(stores, project)
+    before = names_as_of(stores, project)
+    run(stores, project, chapter=2, known_names=[{"entity": "C4", "name": "the hood", "scene": "2:1"}])
+    wrong = {"id": "C4", "names": ["the hood"], "scene": "2:1", "quote": "took off the hood"}
+    done = reconcile_chapter(stores, project, 2, model=saying(not_same=[wrong]), again=True)
+    [change] = done.parted
+    assert (change.kind, change.entity_id, done.issues) == ("split", "C4", [])
+    assert names_as_of(stores, project) == {**before, change.other_id: {"the hood"}}
+
+
+def test_a_merge_that_cannot_be_undone_is_reported(stores: MemoryStores, project: str) -> None:
+    """Where what it changed was changed again since, all stays, and the report says which change it was."""
+    read_story(stores, project)
+    [change] = run(stores, project, same_entities=[SAME]).changes
+    told = PEOPLE[2].model_copy(update={"role": "a spy", "aliases": [EntityAlias(alias="the hooded rider")]})
+    store_entities(stores, project, [told], origin="extracted")
+    merged = names_as_of(stores, project)
+    done = run(stores, project, chapter=2, not_same=[NOT_SAME])
+    assert done.parted == []
+    assert names_as_of(stores, project) == merged
+    assert f"change {change.change_id}" in done.issues[-1].message
+
+
+def test_a_name_that_an_author_wrote_stays(stores: MemoryStores, project: str) -> None:
+    """An alias on an author's card is not taken away, though a merge by the model brought it first."""
+    read_story(stores, project)
+    run(stores, project, same_entities=[SAME])
+    told = PEOPLE[2].model_copy(update={"aliases": [EntityAlias(alias="the hooded rider")]})
+    store_entities(stores, project, [told], origin="author")
+    done = run(stores, project, chapter=2, not_same=[NOT_SAME])
+    assert done.parted == []
+    assert "the hooded rider" in names_as_of(stores, project)["C2"]
+    assert "an author's" in done.issues[-1].message
+
+
+def test_what_an_author_made_one_stays_one(stores: MemoryStores, project: str) -> None:
+    """An author's merge, a display name, and what no quote proves are reported and left alone."""
+    read_story(stores, project)
+    with stores.database(project).write() as unit:
+        unit.merges.merge("C2", "C3")
+    merged = names_as_of(stores, project)
+    shown = {**NOT_SAME, "names": ["man in a hood"]}
+    unproven = {**NOT_SAME, "quote": "words that stand nowhere"}
+    done = run(stores, project, chapter=2, not_same=[NOT_SAME, shown, unproven, {**NOT_SAME, "id": "C0"}])
+    assert done.parted == []
+    assert names_as_of(stores, project) == merged
+    told = " ".join(issue.message for issue in done.issues)
+    for reason in ("an author made C3 and C2 one", "display name", "without a quote", "has none of them"):
+        assert reason in told
+
+
 def test_who_is_first_seen_where_the_mask_falls_is_merged(stores: MemoryStores, project: str) -> None:
     """Where one of the two was never on stage before, nothing earlier can tell, so that they become one whole."""
     read_story(stores, project)

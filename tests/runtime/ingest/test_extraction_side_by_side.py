@@ -169,7 +169,7 @@ def test_a_refusal_that_every_scene_would_meet_ends_the_run(
     assert "NOVELGEN_MODEL_API_KEY" in str(report.stopped)
     assert (report.scenes, report.waiting, report.failed_before) == ([], SCENES, 0)
     assert statuses(stores, story) == ["none"] * SCENES
-    assert len(model.prompts) <= 2 * workers
+    assert len(model.prompts) <= workers + 1
     again = extract_scenes(stores, story, ScriptedChatModel(answer=answer))
     assert (again.count("done"), again.stopped, again.waiting) == (SCENES, None, 0)
 
