@@ -21,7 +21,8 @@ LAST_SCENES = 3
 def read_story_before(unit: UnitOfWork, scene: StoredScene) -> dict[str, Any]:
     """Return the fields of a `SceneRecordRequest` that say what is known on entering a scene.
 
-    Entities are those known by the end of the scene: also who is named in it for the first time.
+    Entities are those known by the end of the scene: also who is named in it for the first time, and of those whom
+    an earlier reading of it unmasked the one who was behind the mask.
 
     Args:
         unit: A unit of work of the project.
@@ -37,7 +38,7 @@ def read_story_before(unit: UnitOfWork, scene: StoredScene) -> dict[str, Any]:
         "open_loops": outline.open_loops,
         "states": states,
         "relationships": outline.relationships,
-        "stand_ins": _stand_ins(unit, position),
+        "stand_ins": _stand_ins(unit, StoryPosition(scene.chapter_index, scene.scene_index + 1)),
         "memories": [_known(chunk) for chunk in memories],
         "scenes_before": _last_scenes(unit, position),
         "story_places": [(scene.chapter_index, scene.scene_index) for scene in outline.scenes],

@@ -67,6 +67,18 @@ def test_a_superseded_memory_is_not_given(stores: MemoryStores, project: str) ->
     assert [each.memory_id for each in before(stores, project, 1, 2)["memories"]] == ["M11"]
 
 
+def test_a_mask_stands_for_its_wearer_where_it_is_listed_no_more(stores: MemoryStores, story: str) -> None:
+    """From the scene that unmasks on, read again included, the mask is nobody of the list and stands for the other."""
+    one, other = (entity.entity_id for entity in ENTITIES if entity.entity_type == "character")
+    with stores.database(story).write() as unit:
+        unit.merges.unmask(one, other, at=StoryPosition(2, 1))
+    for place, stand_ins in (((1, 2), {}), ((2, 1), {other: one}), ((3, 1), {other: one})):
+        given = before(stores, story, *place)
+        assert given["stand_ins"] == stand_ins
+        listed = {each.entity_id for each in given["entities"]}
+        assert (other in listed) == (not stand_ins)
+
+
 def reading(messages: list[BaseMessage]) -> str:
     """Introduce the sexton in the first scene; in the second tell the fact again, and another against it."""
     is_first = "said nothing of it" in messages[1].text
