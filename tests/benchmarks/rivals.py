@@ -1,11 +1,12 @@
 """What novelgen is measured against: `novelgen bench` with the rivals and test planners that do not ship.
 
-    python -m tests.benchmarks.rivals DIR [--no-records] [--budgets 300,500,1000,2000] [--planner garbage] [--peers]
-        [--ablation] [--limit-plans N] [--work-dir DIR] [--json]
+    python -m tests.benchmarks.rivals DIR [--no-records] [--budgets 300,500,1000,2000] [--planner garbage]
+        [--planner recorded] [--peers] [--ablation] [--limit-plans N] [--work-dir DIR] [--json]
 
 Beside the chain stand plain rankings of the same memories (or searches in the text itself), langchain-chroma as it is
 commonly used, and with --peers the retrievers of other packages that are installed; --planner garbage also runs the
-chain with models that plan nonsense, which must cost nearly nothing.
+chain with models that plan nonsense, which must cost nearly nothing; --planner recorded also runs it with what a model
+answered to each plan (DIR/plan_answers.jsonl: {"plan_id", "answer"} a line).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import chromadb
 from langchain_chroma import Chroma
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel, FakeListChatModel
+from langchain_core.messages import BaseMessage
 
 from novelgen.models.entity import Entity
 from runtime.bench.book import BenchBook, BenchPlan, load_bench_book, whole_plan
@@ -41,6 +43,7 @@ from tests.benchmarks.rival_corpus import (
     ranked_documents,
 )
 from tests.benchmarks.rival_packages import peer_rivals
+from tests.support.scripted_chat_model import ScriptedChatModel
 
 RANDOM_SEEDS = 5
 
@@ -51,6 +54,7 @@ def measure_with_rivals(
     *,
     records: bool = True,
     with_garbage: bool = False,
+    with_recorded: bool = False,
     with_peers: bool = False,
     **options: Any,
 ) -> QualityReport:
@@ -61,15 +65,19 @@ def measure_with_rivals(
         work_dir: Holds the imported projects and all vectors; what is there is used again.
         records: Whether all have the scene records, or the text alone.
         with_garbage: Also run the chain with models that plan nonsense.
+        with_recorded: Also run the chain with the recorded answers of a model.
         with_peers: Also run the retrievers of other packages, as far as they are installed.
         **options: As for `measure_quality`.
     """
     nonsense = garbage_models(book.book.entities) if with_garbage else {}
+    models = {f"garbage planner: {kind}": model for kind, model in nonsense.items()}
+    if with_recorded:
+        models["recorded planner"] = recorded_model(book)
     return measure_quality(
         book,
         work_dir,
         records=records,
-        models={f"garbage planner: {kind}": model for kind, model in nonsense.items()},
+        models=models,
         rivals=lambda book, embeddings: all_rivals(
             book, embeddings, work_dir, records=records, with_peers=with_peers
         ),
@@ -227,6 +235,29 @@ def garbage_models(entities: Sequence[Entity]) -> dict[str, BaseChatModel]:
     }
 
 
+def recorded_model(book: BenchBook) -> BaseChatModel:
+    """Return a model that answers the prompt of each plan as `plan_answers.jsonl` beside the book has it.
+
+    Raises:
+        OSError: When there is no such file.
+    """
+    lines = (book.folder / "plan_answers.jsonl").read_text("utf-8").splitlines()
+    answers = {
+        each["plan_id"]: json.dumps(each["answer"], ensure_ascii=False) for each in map(json.loads, lines)
+    }
+    by_purpose = {
+        "".join(plan.scene_plan.purpose.split()): answers[plan.plan_id]
+        for plan in book.plans
+        if plan.plan_id in answers
+    }
+
+    def answer(messages: list[BaseMessage]) -> str:
+        asked = "".join("".join(str(message.content).split()) for message in messages)
+        return next(said for purpose, said in by_purpose.items() if purpose in asked)
+
+    return ScriptedChatModel(answer=answer)
+
+
 def _random_plan(entities: Sequence[Entity], dice: random.Random) -> str:
     picked = dice.sample(list(entities), min(6, len(entities)))
     queries = [{"query": each.name, "entities": [each.entity_id]} for each in picked]
@@ -240,7 +271,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("folder", type=Path, help="a book with an answer key, as for `novelgen bench`")
     parser.add_argument("--records", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--budgets", default=",".join(map(str, DEFAULT_BUDGETS)))
-    parser.add_argument("--planner", choices=["rules", "garbage"], default="rules")
+    parser.add_argument("--planner", choices=["rules", "garbage", "recorded"], default="rules")
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--ablation", action="store_true")
     parser.add_argument("--limit-plans", type=int)
@@ -253,6 +284,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             given.work_dir or Path(temporary),
             records=given.records,
             with_garbage=given.planner == "garbage",
+            with_recorded=given.planner == "recorded",
             with_peers=given.peers,
             budgets=sorted({int(part) for part in given.budgets.split(",")}),
             ablation=given.ablation,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,7 @@ from tests.benchmarks.rival_corpus import (
     plan_queries,
     words_and_bigrams,
 )
-from tests.benchmarks.rivals import main, measure_with_rivals, memory_rivals
+from tests.benchmarks.rivals import main, measure_with_rivals, memory_rivals, recorded_model
 
 BOOK_FOLDER = Path(__file__).parents[1] / "data" / "bench_book"
 
@@ -117,6 +119,20 @@ def test_a_garbage_planner_takes_nothing_away(reports: dict[str, QualityReport])
     garbage = [each for each in report.systems if each.name.startswith("garbage planner")]
     assert len(garbage) == 3
     assert all(each.scores["far@200"] == by_rules for each in garbage)
+
+
+def test_each_plan_gets_the_answer_that_was_recorded_for_it(tmp_path: Path, book: BenchBook) -> None:
+    """An answer is found by the plan's purpose in the prompt; a book without recorded answers says so."""
+    folder = tmp_path / "book"
+    shutil.copytree(BOOK_FOLDER, folder)
+    with pytest.raises(OSError, match="plan_answers"):
+        recorded_model(load_bench_book(folder))
+    recorded = {plan.plan_id: {"queries": [{"query": f"what of {plan.plan_id}"}]} for plan in book.plans}
+    lines = [json.dumps({"plan_id": name, "answer": answer}) for name, answer in recorded.items()]
+    (folder / "plan_answers.jsonl").write_text("\n".join(lines), "utf-8")
+    model = recorded_model(load_bench_book(folder))
+    told = {plan.plan_id: f"Plan:\n{plan.scene_plan.purpose}\nAnswer." for plan in book.plans}
+    assert {name: json.loads(str(model.invoke(prompt).content)) for name, prompt in told.items()} == recorded
 
 
 def test_the_text_alone_is_measured_beside_searches_in_text(reports: dict[str, QualityReport]) -> None:
