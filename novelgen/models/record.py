@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from pydantic import Field, field_validator
 
+from novelgen.models.knowledge import KnowledgeKind, KnowledgeSource
 from novelgen.models.memory import EVENT_TYPES, OTHER_EVENT
 from novelgen.models.state import LoopImportance, RelationshipDimensions, turned_type
 from novelgen.models.user_file import UserFileModel
@@ -115,6 +116,16 @@ class RecordedMemory(UserFileModel):
         exclude_if=is_unsaid,
         description="memory_id of an earlier memory that cannot be true beside this one.",
     )
+    known_by: list[str] = Field(
+        default_factory=list,
+        exclude_if=is_unsaid,
+        description="Ids of all who know it when the scene ends, on stage or not; empty: told by who was there.",
+    )
+    hidden_from: list[str] = Field(
+        default_factory=list,
+        exclude_if=is_unsaid,
+        description="Ids of who does not know it although they were there or it is about them.",
+    )
 
     @field_validator("event_type")
     @classmethod
@@ -129,6 +140,21 @@ class RecordedRepetition(UserFileModel):
     """An earlier memory that the scene tells again; no new one is stored of it."""
 
     memory_id: str = Field(min_length=1)
+    evidence: str | None = Field(default=None, description="Verbatim quote from the scene.")
+
+
+class RecordedLearning(UserFileModel):
+    """In this scene somebody came to know what earlier memories say, or to believe the contrary.
+
+    Without `memory_ids` it is the whole tale: everything that `from_id` has lived through.
+    """
+
+    character_id: str = Field(min_length=1, description="Who learnt it; `reader` for whoever reads the book.")
+    memory_ids: list[str] = Field(default_factory=list)
+    kind: KnowledgeKind = "knows"
+    how: KnowledgeSource = "told"
+    from_id: str | None = Field(default=None, description="Id of whom it was learnt from.")
+    certainty: float = Field(default=1.0, ge=0.0, le=1.0, description="1: sure; less: rumour, doubt.")
     evidence: str | None = Field(default=None, description="Verbatim quote from the scene.")
 
 
@@ -157,3 +183,4 @@ class SceneRecord(UserFileModel):
     open_loops_resolved: list[RecordedLoopResolution] = Field(default_factory=list)
     memories: list[RecordedMemory] = Field(default_factory=list)
     memories_repeated: list[RecordedRepetition] = Field(default_factory=list, exclude_if=is_unsaid)
+    learned: list[RecordedLearning] = Field(default_factory=list, exclude_if=is_unsaid)

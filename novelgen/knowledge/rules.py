@@ -1,0 +1,378 @@
+"""Who knows a memory, told by rules from who was there, whom it is about, and who could have told it since.
+
+What a record or an author says goes first; the rules answer where nobody says anything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from novelgen.knowledge.retelling import Retellings
+from novelgen.knowledge.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
+from novelgen.models.knowledge import (
+    READER,
+    CharacterKnowledge,
+    KnowledgeEvent,
+    KnowledgeSource,
+    KnownMemory,
+    UnknownMemory,
+)
+from novelgen.models.position import StoryPosition
+
+INNER_EVENTS = frozenset({"relationship_change", "goal_change", "decision", "other"})
+"""Kinds of memories that may tell what goes on in somebody's mind."""
+
+_INNER = re.compile(
+    r"\b(?:thinks?|thought|feels?|felt|loves?|loved|attracted|resolves?|resolved|heart|secretly|silent(?:ly)?"
+    r"|fears?|feared|hopes?|hoped|regrets?|regretted|suspects?|suspected|wonders?|wondered|inwardly|longs?"
+    r"|longed|ashamed|jealous|envies|doubts?)\b"
+    r"|心中|心里|内心|暗想|暗自|暗暗|心想|情知|怀疑|疑心|爱慕|暗恋|后悔|以为|担心|思念|不敢说|不敢泄|羞愧|嫉妒",
+    re.IGNORECASE,
+)
+
+SETTLED_AMONG_OTHERS = frozenset({"plan", "promise_made", "decision", "goal_change"})
+"""What those present agree on: somebody absent whom it is about does not know it by that."""
+
+FOUND_OUT_EVENTS = frozenset(
+    {"discovery", "rule_or_canon", "secret_revealed", "identity_revealed", "confession"}
+)
+"""What comes to light in a scene and was so before: who had part in it knew it all along."""
+
+DONE_CERTAINTY = 0.95
+WITNESSED_CERTAINTY = 0.9
+ABSENT_CERTAINTY = 0.8
+OFF_STAGE_CERTAINTY = 0.5
+MIN_TOLD_CERTAINTY = 0.5
+"""How sure each rule is, by judgement; what was told grows with how plainly it was told, up to that of a witness."""
+
+Reason = Literal["hidden", "deceived", "doubts", "inner", "settled", "present", "absent"]
+
+WHY: dict[Reason, str] = {
+    "hidden": "kept from them",
+    "deceived": "believes the contrary",
+    "doubts": "has heard of it and does not believe it",
+    "inner": "goes on in somebody else's mind",
+    "settled": "was settled among others while they were away",
+    "present": "was there, but had no part in it, and nothing tells it to them since",
+    "absent": "was not there, and nothing tells it to them",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Knowing:
+    """Whether one character knows one memory at a position, and how that is known.
+
+    `reason` is None for what is known; `how` is None for what is not.
+    """
+
+    source_id: str
+    character_id: str
+    knows: bool
+    how: KnowledgeSource | None = None
+    learned_from: str | None = None
+    since: StoryPosition | None = None
+    certainty: float = 1.0
+    quote: str = ""
+    reason: Reason | None = None
+
+
+@dataclass(frozen=True)
+class KnowledgeRules:
+    """Tells who knows what in a story.
+
+    Args:
+        story: The story strictly before the position.
+    """
+
+    story: KnowledgeStory
+
+    def of_character(
+        self, character_id: str, memories: Iterable[KnowledgeMemory] | None = None
+    ) -> CharacterKnowledge:
+        """Return what a character knows and does not know.
+
+        Args:
+            character_id: An entity id, or `reader`.
+            memories: Only these, in this order; None takes all in story order.
+
+        Returns:
+            Every memory asked for in exactly one of the two lists.
+        """
+        known: list[KnownMemory] = []
+        not_known: list[UnknownMemory] = []
+        for memory in self.story.memories if memories is None else memories:
+            knowing = self.knows(character_id, memory)
+            if knowing.knows:
+                known.append(_as_known(memory, knowing))
+            else:
+                not_known.append(self._as_unknown(memory, knowing))
+        return CharacterKnowledge(character_id=character_id, known=known, not_known=not_known)
+
+    def knowers(self, memory: KnowledgeMemory, character_ids: Iterable[str]) -> list[Knowing]:
+        """Return those of some characters who know a memory, in the order given."""
+        return [each for each in (self.knows(who, memory) for who in character_ids) if each.knows]
+
+    def knows(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
+        """Tell whether a character knows a memory at the story's position."""
+        return self._knows(character_id, memory, before=self.story.as_of)
+
+    def _knows(self, character_id: str, memory: KnowledgeMemory, *, before: StoryPosition) -> Knowing:
+        said = self._said(character_id, memory, before=before)
+        if said is not None and (said.by_author or said.kind == "knows"):
+            return _by_event(memory, character_id, said)
+        if character_id == READER:
+            return Knowing(memory.source_id, READER, knows=True, how="read", since=memory.position)
+        if memory.position is None:
+            return self._of_note(character_id, memory)
+        if said is None and not memory.tells_knowers:
+            at_once = self._at_once(character_id, memory)
+            if at_once.knows or at_once.reason == "inner":
+                return at_once
+        else:
+            at_once = self._unknown(character_id, memory, "absent")
+            if said is not None:
+                at_once = _by_event(memory, character_id, said)
+        after = memory.position if said is None else _place(said)
+        told = self._told(character_id, memory, after=after, before=before)
+        return told or self._off_stage(character_id, memory, at_once) or at_once
+
+    # --- What is said ---
+
+    def _said(
+        self, character_id: str, memory: KnowledgeMemory, *, before: StoryPosition
+    ) -> KnowledgeEvent | None:
+        """Return what counts of all that is said of a memory: the author's last word, else the last word."""
+        about = [
+            event
+            for event in self.story.events_by_memory.get(memory.source_id, ())
+            if event.character_id == character_id and _place(event) < before
+        ]
+        by_author = [event for event in about if event.by_author]
+        counting = by_author or about
+        last = counting[-1] if counting else None
+        if last is not None and (last.kind == "knows" or last.by_author):
+            return last
+        return self._whole_tale(character_id, memory, before=before) or last
+
+    def _whole_tale(
+        self, character_id: str, memory: KnowledgeMemory, *, before: StoryPosition
+    ) -> KnowledgeEvent | None:
+        """Return the first whole tale that a memory was part of: its teller had lived through it by then."""
+        for tale in self.story.whole_tales:
+            place = _place(tale)
+            if tale.character_id != character_id or place >= before or tale.learned_from is None:
+                continue
+            if memory.position is None or memory.position >= place:
+                continue
+            teller = self._knows(tale.learned_from, memory, before=place)
+            if teller.knows and teller.how in ("own_doing", "witnessed"):
+                return tale
+        return None
+
+    # --- What follows from the scene itself ---
+
+    def _of_note(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
+        """An author's note that stands everywhere: rules of the world are known to all, facts to whom they concern."""
+        about = [each for each in memory.entities if each in self.story.character_ids]
+        if about and character_id not in about:
+            return self._unknown(character_id, memory, "absent")
+        return Knowing(memory.source_id, character_id, knows=True, how="author", certainty=ABSENT_CERTAINTY)
+
+    def _at_once(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
+        """Tell whether somebody knows a memory by the scene that it comes from."""
+        scene = self._scene(memory)
+        is_present = character_id in scene.present
+        subject = self._subject(memory)
+        is_inner = memory.event_type in INNER_EVENTS and _INNER.search(memory.content) is not None
+        if is_inner and subject not in (None, character_id):
+            return self._unknown(character_id, memory, "inner")
+        if character_id not in memory.entities:
+            return self._unknown(character_id, memory, "present" if is_present else "absent")
+        if not is_present and memory.event_type in SETTLED_AMONG_OTHERS and subject != character_id:
+            return self._unknown(character_id, memory, "settled")
+        if is_present and subject != character_id:
+            how: KnowledgeSource = "witnessed"
+            certainty = WITNESSED_CERTAINTY
+        else:
+            how, certainty = "own_doing", DONE_CERTAINTY if is_present else ABSENT_CERTAINTY
+        return Knowing(
+            memory.source_id,
+            character_id,
+            knows=True,
+            how=how,
+            since=memory.position,
+            certainty=certainty,
+            quote=memory.quote,
+        )
+
+    def _subject(self, memory: KnowledgeMemory) -> str | None:
+        """Return the character whom a memory names first; None when it names none."""
+        named = [
+            (min(places), entity_id)
+            for entity_id in memory.entities
+            if entity_id in self.story.character_ids and (places := self._places(memory.content, entity_id))
+        ]
+        return min(named)[1] if named else None
+
+    def _places(self, content: str, entity_id: str) -> list[int]:
+        found = (content.find(name) for name in self.story.names.get(entity_id, ()) if name)
+        return [place for place in found if place >= 0]
+
+    # --- What follows from later scenes ---
+
+    @cached_property
+    def _retellings(self) -> Retellings:
+        return Retellings(self.story.scenes)
+
+    def _told(
+        self, character_id: str, memory: KnowledgeMemory, *, after: StoryPosition, before: StoryPosition
+    ) -> Knowing | None:
+        """Find the later scene in which somebody who knows could tell it, and the text does tell it again."""
+        inside = {*self._scene(memory).present, *memory.entities}
+        later = [
+            scene.position
+            for scene in self.story.scenes
+            if after < scene.position < before
+            and not scene.tells_knowledge
+            and character_id in scene.present
+            and (scene.present - {character_id}) & inside
+        ]
+        found = self._retellings.best(memory.content, later) if later else None
+        if found is None:
+            return None
+        position, share = found
+        tellers = sorted((self.story.scene_at[position].present - {character_id}) & inside)
+        about = [each for each in tellers if each in memory.entities]
+        return Knowing(
+            memory.source_id,
+            character_id,
+            knows=True,
+            how="told",
+            learned_from=(about or tellers)[0],
+            since=position,
+            certainty=round(min(WITNESSED_CERTAINTY, MIN_TOLD_CERTAINTY + share), 2),
+        )
+
+    def _off_stage(self, character_id: str, memory: KnowledgeMemory, at_once: Knowing) -> Knowing | None:
+        """Somebody who has not come on stage yet had part in what is found out about people and things of theirs."""
+        is_unseen = character_id not in self.story.first_appearances
+        if at_once.reason != "absent" or not is_unseen or memory.event_type not in FOUND_OUT_EVENTS:
+            return None
+        if memory.tells_knowers or not self.story.companions.get(character_id, frozenset()) & set(
+            memory.entities
+        ):
+            return None
+        return Knowing(
+            memory.source_id,
+            character_id,
+            knows=True,
+            how="own_doing",
+            since=memory.position,
+            certainty=OFF_STAGE_CERTAINTY,
+        )
+
+    def _as_unknown(self, memory: KnowledgeMemory, knowing: Knowing) -> UnknownMemory:
+        reason: Reason = knowing.reason or "absent"
+        could_tell = (
+            None if reason in ("deceived", "doubts") else self.might_know_from(knowing.character_id, memory)
+        )
+        return UnknownMemory(
+            source_id=memory.source_id,
+            content=memory.content,
+            why=WHY[reason],
+            kind=reason if reason in ("hidden", "deceived", "doubts") else "unknown",
+            might_know=could_tell is not None,
+            might_know_from=could_tell,
+        )
+
+    def might_know_from(self, character_id: str, memory: KnowledgeMemory) -> str | None:
+        """Return somebody who knows a memory and whom a character has met since: offered, never assumed.
+
+        Returns:
+            Their id, of several the one met last; None when nobody could have told.
+        """
+        if memory.position is None or character_id == READER:
+            return None
+        inside = [each for each in memory.entities if each in self.story.character_ids]
+        inside += sorted(self._scene(memory).present - set(inside))
+        for scene in reversed(self.story.scenes):
+            if scene.position < memory.position or character_id not in scene.present:
+                continue
+            if scene.position == memory.position:
+                break
+            for other in inside:
+                if (
+                    other != character_id
+                    and other in scene.present
+                    and self._knows(other, memory, before=scene.position).knows
+                ):
+                    return other
+        return None
+
+    def _scene(self, memory: KnowledgeMemory) -> KnowledgeScene:
+        position = memory.position or self.story.as_of
+        return self.story.scene_at.get(position) or KnowledgeScene(position)
+
+    def _unknown(self, character_id: str, memory: KnowledgeMemory, reason: Reason) -> Knowing:
+        return Knowing(memory.source_id, character_id, knows=False, reason=reason)
+
+
+def _place(event: KnowledgeEvent) -> StoryPosition:
+    return StoryPosition(event.chapter_index, event.scene_index)
+
+
+def _by_event(memory: KnowledgeMemory, character_id: str, event: KnowledgeEvent) -> Knowing:
+    if event.kind != "knows":
+        return Knowing(
+            memory.source_id,
+            character_id,
+            knows=False,
+            certainty=event.certainty,
+            quote=event.quote,
+            reason=event.kind,
+        )
+    return Knowing(
+        memory.source_id,
+        character_id,
+        knows=True,
+        how=event.how,
+        learned_from=event.learned_from,
+        since=_place(event),
+        certainty=event.certainty,
+        quote=event.quote or memory.quote,
+    )
+
+
+def _as_known(memory: KnowledgeMemory, knowing: Knowing) -> KnownMemory:
+    since = knowing.since
+    return KnownMemory(
+        source_id=memory.source_id,
+        content=memory.content,
+        how=knowing.how or "author",
+        learned_from=knowing.learned_from,
+        since_chapter=since.chapter_index if since else None,
+        since_scene=since.scene_index if since else None,
+        certainty=knowing.certainty,
+        quote=knowing.quote,
+    )
+
+
+def shared_scenes(
+    story: KnowledgeStory, character_id: str, other_id: str
+) -> tuple[list[StoryPosition], list[StoryPosition]]:
+    """Return the scenes that two characters have lived through together, and those of them spent alone together.
+
+    Returns:
+        Positions in story order; both lists may be empty.
+    """
+    together = [scene for scene in story.scenes if {character_id, other_id} <= scene.present]
+    alone = [
+        scene.position
+        for scene in together
+        if scene.present & story.character_ids <= {character_id, other_id}
+    ]
+    return [scene.position for scene in together], alone

@@ -1,0 +1,139 @@
+"""What is known of the story before a position, as far as it tells who knows what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from novelgen.models.knowledge import ALL_LIVED, KnowledgeEvent, KnowledgeSource
+from novelgen.models.position import StoryPosition
+from novelgen.models.record import SceneRecord
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeScene:
+    """A scene as it bears on who knows what.
+
+    Args:
+        position: Where it stands.
+        present: Entity ids on stage.
+        paragraphs: Its text; empty where there is none.
+        tells_knowledge: Whether its record says itself who learnt what; then its text is not asked.
+    """
+
+    position: StoryPosition
+    present: frozenset[str] = frozenset()
+    paragraphs: Sequence[str] = ()
+    tells_knowledge: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeMemory:
+    """A memory as it bears on who knows it.
+
+    Args:
+        source_id: The memory.
+        content: What it says.
+        position: Its scene; None for an author's note that stands everywhere.
+        entities: Ids of what it is about.
+        event_type: What kind of event it is.
+        quote: What of the scene's text proves it, where that is known.
+        tells_knowers: Whether its record says itself who knows it; then presence is not asked.
+    """
+
+    source_id: str
+    content: str
+    position: StoryPosition | None = None
+    entities: Sequence[str] = ()
+    event_type: str | None = None
+    quote: str = ""
+    tells_knowers: bool = False
+
+
+@dataclass(frozen=True)
+class KnowledgeStory:
+    """The story strictly before a position.
+
+    Args:
+        as_of: The position; nothing at or after it is in here.
+        scenes: In story order.
+        memories: Every memory and note before the position.
+        names: Entity id to its names, as known at the position.
+        character_ids: Which of the entities are characters.
+        events: What records and authors say of who knows what, before the position, in story order.
+    """
+
+    as_of: StoryPosition
+    scenes: Sequence[KnowledgeScene] = ()
+    memories: Sequence[KnowledgeMemory] = ()
+    names: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    character_ids: frozenset[str] = frozenset()
+    events: Sequence[KnowledgeEvent] = ()
+
+    @cached_property
+    def scene_at(self) -> Mapping[StoryPosition, KnowledgeScene]:
+        """The scenes by their position."""
+        return {scene.position: scene for scene in self.scenes}
+
+    @cached_property
+    def first_appearances(self) -> Mapping[str, StoryPosition]:
+        """Where each entity is on stage for the first time; missing who has not been yet."""
+        first: dict[str, StoryPosition] = {}
+        for scene in self.scenes:
+            for entity_id in scene.present:
+                first.setdefault(entity_id, scene.position)
+        return first
+
+    @cached_property
+    def companions(self) -> Mapping[str, frozenset[str]]:
+        """Entity id to the ids that stand with it in some memory."""
+        found: dict[str, set[str]] = {}
+        for memory in self.memories:
+            for entity_id in memory.entities:
+                found.setdefault(entity_id, set()).update(memory.entities)
+        return {entity_id: frozenset(others - {entity_id}) for entity_id, others in found.items()}
+
+    @cached_property
+    def events_by_memory(self) -> Mapping[str, Sequence[KnowledgeEvent]]:
+        """What is said of each memory, in story order; under `*` what is said of whole tales."""
+        found: dict[str, list[KnowledgeEvent]] = {}
+        for event in self.events:
+            found.setdefault(event.source_id, []).append(event)
+        return found
+
+    @property
+    def whole_tales(self) -> Sequence[KnowledgeEvent]:
+        """The scenes in which somebody told all that they had lived through, in story order."""
+        return self.events_by_memory.get(ALL_LIVED, ())
+
+
+def recorded_events(record: SceneRecord) -> Iterable[KnowledgeEvent]:
+    """Return what a scene record says of who knows what, in the order of the record.
+
+    `known_by` and `hidden_from` of a memory count from its own scene on, as does what is `learned` there.
+    """
+    place = {"chapter_index": record.chapter_index, "scene_index": record.scene_index}
+    present = set(record.characters_present)
+    for memory in record.memories:
+        for character_id in memory.known_by:
+            how: KnowledgeSource = "witnessed" if character_id in present else "author"
+            if character_id in memory.entities[:1]:
+                how = "own_doing"
+            yield KnowledgeEvent(character_id=character_id, source_id=memory.memory_id, how=how, **place)
+        for character_id in memory.hidden_from:
+            yield KnowledgeEvent(
+                character_id=character_id, source_id=memory.memory_id, kind="hidden", how="author", **place
+            )
+    for learning in record.learned:
+        for source_id in learning.memory_ids or ([ALL_LIVED] if learning.from_id else []):
+            yield KnowledgeEvent(
+                character_id=learning.character_id,
+                source_id=source_id,
+                kind=learning.kind,
+                how=learning.how,
+                learned_from=learning.from_id,
+                certainty=learning.certainty,
+                quote=learning.evidence or "",
+                **place,
+            )

@@ -1,0 +1,90 @@
+"""Who knows what: what a scene says of it, and what follows of it at a position."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field
+
+KnowledgeSource = Literal["own_doing", "witnessed", "told", "overheard", "read", "deduced", "author"]
+"""How somebody came to know: `author` when nobody says more than that it is so."""
+
+KNOWLEDGE_SOURCES: tuple[KnowledgeSource, ...] = (
+    "own_doing",
+    "witnessed",
+    "told",
+    "overheard",
+    "read",
+    "deduced",
+    "author",
+)
+
+KnowledgeKind = Literal["knows", "hidden", "deceived", "doubts"]
+"""What an event says: it is known; it is not; the contrary is believed; it is a rumour, or not believed."""
+
+KNOWLEDGE_KINDS: tuple[KnowledgeKind, ...] = ("knows", "hidden", "deceived", "doubts")
+
+KnowledgeMode = Literal["mark", "separate", "exclude"]
+"""What a context does with what its point of view does not know: say it, set it apart, or leave it out."""
+
+KNOWLEDGE_MODES: tuple[KnowledgeMode, ...] = ("mark", "separate", "exclude")
+
+READER = "reader"
+"""Stands for whoever reads the book, where a character's id is asked."""
+
+ALL_LIVED = "*"
+"""In place of a memory's id: everything that the one who tells has lived through."""
+
+Certainty = Annotated[float, Field(ge=0.0, le=1.0)]
+
+
+class KnowledgeEvent(BaseModel):
+    """At a scene somebody came to know a memory, or was kept from it, as a record or an author says."""
+
+    character_id: str
+    source_id: str = Field(
+        description="Of the memory; `*`: everything that `learned_from` has lived through."
+    )
+    chapter_index: int
+    scene_index: int
+    kind: KnowledgeKind = "knows"
+    how: KnowledgeSource = "author"
+    learned_from: str | None = Field(default=None, description="Id of whom it was learnt from.")
+    certainty: Certainty = 1.0
+    quote: str = ""
+    by_author: bool = False
+
+
+class KnownMemory(BaseModel):
+    """A memory that a character knows."""
+
+    source_id: str
+    content: str
+    how: KnowledgeSource
+    learned_from: str | None = Field(default=None, serialization_alias="from", description="Character id.")
+    since_chapter: int | None = Field(default=None, description="None: from before the story, or always.")
+    since_scene: int | None = None
+    certainty: Certainty = 1.0
+    quote: str = ""
+
+
+class UnknownMemory(BaseModel):
+    """A memory that a character does not know, and why that is thought."""
+
+    source_id: str
+    content: str
+    why: str
+    kind: Literal["unknown", "hidden", "deceived", "doubts"] = "unknown"
+    might_know: bool = Field(
+        default=False, description="Has met somebody since who knows it: offered, never assumed."
+    )
+    might_know_from: str | None = Field(default=None, description="Id of one who could have told.")
+
+
+class CharacterKnowledge(BaseModel):
+    """Every memory before a position, in story order, in one of two lists."""
+
+    character_id: str
+    known: Sequence[KnownMemory] = ()
+    not_known: Sequence[UnknownMemory] = ()
