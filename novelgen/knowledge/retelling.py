@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
 
 from novelgen.knowledge.story import KnowledgeScene
 from novelgen.models.position import StoryPosition
@@ -27,38 +30,42 @@ class Retellings:
     """
 
     scenes: Sequence[KnowledgeScene]
-    _words: dict[StoryPosition, list[frozenset[str]]] = field(default_factory=dict, init=False)
-    _paragraphs_with: Counter[str] = field(default_factory=Counter, init=False)
-    _count: int = field(default=0, init=False)
+    _paragraphs_with: dict[str, NDArray[np.int64]] = field(init=False)
+    _scene_of: NDArray[np.int64] = field(init=False)
 
     def __post_init__(self) -> None:
-        for scene in self.scenes:
-            words = [significant_words(paragraph) for paragraph in scene.paragraphs]
-            self._words[scene.position] = words
-            self._count += len(words)
-            for each in words:
-                self._paragraphs_with.update(each)
+        found: defaultdict[str, list[int]] = defaultdict(list)
+        scene_of: list[int] = []
+        for index, scene in enumerate(self.scenes):
+            for paragraph in scene.paragraphs:
+                for word in significant_words(paragraph):
+                    found[word].append(len(scene_of))
+                scene_of.append(index)
+        self._paragraphs_with = {word: np.array(places) for word, places in found.items()}
+        self._scene_of = np.array(scene_of, dtype=np.int64)
 
-    def best(self, content: str, positions: Iterable[StoryPosition]) -> tuple[StoryPosition, float] | None:
+    def best(self, content: str, wanted: NDArray[np.bool_]) -> tuple[StoryPosition, float] | None:
         """Return the scene that tells a memory most plainly, the earliest of equals, and how plainly (0-1).
 
         Args:
             content: The memory.
-            positions: Scenes that come into question.
+            wanted: For each scene whether it comes into question.
 
         Returns:
             None when no scene reaches `MIN_RETOLD`.
         """
-        rarity = {word: self._rarity(word) for word in significant_words(content)}
+        rarity = {word: self._rarity(word) for word in sorted(significant_words(content))}
         whole = sum(rarity.values())
-        best: tuple[StoryPosition, float] | None = None
-        for position in sorted(positions):
-            for words in self._words.get(position, ()):
-                shared = sum(weight for word, weight in rarity.items() if word in words)
-                share = shared / whole if whole else 0.0
-                if share >= MIN_RETOLD and (best is None or share > best[1]):
-                    best = (position, share)
-        return best
+        if not whole or not len(self._scene_of):
+            return None
+        shared = np.zeros(len(self._scene_of))
+        for word, weight in rarity.items():
+            if word in self._paragraphs_with:
+                shared[self._paragraphs_with[word]] += weight
+        shared[~wanted[self._scene_of]] = 0.0
+        best = int(np.argmax(shared))
+        share = float(shared[best]) / whole
+        return (self.scenes[self._scene_of[best]].position, share) if share >= MIN_RETOLD else None
 
     def _rarity(self, word: str) -> float:
-        return math.log((self._count + 1) / (self._paragraphs_with[word] + 0.5))
+        return math.log((len(self._scene_of) + 1) / (len(self._paragraphs_with.get(word, ())) + 0.5))
