@@ -231,7 +231,12 @@ class KnowledgeRules:
     def _told(
         self, character_id: str, memory: KnowledgeMemory, *, after: StoryPosition, before: StoryPosition
     ) -> Knowing | None:
-        """Find the later scene in which somebody who knows could tell it, and the text does tell it again."""
+        """Find the scene since which their `knowledge` holds it, or in which one who knows could and does tell it."""
+        for scene in self.story.scenes:
+            if after <= scene.position < before and (learnt := scene.learnt.get(character_id)):
+                share = self._retellings.share_known(memory.content, learnt)
+                if share:
+                    return _told(memory, character_id, scene.position, share=share)
         inside = {*self._scene(memory).present, *memory.entities}
         later = [
             scene.position
@@ -247,15 +252,7 @@ class KnowledgeRules:
         position, share = found
         tellers = sorted((self.story.scene_at[position].present - {character_id}) & inside)
         about = [each for each in tellers if each in memory.entities]
-        return Knowing(
-            memory.source_id,
-            character_id,
-            knows=True,
-            how="told",
-            learned_from=(about or tellers)[0],
-            since=position,
-            certainty=round(min(WITNESSED_CERTAINTY, MIN_TOLD_CERTAINTY + share), 2),
-        )
+        return _told(memory, character_id, position, share=share, learned_from=(about or tellers)[0])
 
     def _off_stage(self, character_id: str, memory: KnowledgeMemory, at_once: Knowing) -> Knowing | None:
         """Somebody who has not come on stage yet had part in what is found out about people and things of theirs."""
@@ -344,6 +341,25 @@ def _by_event(memory: KnowledgeMemory, character_id: str, event: KnowledgeEvent)
         since=_place(event),
         certainty=event.certainty,
         quote=event.quote or memory.quote,
+    )
+
+
+def _told(
+    memory: KnowledgeMemory,
+    character_id: str,
+    since: StoryPosition,
+    *,
+    share: float,
+    learned_from: str | None = None,
+) -> Knowing:
+    return Knowing(
+        memory.source_id,
+        character_id,
+        knows=True,
+        how="told",
+        learned_from=learned_from,
+        since=since,
+        certainty=round(min(WITNESSED_CERTAINTY, MIN_TOLD_CERTAINTY + share), 2),
     )
 
 
