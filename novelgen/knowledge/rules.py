@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +27,7 @@ from novelgen.models.knowledge import (
     UnknownMemory,
 )
 from novelgen.models.position import StoryPosition
+from novelgen.text.language import significant_words
 
 INNER_EVENTS = frozenset({"relationship_change", "goal_change", "decision", "other"})
 """Kinds of memories that may tell what goes on in somebody's mind."""
@@ -252,6 +254,15 @@ class KnowledgeRules:
         return found
 
     @cached_property
+    def _learnt(self) -> Mapping[str, Sequence[tuple[StoryPosition, frozenset[str]]]]:
+        """Character id to the scenes that change their `knowledge`, with the words of what they know then."""
+        found: defaultdict[str, list[tuple[StoryPosition, frozenset[str]]]] = defaultdict(list)
+        for scene in self.story.scenes:
+            for character_id, learnt in scene.learnt.items():
+                found[character_id].append((scene.position, significant_words(learnt)))
+        return found
+
+    @cached_property
     def _silent(self) -> NDArray[np.bool_]:
         """The scenes whose record does not say itself who learnt what."""
         return np.array([not scene.tells_knowledge for scene in self.story.scenes], dtype=np.bool_)
@@ -277,7 +288,11 @@ class KnowledgeRules:
     def _told(
         self, character_id: str, memory: KnowledgeMemory, *, after: StoryPosition, before: StoryPosition
     ) -> Knowing | None:
-        """Find the later scene in which somebody who knows could tell it, and the text does tell it again."""
+        """Find the scene since which their `knowledge` holds it, or in which one who knows could and does tell it."""
+        learnt = [each for each in self._learnt.get(character_id, ()) if after <= each[0] < before]
+        known = self._retellings.first_known(memory.content, learnt) if learnt else None
+        if known is not None:
+            return _told(memory, character_id, known[0], share=known[1])
         inside = {*self._scene(memory).present, *memory.entities}
         later = self._meetings(character_id, inside, after=after, before=before) & self._silent
         found = self._retellings.best(memory.content, later) if later.any() else None
@@ -286,15 +301,7 @@ class KnowledgeRules:
         position, share = found
         tellers = sorted((self.story.scene_at[position].present - {character_id}) & inside)
         about = [each for each in tellers if each in memory.entities]
-        return Knowing(
-            memory.source_id,
-            character_id,
-            knows=True,
-            how="told",
-            learned_from=(about or tellers)[0],
-            since=position,
-            certainty=round(min(WITNESSED_CERTAINTY, MIN_TOLD_CERTAINTY + share), 2),
-        )
+        return _told(memory, character_id, position, share=share, learned_from=(about or tellers)[0])
 
     def _off_stage(self, character_id: str, memory: KnowledgeMemory, at_once: Knowing) -> Knowing | None:
         """Somebody who has not come on stage yet had part in what is found out about people and things of theirs."""
@@ -397,6 +404,25 @@ def _by_event(memory: KnowledgeMemory, character_id: str, event: KnowledgeEvent)
         since=_place(event),
         certainty=event.certainty,
         quote=event.quote or memory.quote,
+    )
+
+
+def _told(
+    memory: KnowledgeMemory,
+    character_id: str,
+    since: StoryPosition,
+    *,
+    share: float,
+    learned_from: str | None = None,
+) -> Knowing:
+    return Knowing(
+        memory.source_id,
+        character_id,
+        knows=True,
+        how="told",
+        learned_from=learned_from,
+        since=since,
+        certainty=round(min(WITNESSED_CERTAINTY, MIN_TOLD_CERTAINTY + share), 2),
     )
 
 
