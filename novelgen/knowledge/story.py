@@ -62,6 +62,7 @@ class KnowledgeStory:
         names: Entity id to its names, as known at the position.
         character_ids: Which of the entities are characters.
         events: What records and authors say of who knows what, before the position, in story order.
+        language: Language in which it is told why somebody does not know something: zh, else English.
     """
 
     as_of: StoryPosition
@@ -70,6 +71,7 @@ class KnowledgeStory:
     names: Mapping[str, Sequence[str]] = field(default_factory=dict)
     character_ids: frozenset[str] = frozenset()
     events: Sequence[KnowledgeEvent] = ()
+    language: str = ""
 
     @cached_property
     def scene_at(self) -> Mapping[StoryPosition, KnowledgeScene]:

@@ -19,7 +19,7 @@ from novelgen.models.folds import (
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import EntityStateSnapshot, StateChange
 from runtime.storage.cuts import before, order_in_force, scene_ids_at, story_order
-from runtime.storage.records import EventOrigin
+from runtime.storage.records import EventOrigin, StoredKnowledge
 from runtime.storage.session import AnyRow, Repository, StorageSession
 from runtime.storage.tables import STATES
 
@@ -152,13 +152,13 @@ def holders_as_of(session: StorageSession, as_of: StoryPosition) -> dict[str, li
 
 def state_values(project_id: str, change: StateChange, origin: EventOrigin, now: datetime) -> dict[str, Any]:
     """Return a state change as the columns of its row, but for the scene's id."""
-    return state_columns(change) | {"project_id": project_id, "origin": origin, "created_at": now}
+    return with_span_columns(change) | {"project_id": project_id, "origin": origin, "created_at": now}
 
 
-def state_columns(change: StateChange) -> dict[str, Any]:
-    """Return a state change, or what is derived from one, with its span as two columns."""
-    start, end = change.source_span or (None, None)
-    return change.model_dump(exclude={"source_span"}) | {"span_start": start, "span_end": end}
+def with_span_columns(fact: StateChange | StoredKnowledge) -> dict[str, Any]:
+    """Return what a quote proves, or what is derived from such a fact, with its span as two columns."""
+    start, end = fact.source_span or (None, None)
+    return fact.model_dump(exclude={"source_span"}) | {"span_start": start, "span_end": end}
 
 
 def span_of(row: AnyRow) -> tuple[int, int] | None:
