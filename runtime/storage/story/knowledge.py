@@ -101,6 +101,7 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
             SCENES.c.scene_index,
             SCENES.c.text,
             cast(SCENES.c.participants, Text),
+            SCENES.c.record["knowledge_read"].as_boolean(),
         )
         .where(session.owns(SCENES), before(as_of, SCENES))
         .order_by(*story_order(SCENES))
@@ -118,7 +119,7 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
                 position=(position := StoryPosition(row[1], row[2])),
                 present=frozenset(unmasked.get(each, each) for each in present),
                 paragraphs=[line for line in (row[3] or "").split("\n") if line.strip()],
-                tells_knowledge=position in telling,
+                tells_knowledge=bool(row[5]) or position in telling,
             )
             for row, present in zip(scenes, _decoded(row[4] for row in scenes), strict=True)
         ],
