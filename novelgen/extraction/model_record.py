@@ -24,6 +24,8 @@ MAX_LOOP_MOVES = 16
 MAX_IDENTITIES = 8
 MAX_MEMORIES = 12
 MAX_NAMES = 8
+MAX_KNOWERS = 16
+MAX_LEARNINGS = 12
 MAX_TEXT_CHARACTERS = 1000
 LOWEST_IMPORTANCE, HIGHEST_IMPORTANCE = 1, 10
 
@@ -64,6 +66,26 @@ _IDENTITY_WORDS: Mapping[str, IdentityHow] = {
 }
 
 
+LearningKind = Literal["knows", "deceived", "doubts"]
+
+_LEARNING_KIND_WORDS: Mapping[str, LearningKind] = {
+    **dict.fromkeys(("learned", "learnt", "know", "known", "知道", "得知", "知情"), "knows"),
+    **dict.fromkeys(("misled", "believes the contrary", "false belief", "受骗", "被骗", "误信"), "deceived"),
+    **dict.fromkeys(("doubt", "disbelieves", "does not believe", "不信", "怀疑", "存疑"), "doubts"),
+}
+
+LearningHow = Literal["told", "overheard", "read", "deduced", "witnessed", "own_doing"]
+
+_LEARNING_HOW_WORDS: Mapping[str, LearningHow] = {
+    **dict.fromkeys(("heard", "hearsay", "informed", "tells", "告知", "被告知", "听说", "转述"), "told"),
+    **dict.fromkeys(("eavesdropped", "listened", "偷听", "旁听", "无意听到"), "overheard"),
+    **dict.fromkeys(("letter", "reads", "newspaper", "读到", "读信", "看信"), "read"),
+    **dict.fromkeys(("inferred", "guessed", "concluded", "realised", "realized", "推断", "猜到"), "deduced"),
+    **dict.fromkeys(("saw", "seen", "found", "discovered", "目睹", "看见", "亲见", "发现"), "witnessed"),
+    **dict.fromkeys(("own doing", "own", "did it", "lived", "亲历", "自己所为", "自己做的"), "own_doing"),
+}
+
+
 def _within(lowest: int, highest: int) -> AfterValidator:
     return AfterValidator(lambda value: max(lowest, min(highest, value)))
 
@@ -78,6 +100,10 @@ def _words(words: Mapping[str, str]) -> BeforeValidator:
 
 def _at_most(limit: int) -> BeforeValidator:
     return BeforeValidator(lambda value: value[:limit] if isinstance(value, list) else value)
+
+
+_as_list = BeforeValidator(lambda value: [value] if isinstance(value, str) and value.strip() else value)
+"""One name in place of a list of one."""
 
 
 def _as_text(value: Any) -> Any:
@@ -226,6 +252,26 @@ class ModelLoopMove(ModelPart):
     )
 
 
+class ModelLearning(ModelPart):
+    """Some came to know what memories say, or to believe the contrary."""
+
+    who: Annotated[Texts, _as_list, _at_most(MAX_KNOWERS)] = Field(
+        description="ids of all who learn it", max_length=MAX_KNOWERS
+    )
+    memories: Annotated[Texts, _as_list] = Field(
+        description="numbers of the memories; all: everything that from_whom has lived through"
+    )
+    kind: Annotated[LearningKind, _words(_LEARNING_KIND_WORDS)] = Field(
+        default="knows", description="deceived: believes the contrary; doubts: does not believe it"
+    )
+    how: Annotated[LearningHow, _words(_LEARNING_HOW_WORDS)] = "told"
+    from_whom: Text = Field(default="", description="id of who told or wrote it")
+    certainty: Annotated[float, AfterValidator(lambda value: max(0.0, min(1.0, value)))] = Field(
+        default=1.0, description="1 sure, 0.5 a rumour or a guess"
+    )
+    quote: Text = Field(default="", description="words copied from the scene that show it")
+
+
 class ModelMemory(ModelPart):
     """One fact that later scenes must not contradict."""
 
@@ -256,6 +302,16 @@ class ModelMemory(ModelPart):
     )
     contradicts: Text = Field(
         default="", description="M number of the known memory that this cannot stand beside"
+    )
+    known_by: Annotated[Texts, _as_list, _at_most(MAX_KNOWERS)] = Field(
+        default_factory=list,
+        description="ids of who knows it though they are not there",
+        max_length=MAX_KNOWERS,
+    )
+    hidden_from: Annotated[Texts, _as_list, _at_most(MAX_KNOWERS)] = Field(
+        default_factory=list,
+        description="ids of who is there, or whom it concerns, and does not know it",
+        max_length=MAX_KNOWERS,
     )
 
 
@@ -306,6 +362,11 @@ class ModelSceneRecord(ModelPart):
         default_factory=list, max_length=MAX_LOOP_MOVES
     )
     memories: Annotated[list[ModelMemory], _at_most(MAX_MEMORIES)] = Field(max_length=MAX_MEMORIES)
+    learned: Annotated[list[ModelLearning], _at_most(MAX_LEARNINGS)] = Field(
+        default_factory=list,
+        description="who learns in the scene what known memories say",
+        max_length=MAX_LEARNINGS,
+    )
 
     def has_facts(self) -> bool:
         """Tell whether anything is said that a later scene could contradict or pick up."""

@@ -184,3 +184,8 @@ class SceneRecord(UserFileModel):
     memories: list[RecordedMemory] = Field(default_factory=list)
     memories_repeated: list[RecordedRepetition] = Field(default_factory=list, exclude_if=is_unsaid)
     learned: list[RecordedLearning] = Field(default_factory=list, exclude_if=is_unsaid)
+    knowledge_read: bool = Field(
+        default=False,
+        exclude_if=is_unsaid,
+        description="The scene was read for who knows what: `learned` is then all that was learnt in it.",
+    )

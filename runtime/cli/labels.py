@@ -273,6 +273,8 @@ CHINESE = ViewLabels(
         "threads ended": "了结的线索",
         "{} in, {} of them cached, {} out": "输入 {}（其中缓存 {}），输出 {}",
         "{} new, {} changed, {} unchanged, {} failed": "新增 {}，更改 {}，未变 {}，失败 {}",
+        "memories whose knowers are told": "已写明知情者的记忆",
+        "earlier memories learnt": "得知的旧事",
         "{} done, {} failed, {} overtaken": "完成 {}，失败 {}，其间被改 {}",
         "{}, {} facts without a quote in the scene": "{}，其中 {} 条事实在原文中没有引文",
         "of": "所属",

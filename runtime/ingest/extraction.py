@@ -351,7 +351,7 @@ def _request(unit: UnitOfWork, scene: StoredScene, *, max_bullets: int) -> Scene
         scene_index=scene.scene_index,
         title=scene.title,
         text=scene.text or "",
-        language=_known_language(unit.projects.require().language),
+        language=known_language(unit.projects.require().language),
         present_ids=list(read_surroundings(unit, scene.position).recent_ids),
         max_bullets=max_bullets,
         **read_story_before(unit, scene),
@@ -359,7 +359,8 @@ def _request(unit: UnitOfWork, scene: StoredScene, *, max_bullets: int) -> Scene
     return in_shown_ids(request)
 
 
-def _known_language(language: str) -> StoryLanguage | None:
+def known_language(language: str) -> StoryLanguage | None:
+    """Return the language of a project, or None where it is neither of the two."""
     if language.casefold().startswith("zh"):
         return "zh"
     return "en" if language.casefold().startswith("en") else None

@@ -8,12 +8,14 @@ from statistics import fmean
 from pydantic import BaseModel, Field
 
 from novelgen.chains.chapter_pass_chain import ChapterPassChain
+from novelgen.chains.scene_knowledge_chain import SceneKnowledgeChain
 from novelgen.chains.scene_record_chain import SceneRecordChain, SceneRecordSettings
 from novelgen.extraction.chapter_reading import ChapterRequest, ChapterScene
 from novelgen.extraction.request import SceneRecordRequest
 from novelgen.model_calls.usage import TokenPrices
 from novelgen.text.language import StoryLanguage
 from runtime.ingest.extraction import ExtractionChoice, scene_requests
+from runtime.ingest.knowledge_pass import KnowledgeChoice, chosen_for_knowledge, knowledge_request
 from runtime.providers.chat_models import UnavailableChatModel
 from runtime.stores import MemoryStores
 
@@ -27,6 +29,10 @@ ANSWER_TOKENS_PER_TEXT_TOKEN = 0.5
 CHAPTER_TOKENS_PER_SCENE = 600
 CHAPTER_ANSWER_TOKENS = 500
 """What a chapter's end shows of each of its scenes, and how long the answer to it is: a guess, not measured."""
+
+KNOWLEDGE_TOKENS_PER_MEMORY = 60
+KNOWLEDGE_ANSWER_TOKENS = 150
+"""How long an answer about who knows what is: for each memory of the scene, and for what is learnt in it."""
 
 NOTHING_ASKED = "nothing is asked for an estimate"
 
@@ -115,3 +121,46 @@ def _lists_now(chain: SceneRecordChain, requests: Sequence[SceneRecordRequest]) 
     step = max(1, len(requests) // SAMPLED_SCENES)
     lists = [tokens.lists for request in requests[::step] for tokens in chain.prompt_tokens(request)]
     return round(fmean(lists)) if lists else 0
+
+
+def estimate_knowledge(
+    stores: MemoryStores,
+    project_id: str,
+    chain: SceneKnowledgeChain,
+    *,
+    choice: KnowledgeChoice | None = None,
+    prices: TokenPrices | None = None,
+) -> ExtractionEstimate:
+    """Estimate what reading scenes for who knows what will take; no model is asked.
+
+    The prompts of scenes spread over those that are to be read are really made; the others count as long as those.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        chain: That which would ask the model.
+        choice: Which scenes; as for the reading.
+        prices: What tokens cost.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        UnknownSceneError: When a scene that is named is not stored.
+        UserInputError: When a scene that is named has no record.
+    """
+    with stores.database(project_id).read() as unit:
+        positions = chosen_for_knowledge(unit, choice or KnowledgeChoice())
+        step = max(1, len(positions) // SAMPLED_SCENES)
+        sampled = [knowledge_request(unit, unit.scenes.require(each)) for each in positions[::step]]
+    prompts = [chain.prompt_tokens(request) for request in sampled]
+    share = len(positions) / len(sampled) if sampled else 0.0
+    calls = round(share * sum(len(each) for each in prompts))
+    input_tokens = round(share * sum(sum(each) for each in prompts))
+    memories = sum(len(request.memories) for request in sampled)
+    output_tokens = round(share * KNOWLEDGE_TOKENS_PER_MEMORY * memories) + KNOWLEDGE_ANSWER_TOKENS * calls
+    return ExtractionEstimate(
+        scenes=len(positions),
+        calls=calls,
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        price=(prices or TokenPrices()).price_of(input_tokens=input_tokens, output_tokens=output_tokens),
+    )

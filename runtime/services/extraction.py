@@ -8,15 +8,22 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field
 
+from novelgen.chains.scene_knowledge_chain import SceneKnowledgeChain
 from novelgen.chains.scene_record_chain import SceneRecordSettings
 from novelgen.errors import ConfigurationError
 from novelgen.model_calls.usage import TokenPrices
 from novelgen.models.position import StoryPosition
 from runtime.ingest.chapter_pass import ChapterPass, reconcile_chapters
 from runtime.ingest.extraction import ExtractionChoice, ExtractionReport, extract_scenes
-from runtime.ingest.extraction_estimate import ExtractionEstimate, estimate_extraction
+from runtime.ingest.extraction_estimate import (
+    NOTHING_ASKED,
+    ExtractionEstimate,
+    estimate_extraction,
+    estimate_knowledge,
+)
 from runtime.ingest.indexing import IndexingResult, drain_outbox
-from runtime.providers.chat_models import build_chat_model
+from runtime.ingest.knowledge_pass import KnowledgeChoice, KnowledgeReport, read_knowledge
+from runtime.providers.chat_models import UnavailableChatModel, build_chat_model
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
 
@@ -149,6 +156,93 @@ def estimate_project(
         settings=_chain_settings(stores),
         reconcile=stores.settings.memory.summarization.reconcile_chapters,
         prices=_prices(stores, prices),
+    )
+
+
+def read_knowledge_of_project(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    scenes: Sequence[StoryPosition] = (),
+    chapter_index: int | None = None,
+    again: bool = False,
+    model: str | BaseChatModel | None = None,
+    workers: int | None = None,
+    prices: TokenPrices | None = None,
+    progress: Callable[[int, int], Any] | None = None,
+) -> KnowledgeReport:
+    """Let a model say who knows what at the end of scenes that have a record, and write it into their records.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        scenes: Only these, read for it before or not; the next two do not count then.
+        chapter_index: Only this chapter; None means all.
+        again: Also scenes that were read for it before.
+        model: The chat model, or its name as provider:model; None takes that of the settings.
+        workers: So many scenes are read at once; None takes that of the settings.
+        prices: What tokens cost; what is not told is taken from the settings.
+        progress: Called after each scene with those done and all.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        UnknownSceneError: When a scene that is named is not stored.
+        UserInputError: When a scene that is named has no record.
+        ConfigurationError: When no model is configured, or it cannot be built.
+        DatabaseError: When the database fails.
+    """
+    return read_knowledge(
+        stores,
+        project_id,
+        _knowledge_chain(stores, build_extraction_model(stores.settings, model)),
+        choice=KnowledgeChoice(scenes=tuple(scenes), chapter_index=chapter_index, again=again),
+        workers=workers or stores.settings.memory.summarization.workers,
+        prices=_prices(stores, prices),
+        progress=progress,
+    )
+
+
+def estimate_knowledge_of_project(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    scenes: Sequence[StoryPosition] = (),
+    chapter_index: int | None = None,
+    again: bool = False,
+    prices: TokenPrices | None = None,
+) -> ExtractionEstimate:
+    """Estimate what `read_knowledge_of_project` would take with the same arguments; no model is asked.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        scenes: As for `read_knowledge_of_project`.
+        chapter_index: As for `read_knowledge_of_project`.
+        again: As for `read_knowledge_of_project`.
+        prices: What tokens cost; what is not told is taken from the settings.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        UnknownSceneError: When a scene that is named is not stored.
+        UserInputError: When a scene that is named has no record.
+        DatabaseError: When the database fails.
+    """
+    return estimate_knowledge(
+        stores,
+        project_id,
+        _knowledge_chain(stores, UnavailableChatModel(reason=NOTHING_ASKED)),
+        choice=KnowledgeChoice(scenes=tuple(scenes), chapter_index=chapter_index, again=again),
+        prices=_prices(stores, prices),
+    )
+
+
+def _knowledge_chain(stores: MemoryStores, model: BaseChatModel) -> SceneKnowledgeChain:
+    summarization = stores.settings.memory.summarization
+    return SceneKnowledgeChain(
+        model,
+        timeout_s=summarization.timeout_s,
+        window_characters=summarization.window_characters,
+        earlier_tokens=summarization.prompt_list_tokens,
     )
 
 

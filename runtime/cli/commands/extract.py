@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,11 +21,12 @@ from runtime.cli.output import (
 from runtime.cli.parameters import CHAPTER, POSITION, CliSession, json_option, project_argument
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from novelgen.model_calls.usage import TokenPrices
     from novelgen.models.position import StoryPosition
     from runtime.cli.labels import ViewLabels
-    from runtime.services.extraction import ChapterPass, ExtractionEstimate, ExtractionReport
+    from runtime.services.extraction import ChapterPass, ExtractionEstimate, ExtractionReport, KnowledgeReport
 
 
 MAX_UNPLACED_LISTED = 12
@@ -37,7 +38,8 @@ MAX_UNPLACED_CHARACTERS = 60
     "  novelgen extract my-novel --estimate --price-in 0.28 --price-out 0.42\n"
     "  novelgen extract my-novel --workers 4\n"
     "  novelgen extract my-novel --chapter 7 --model openai:gpt-4.1-mini\n"
-    "  novelgen extract my-novel --scene 7:2 --scene 7:3"
+    "  novelgen extract my-novel --scene 7:2 --scene 7:3\n"
+    "  novelgen extract my-novel --knowledge --workers 4"
 )
 @project_argument
 @click.option("--retry", is_flag=True, help="Also the scenes whose extraction failed before.")
@@ -80,6 +82,11 @@ MAX_UNPLACED_CHARACTERS = 60
     is_flag=True,
     help="Read no scene; only put right what spans the scenes of chapters that were read before.",
 )
+@click.option(
+    "--knowledge",
+    is_flag=True,
+    help="Read scenes that have a record, also one of yours, for who knows what; each once, or --again.",
+)
 @json_option
 @click.pass_obj
 def extract(
@@ -95,6 +102,7 @@ def extract(
     price_out: float | None,
     dry_run: bool,
     reconcile: bool,
+    knowledge: bool,
     as_json: bool,
 ) -> None:
     """Let a model read the stored scenes that have no record.
@@ -109,7 +117,14 @@ def extract(
 
     At the end of each chapter the model is asked once what spans its scenes: names that belong to one person,
     threads that are over, what weighs how much. `novelgen entity changes` lists what became one, and undoes it.
+
+    With --knowledge no record is made: scenes that have one are read for who knows each memory at their end, and who
+    learns earlier ones in them, and that is written into the record.
     """
+    if knowledge and (retry or reconcile):
+        raise click.UsageError(
+            "--knowledge reads scenes that have a record; leave out --retry and --reconcile"
+        )
     if reconcile and (scenes or retry or dry_run):
         raise click.UsageError("--reconcile reads no scenes; leave out --scene, --retry and --dry-run")
     if reconcile:
@@ -118,6 +133,19 @@ def extract(
     if scenes and (retry or again or chapter is not None):
         raise click.UsageError("--scene names the scenes; leave out --chapter, --retry and --again")
     from novelgen.model_calls.usage import TokenPrices
+
+    if knowledge:
+        _read_knowledge(
+            session,
+            project,
+            chosen={"scenes": scenes, "chapter_index": chapter, "again": again},
+            model=model,
+            workers=workers,
+            prices=TokenPrices(price_in=price_in, price_out=price_out),
+            dry_run=dry_run,
+            as_json=as_json,
+        )
+        return
     from runtime.services.condition import story_condition
     from runtime.services.extraction import build_extraction_model, estimate_project, extract_project
 
@@ -172,6 +200,88 @@ def extract(
         )
     if report.count("failed") or report.stopped is not None:
         raise click.exceptions.Exit(ExitCode.FAILED)
+
+
+def _read_knowledge(
+    session: CliSession,
+    project: str,
+    *,
+    chosen: Mapping[str, Any],
+    model: str | None,
+    workers: int | None,
+    prices: TokenPrices,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    from runtime.services.extraction import (
+        build_extraction_model,
+        estimate_knowledge_of_project,
+        read_knowledge_of_project,
+    )
+
+    with opened_project(session, project) as stores:
+        chat_model = None if dry_run else build_extraction_model(stores.settings, model)
+        estimate = estimate_knowledge_of_project(stores, project, **chosen, prices=prices)
+        if dry_run:
+            print_result(estimate, _estimate_line(estimate), as_json=as_json)
+            return
+        if estimate.scenes:
+            report_line(_estimate_line(estimate))
+        with progress_bars("scenes") as (progress,):
+            progress(0, estimate.scenes)
+            report = read_knowledge_of_project(
+                stores,
+                project,
+                **chosen,
+                model=chat_model,
+                workers=workers,
+                prices=prices,
+                progress=progress,
+            )
+        labels = story_labels(stores, project)
+    _report_knowledge(report, project)
+    if as_json:
+        print_json(report)
+    else:
+        counts = [report.count(outcome) for outcome in ("done", "failed", "overtaken")]
+        print_pairs(
+            {
+                labels.value("project"): project,
+                labels.value("scenes"): labels.value("{} done, {} failed, {} overtaken").format(*counts),
+                labels.value("memories whose knowers are told"): sum(each.memories for each in report.scenes),
+                labels.value("earlier memories learnt"): sum(each.learned for each in report.scenes),
+                labels.value("model calls"): sum(each.model_calls for each in report.scenes),
+                labels.value("tokens"): _counted(report, labels),
+                labels.value("price"): None if report.price is None else f"{report.price:,.2f}",
+                labels.value("index"): index_state(report.indexing, project, labels),
+            }
+        )
+    if report.count("failed") or report.stopped is not None:
+        raise click.exceptions.Exit(ExitCode.FAILED)
+
+
+def _report_knowledge(report: KnowledgeReport, project_id: str) -> None:
+    for scene in report.scenes:
+        place = f"scene {scene.chapter_index}:{scene.scene_index}"
+        if scene.outcome == "failed":
+            report_line(f"error: {place}: {scene.reason}; it is as it was")
+        elif scene.outcome == "overtaken":
+            report_warning(f"{place} changed meanwhile; what the model said was dropped")
+        else:
+            for issue in scene.issues:
+                report_warning(f"{place}: {issue.message}")
+    if report.stopped is not None:
+        report_line(f"error: stopped: {report.stopped}")
+    if report.waiting:
+        report_line(
+            f"{report.waiting} scenes wait to be read for who knows what;"
+            f" `novelgen extract {project_id} --knowledge` goes on from there"
+        )
+    if report.without_record:
+        report_line(
+            f"{report.without_record} scenes have no record, and were not read;"
+            f" `novelgen extract {project_id}` makes them"
+        )
 
 
 def _reconcile(
@@ -292,7 +402,7 @@ def _model_calls(report: ExtractionReport) -> int:
     return of_scenes + sum(each.model_calls for each in report.chapters)
 
 
-def _counted(report: ExtractionReport, labels: ViewLabels) -> str | None:
+def _counted(report: ExtractionReport | KnowledgeReport, labels: ViewLabels) -> str | None:
     usage = report.usage
     if not usage.input_tokens and not usage.output_tokens:
         return None
