@@ -46,6 +46,7 @@ from runtime.services.indexing import ReindexResult, await_index, reindex_projec
 from runtime.services.ingest import IngestReport, ingest_finished_scene, ingest_project
 from runtime.services.memories import DEFAULT_LIMIT, AddedNote, MemoryListing, MemoryStatus
 from runtime.services.name_candidates import list_candidates
+from runtime.services.relationships import DEFAULT_INTENSITY
 from runtime.services.transfer import ProjectExport
 from runtime.stores import MemoryStores
 from runtime.story_memory import DEFAULT_CONTEXT_WINDOW, DEFAULT_TOP_K, StoryMemoryTools
@@ -398,6 +399,103 @@ class Story:
             self._stores, self.project_id, character=character, status=status, as_of=_position(as_of)
         )
 
+    def add_relationship(
+        self,
+        first: str,
+        second: str,
+        relationship_type: str,
+        *,
+        perspective_a: str = "",
+        perspective_b: str = "",
+        status: str = "neutral",
+        intensity: int = DEFAULT_INTENSITY,
+        dimensions: Mapping[str, int] | None = None,
+        start: Place = None,
+    ) -> Relationship:
+        """Say how two characters stand who have no relationship yet.
+
+        Args:
+            first: One of the two.
+            second: The other one.
+            relationship_type: mentor-student, friends, rivals, family, …; of two roles, that of the first comes first.
+            perspective_a: How the first sees the second.
+            perspective_b: How the second sees the first.
+            status: close, strained, hostile, …
+            intensity: How much it matters, 0 to 10.
+            dimensions: Trust, respect, affection, fear and familiarity that both feel.
+            start: It holds on entering this position.
+
+        Raises:
+            UnknownEntityError: When nobody bears a name by then, or several do.
+            UserInputError: When they have a relationship already.
+        """
+        return relationship_services.add_relationship(
+            self._stores,
+            self.project_id,
+            first=first,
+            second=second,
+            relationship_type=relationship_type,
+            perspective_a=perspective_a,
+            perspective_b=perspective_b,
+            status=status,
+            intensity=intensity,
+            dimensions=dimensions,
+            start=_position(start),
+        )
+
+    def edit_relationship(
+        self,
+        first: str,
+        second: str,
+        *,
+        relationship_type: str | None = None,
+        perspective_a: str | None = None,
+        perspective_b: str | None = None,
+        status: str | None = None,
+        event: str | None = None,
+        intensity: int | None = None,
+        dimensions: Mapping[str, int] | None = None,
+        mutual_dimensions: Mapping[str, int] | None = None,
+        scene_id: str | None = None,
+        start: Place = None,
+    ) -> Relationship:
+        """Change how two characters stand; what is not given stays as it is.
+
+        Args:
+            first: One of the two.
+            second: The other one.
+            relationship_type: The new type.
+            perspective_a: How the first sees the second now.
+            perspective_b: How the second sees the first now.
+            status: The new status.
+            event: What happened between them.
+            intensity: How much it matters now, 0 to 10.
+            dimensions: What the first feels for the second now; the second's side stays.
+            mutual_dimensions: What both feel alike now.
+            scene_id: Scene in which it happened, as S001 or 3:2.
+            start: It holds on entering this position.
+
+        Raises:
+            UnknownEntityError: When nobody bears a name by then, or several do.
+            UserInputError: When they have no relationship, or nothing is to be changed.
+        """
+        return relationship_services.edit_relationship(
+            self._stores,
+            self.project_id,
+            first=first,
+            second=second,
+            relationship_type=relationship_type,
+            perspective_a=perspective_a,
+            perspective_b=perspective_b,
+            status=status,
+            event=event,
+            intensity=intensity,
+            dimensions=dimensions,
+            mutual_dimensions=mutual_dimensions,
+            scene_id=scene_id,
+            start=_position(start),
+        ).relationship
+
     def memories(
         self,
         *,
@@ -538,6 +636,8 @@ class Story:
     acandidates = async_twin(candidates)
     athreads = async_twin(threads)
     arelationships = async_twin(relationships)
+    aadd_relationship = async_twin(add_relationship)
+    aedit_relationship = async_twin(edit_relationship)
     amemories = async_twin(memories)
     aconflicts = async_twin(conflicts)
     aexport = async_twin(export)

@@ -146,6 +146,7 @@ def assemble_context(
         budget_tokens=bounds.timeline_budget,
         count_tokens=count_tokens,
         quotas=bounds.quotas,
+        pov_id=plan.pov_id,
     )
     report = ContextReport(
         planner=plan.planner,
