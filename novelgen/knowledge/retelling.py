@@ -60,5 +60,12 @@ class Retellings:
                     best = (position, share)
         return best
 
+    def share_told(self, content: str, text: str) -> float:
+        """Return how much of a memory a text says, 0-1: the share of its words, by their rarity, that stand in it."""
+        rarity = {word: self._rarity(word) for word in significant_words(content)}
+        whole = sum(rarity.values())
+        words = significant_words(text)
+        return sum(weight for word, weight in rarity.items() if word in words) / whole if whole else 0.0
+
     def _rarity(self, word: str) -> float:
         return math.log((self._count + 1) / (self._paragraphs_with[word] + 0.5))

@@ -225,7 +225,8 @@ class KnowledgeRules:
     # --- What follows from later scenes ---
 
     @cached_property
-    def _retellings(self) -> Retellings:
+    def retellings(self) -> Retellings:
+        """Finds where the story tells a memory again."""
         return Retellings(self.story.scenes)
 
     def _told(
@@ -241,7 +242,7 @@ class KnowledgeRules:
             and character_id in scene.present
             and (scene.present - {character_id}) & inside
         ]
-        found = self._retellings.best(memory.content, later) if later else None
+        found = self.retellings.best(memory.content, later) if later else None
         if found is None:
             return None
         position, share = found

@@ -1,0 +1,150 @@
+"""What one character knows of all that a context can hold: memories, summaries, passages, changes, names.
+
+The rules tell who knows a memory. Everything else is known to who was in its scene, but for what tells a memory of
+that scene that they do not know. Where in doubt it is not known: this is what a secret is kept by.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from novelgen.knowledge.retelling import MIN_RETOLD
+from novelgen.knowledge.rules import KnowledgeRules
+from novelgen.knowledge.story import KnowledgeMemory
+from novelgen.models.entity import Entity
+from novelgen.models.memory import PASSAGE_TYPES, SUMMARY_TYPE, StoryMemoryChunk
+from novelgen.models.position import StoryPosition
+
+
+@dataclass(frozen=True)
+class StoryKnowledge:
+    """The rules over a story, and what is worked out once for all of its characters.
+
+    Args:
+        rules: Who knows a memory.
+        stands_for: Chunk id of a consolidated memory to the source ids of the memories that it stands for.
+    """
+
+    rules: KnowledgeRules
+    stands_for: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @cached_property
+    def memory_of(self) -> Mapping[str, KnowledgeMemory]:
+        """The memories and notes by source id."""
+        return {memory.source_id: memory for memory in self.rules.story.memories}
+
+    @cached_property
+    def told_at(self) -> Mapping[StoryPosition, Sequence[KnowledgeMemory]]:
+        """The memories that a scene brings, and those that somebody comes to know in it."""
+        told: dict[StoryPosition, dict[str, KnowledgeMemory]] = defaultdict(dict)
+        for memory in self.rules.story.memories:
+            if memory.position is not None:
+                told[memory.position][memory.source_id] = memory
+        for event in self.rules.story.events:
+            if event.source_id in self.memory_of:
+                place = StoryPosition(event.chapter_index, event.scene_index)
+                told[place][event.source_id] = self.memory_of[event.source_id]
+        return {place: list(memories.values()) for place, memories in told.items()}
+
+    def of(self, character_id: str) -> CharacterView:
+        """Return what one character knows."""
+        return CharacterView(character_id, self)
+
+
+@dataclass(frozen=True)
+class CharacterView:
+    """What one character knows at the story's position.
+
+    Args:
+        character_id: Whose view it is.
+        shared: What is worked out for all characters alike.
+    """
+
+    character_id: str
+    shared: StoryKnowledge
+    _known: dict[str, bool] = field(default_factory=dict, init=False, compare=False)
+    _kept_secret: dict[StoryPosition, Sequence[KnowledgeMemory]] = field(
+        default_factory=dict, init=False, compare=False
+    )
+
+    def knows(self, chunk: StoryMemoryChunk) -> bool:
+        """Tell whether they know what a stored piece of the story says."""
+        if chunk.is_consolidated:
+            sources = self.shared.stands_for.get(chunk.chunk_id, ())
+            return bool(sources) and all(self.knows_source(each) for each in sources)
+        if chunk.content_type in PASSAGE_TYPES or chunk.content_type == SUMMARY_TYPE:
+            return self.saw(chunk.content, chunk.chapter_index, chunk.scene_index)
+        return self.knows_source(chunk.source_id or chunk.chunk_id)
+
+    def knows_source(self, source_id: str) -> bool:
+        """Tell whether they know a memory or note; one of which nothing is told is not known."""
+        if source_id not in self._known:
+            memory = self.shared.memory_of.get(source_id)
+            self._known[source_id] = memory is not None and self._knows(memory)
+        return self._known[source_id]
+
+    def was_in(self, chapter_index: int | None, scene_index: int | None) -> bool:
+        """Tell whether they were on stage in a scene; nobody was in what has no scene."""
+        if chapter_index is None or scene_index is None:
+            return False
+        scene = self.shared.rules.story.scene_at.get(StoryPosition(chapter_index, scene_index))
+        return scene is not None and self.character_id in scene.present
+
+    def saw(
+        self,
+        text: str,
+        chapter_index: int | None,
+        scene_index: int | None,
+        *,
+        about: Collection[str] = (),
+    ) -> bool:
+        """Tell whether they were there when something was said or came to be, and it tells nothing kept from them.
+
+        Args:
+            text: What is said of it.
+            chapter_index: Chapter of the scene.
+            scene_index: The scene.
+            about: Whom or what it changes; a memory about all of these that they do not know keeps it from them.
+        """
+        if not self.was_in(chapter_index, scene_index):
+            return False
+        return not any(
+            (about and set(about) <= set(memory.entities))
+            or (memory.quote and memory.quote in text)
+            or self.shared.rules.retellings.share_told(memory.content, text) >= MIN_RETOLD
+            for memory in self._secrets_at(StoryPosition(chapter_index, scene_index))
+        )
+
+    def names_of(self, entity: Entity, shown: str) -> list[str]:
+        """Return the names under which they know somebody, the display name first.
+
+        Args:
+            entity: With the names that the story has told by the position.
+            shown: Text that they know; a name that stands in it is known to them.
+        """
+        first = (entity.first_chapter, entity.first_scene)
+        own = first if entity.name_first_chapter is None else (entity.name_first_chapter, entity.name_first_scene)
+        places = [(entity.name, own)]
+        for alias in entity.aliases:
+            place = first if alias.first_chapter is None else (alias.first_chapter, alias.first_scene)
+            places.append((alias.alias, place))
+        return [
+            name
+            for name, (chapter, scene) in places
+            if chapter is None
+            or entity.entity_id == self.character_id
+            or name in shown
+            or self.saw(name, chapter, scene)
+        ]
+
+    def _secrets_at(self, position: StoryPosition) -> Sequence[KnowledgeMemory]:
+        if position not in self._kept_secret:
+            told = self.shared.told_at.get(position, ())
+            self._kept_secret[position] = [each for each in told if not self.knows_source(each.source_id)]
+        return self._kept_secret[position]
+
+    def _knows(self, memory: KnowledgeMemory) -> bool:
+        return self.shared.rules.knows(self.character_id, memory).knows
