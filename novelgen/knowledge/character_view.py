@@ -101,17 +101,37 @@ class CharacterView:
         *,
         about: Collection[str] = (),
     ) -> bool:
-        """Tell whether they were there when something was said or came to be, and it tells nothing kept from them.
+        """Tell whether they were there when something was said or came to be, and nothing of it is kept from them.
 
         Args:
             text: What is said of it.
             chapter_index: Chapter of the scene.
             scene_index: The scene.
-            about: Whom or what it changes; a memory about all of these that they do not know keeps it from them.
+            about: Whom or what it changes.
         """
-        if not self.was_in(chapter_index, scene_index):
+        return self.was_in(chapter_index, scene_index) and not self.is_kept_from(
+            text, chapter_index, scene_index, about=about
+        )
+
+    def is_kept_from(
+        self,
+        text: str,
+        chapter_index: int | None,
+        scene_index: int | None,
+        *,
+        about: Collection[str] = (),
+    ) -> bool:
+        """Tell whether a text of a scene tells a memory of that scene that they do not know.
+
+        Args:
+            text: What is said.
+            chapter_index: Chapter of the scene.
+            scene_index: The scene; what has none tells nothing.
+            about: Ids; an unknown memory about all of these is told, too, whatever the words.
+        """
+        if chapter_index is None or scene_index is None:
             return False
-        return not any(
+        return any(
             (about and set(about) <= set(memory.entities))
             or (memory.quote and memory.quote in text)
             or self.shared.rules.retellings.share_told(memory.content, text) >= MIN_RETOLD
@@ -126,19 +146,26 @@ class CharacterView:
             shown: Text that they know; a name that stands in it is known to them.
         """
         first = (entity.first_chapter, entity.first_scene)
-        own = first if entity.name_first_chapter is None else (entity.name_first_chapter, entity.name_first_scene)
-        places = [(entity.name, own)]
+        own = (entity.name_first_chapter, entity.name_first_scene)
+        places = [(entity.name, first if own[0] is None else own)]
         for alias in entity.aliases:
-            place = first if alias.first_chapter is None else (alias.first_chapter, alias.first_scene)
-            places.append((alias.alias, place))
+            place = (alias.first_chapter, alias.first_scene)
+            places.append((alias.alias, first if place[0] is None else place))
         return [
             name
             for name, (chapter, scene) in places
             if chapter is None
-            or entity.entity_id == self.character_id
             or name in shown
-            or self.saw(name, chapter, scene)
+            or (self.was_in(chapter, scene) and self._is_open(name, chapter, scene))
         ]
+
+    def _is_open(self, name: str, chapter_index: int, scene_index: int | None) -> bool:
+        """Tell whether a name of a scene that they were in is more than a part of what is kept from them there."""
+        secrets = self._secrets_at(StoryPosition(chapter_index, scene_index))
+        if not any(name in secret.content for secret in secrets):
+            return True
+        told = (memory for memory in self.shared.rules.story.memories if name in memory.content)
+        return any(self.knows_source(memory.source_id) for memory in told)
 
     def _secrets_at(self, position: StoryPosition) -> Sequence[KnowledgeMemory]:
         if position not in self._kept_secret:

@@ -120,7 +120,9 @@ class ContextItem(BaseModel):
     score: float = 0.0
     score_parts: dict[str, float] = Field(default_factory=dict)
     known_by: list[str] = Field(
-        default_factory=list, exclude_if=is_unsaid, description="Ids of those of the planned cast who know it."
+        default_factory=list,
+        exclude_if=is_unsaid,
+        description="Ids of those of the planned cast who know it.",
     )
     not_known_by: list[str] = Field(
         default_factory=list, exclude_if=is_unsaid, description="Ids of those of them who do not."

@@ -35,6 +35,11 @@ class Labels:
     unverified: str
     outdated: str
     missing: str
+    point_of_view: str
+    hidden: str
+    real_name: str
+    unknown_to: str
+    known_to_alone: str
     separator: str
     list_separator: str
     colon: str
@@ -66,6 +71,11 @@ ENGLISH = Labels(
     unverified=" (unverified)",
     outdated=" (outdated)",
     missing="Missing from this context",
+    point_of_view="the point of view",
+    hidden="Hidden from {0}: true, but {0} does not know it; do not let {0} act on it",
+    real_name="is really",
+    unknown_to=" (unknown to {0})",
+    known_to_alone=" (of those here known to {0} alone)",
     separator="; ",
     list_separator=", ",
     colon=": ",
@@ -126,6 +136,11 @@ CHINESE = Labels(
     unverified="（未证实）",
     outdated="（已过时）",
     missing="本次缺失",
+    point_of_view="视角人物",
+    hidden="以下属实，但{0}不知道，不可让{0}据此行动",
+    real_name="其实是",
+    unknown_to="（{0}不知道）",
+    known_to_alone="（在场者中只有{0}知道）",
     separator="；",
     list_separator="、",
     colon="：",
