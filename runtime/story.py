@@ -18,6 +18,7 @@ from novelgen.models.chunk_context import ChunkContext
 from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.given import given_record
+from novelgen.models.knowledge import KnowledgeMode
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
@@ -214,6 +215,8 @@ class Story:
         characters: Any = None,
         settings: Any = None,
         hints: Sequence[str] = (),
+        pov: str = "",
+        knowledge: KnowledgeMode | None = None,
         write_file: bool = False,
     ) -> SceneMemoryContext:
         """Build the memory context of a planned scene: what it must not contradict and should pick up.
@@ -227,6 +230,9 @@ class Story:
             characters: The characters, as a CharactersConfig or alike; None takes those of the project.
             settings: What the story says of itself; None takes the project's settings.json.
             hints: Free remarks that the search should heed.
+            pov: From whose point of view: a name, an alias or an id; over the plan's own.
+            knowledge: What becomes of what that one does not know: `separate`, `exclude` or `mark`; None takes the
+                settings', and `separate` where they say nothing.
             write_file: Keep the context as `scene_<chapter>_<scene>_memory.json` in the project's folder, too.
 
         Returns:
@@ -243,6 +249,8 @@ class Story:
             "characters": characters,
             "settings": settings,
             "hints": list(hints),
+            "pov": pov,
+            "knowledge": knowledge,
         }
         return self._built([asked], write_files=write_file)[0]
 

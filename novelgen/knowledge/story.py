@@ -18,14 +18,16 @@ class KnowledgeScene:
     Args:
         position: Where it stands.
         present: Entity ids on stage.
-        paragraphs: Its text; empty where there is none.
+        text: Its text; empty where there is none.
         tells_knowledge: Whether its record says itself who learnt what; then its text is not asked.
+        learnt: Character id to what its record's `knowledge` says that they know now.
     """
 
     position: StoryPosition
     present: frozenset[str] = frozenset()
-    paragraphs: Sequence[str] = ()
+    text: str = ""
     tells_knowledge: bool = False
+    learnt: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,7 @@ class KnowledgeStory:
         names: Entity id to its names, as known at the position.
         character_ids: Which of the entities are characters.
         events: What records and authors say of who knows what, before the position, in story order.
+        language: Language in which it is told why somebody does not know something: zh, else English.
     """
 
     as_of: StoryPosition
@@ -70,6 +73,7 @@ class KnowledgeStory:
     names: Mapping[str, Sequence[str]] = field(default_factory=dict)
     character_ids: frozenset[str] = frozenset()
     events: Sequence[KnowledgeEvent] = ()
+    language: str = ""
 
     @cached_property
     def scene_at(self) -> Mapping[StoryPosition, KnowledgeScene]:

@@ -316,8 +316,9 @@ class InMemoryStoryMemory:
                 KnowledgeScene(
                     place := StoryPosition(scene.chapter_index, scene.scene_index),
                     present=frozenset(scene.participants),
-                    paragraphs=_paragraphs(chunks, scene),
+                    text=_text(chunks, scene),
                     tells_knowledge=place in records and bool(records[place].learned),
+                    learnt=_learnt(records[place]) if place in records else {},
                 )
                 for scene in outline.scenes
             ],
@@ -325,8 +326,9 @@ class InMemoryStoryMemory:
                 KnowledgeMemory(
                     source_id=each.source_id or each.chunk_id,
                     content=each.content,
+                    # A note has no scene in which anybody could have witnessed it.
                     position=None
-                    if each.chapter_index is None
+                    if each.content_type == "note"
                     else StoryPosition(each.chapter_index, each.scene_index),
                     entities=each.entities_mentioned,
                     event_type=each.event_type,
@@ -431,14 +433,22 @@ def _with_gist(scene: OutlineScene, chunks: Sequence[StoryMemoryChunk]) -> Outli
     return replace(scene, summary=(told,)) if told else scene
 
 
-def _paragraphs(chunks: Sequence[StoryMemoryChunk], scene: OutlineScene) -> list[str]:
-    return [
-        paragraph
+def _learnt(record: SceneRecord) -> dict[str, str]:
+    """Return, by character, what the record says that they know after the scene."""
+    return {
+        change.entity_id: str(change.changes["knowledge"])
+        for change in record.state_changes
+        if change.changes.get("knowledge")
+    }
+
+
+def _text(chunks: Sequence[StoryMemoryChunk], scene: OutlineScene) -> str:
+    passages = (
+        chunk.content
         for chunk in chunks
         if chunk.content_type in PASSAGE_TYPES and story_place(chunk) == story_place(scene)
-        for paragraph in chunk.content.split("\n")
-        if paragraph.strip()
-    ]
+    )
+    return "\n".join(passages)
 
 
 def _before(events: Sequence[AnyPlaced], as_of: StoryPosition) -> list[AnyPlaced]:

@@ -1,4 +1,4 @@
-"""What a scene brings: memories (its passages and what its record established) and states, with their evidence."""
+"""What a scene brings, with its evidence: memories (passages and what was established), states, who knows what."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from novelgen.knowledge.story import recorded_events
 from novelgen.models.entity import ID_PREFIXES, EntityType
 from novelgen.models.memory import ContentType, MemoryOrigin, StoryMemoryChunk
 from novelgen.models.record import SceneRecord
@@ -20,6 +21,7 @@ from novelgen.text.extractive import short_form
 from novelgen.text.language import StoryLanguage, story_language
 from novelgen.text.sentences import TARGET_CHARACTERS, chunk_text
 from runtime.ingest.scene_input import RecordOrigin, SceneInput
+from runtime.storage.records import StoredKnowledge
 
 
 class LocatedEvidence(NamedTuple):
@@ -233,6 +235,32 @@ class _ChunkMaker:
         self._seen[key] += 1
         digest = sha256("\x1f".join((*key, str(self._seen[key]))).encode("utf-8")).hexdigest()
         return f"{content_type}-{digest[:24]}"
+
+
+def recorded_knowledge(record: SceneRecord, *, text: str, made_by: RecordOrigin) -> list[StoredKnowledge]:
+    """Return what a record says of who knows what, in its order, with the quotes located.
+
+    Who knows a memory of the scene's own is proved by that memory's quote.
+
+    Args:
+        record: The record.
+        text: The scene, in which the quotes are looked for.
+        made_by: Who made the record; see `located_evidence`.
+    """
+    finder = QuoteFinder(text)
+    proofs = {memory.memory_id: memory.evidence for memory in record.memories}
+    told = []
+    for event in recorded_events(record):
+        is_verified = located_evidence(event.quote or proofs.get(event.source_id), finder, made_by).verified
+        found = finder.find(event.quote) if event.quote else None
+        told.append(
+            StoredKnowledge(
+                **event.model_dump(exclude={"by_author"}),
+                source_span=found and (found.start, found.end),
+                verified=is_verified,
+            )
+        )
+    return told
 
 
 _TYPES_BY_PREFIX: dict[str, EntityType] = {prefix: kind for kind, prefix in ID_PREFIXES.items()}

@@ -19,6 +19,7 @@ from runtime.ingest.scene_facts import (
     passage_chunks,
     presence_states,
     record_chunks,
+    recorded_knowledge,
     recorded_states,
 )
 from runtime.ingest.scene_input import (
@@ -174,6 +175,7 @@ def scene_write(
         failure_reason=None if record else scene.failure_reason,
         chunks=chunks,
         states=_states(scene, reading, surroundings.entities),
+        knowledge=recorded_knowledge(record, text=scene.text, made_by=scene.record_origin) if record else [],
         mentions=name_mentions(scene.text, surroundings.entities),
     )
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from novelgen.models.entity import Entity
+from novelgen.models.knowledge import Certainty, KnowledgeEvent, KnowledgeKind, KnowledgeSource
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, ChapterIndex, SceneIndex, StoryPosition
 from novelgen.models.record import SceneRecord
@@ -50,6 +51,40 @@ class StoredEntity(BaseModel):
     origin: EntityOrigin
 
 
+class StoredKnowledge(BaseModel):
+    """What a record or an author says of who knows a memory; without a position it has always held."""
+
+    character_id: str
+    source_id: str
+    chapter_index: int | None = None
+    scene_index: int | None = None
+    kind: KnowledgeKind = "knows"
+    how: KnowledgeSource = "author"
+    learned_from: str | None = None
+    certainty: Certainty = 1.0
+    quote: str = ""
+    source_span: tuple[int, int] | None = Field(
+        default=None, description="Where the quote stands in the scene's text."
+    )
+    verified: bool = True
+    origin: EventOrigin = "record"
+
+    def event(self) -> KnowledgeEvent:
+        """Return it as the rules take it: a quote that does not stand in the scene proves nothing."""
+        return KnowledgeEvent(
+            character_id=self.character_id,
+            source_id=self.source_id,
+            chapter_index=self.chapter_index or 0,
+            scene_index=self.scene_index or 0,
+            kind=self.kind,
+            how=self.how,
+            learned_from=self.learned_from,
+            certainty=self.certainty,
+            quote=self.quote if self.verified else "",
+            by_author=self.origin == "author",
+        )
+
+
 class SceneWrite(BaseModel):
     """A finished scene with everything that came from it.
 
@@ -76,6 +111,9 @@ class SceneWrite(BaseModel):
     chunks: list[StoryMemoryChunk] = Field(default_factory=list)
     chunk_links: dict[str, list[str]] = Field(default_factory=dict, description="Chunk id to entity ids.")
     states: list[StateChange] = Field(default_factory=list)
+    knowledge: list[StoredKnowledge] = Field(
+        default_factory=list, description="What its record says of who knows what."
+    )
     mentions: list[tuple[str, str]] = Field(
         default_factory=list, description="(entity_id, name) for every name that the text contains."
     )

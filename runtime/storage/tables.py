@@ -27,6 +27,7 @@ from sqlalchemy.orm import registry
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import Field, SQLModel
 
+from novelgen.models.knowledge import KNOWLEDGE_KINDS, KNOWLEDGE_SOURCES
 from novelgen.models.memory import CONTENT_TYPES
 
 BIG_KEY = BigInteger().with_variant(Integer, "sqlite")
@@ -550,6 +551,41 @@ class RelationshipChangeRow(Row, table=True):
     origin: str = Field(sa_type=Text)
 
 
+class KnowledgeEventRow(Row, table=True):
+    """At a scene somebody came to know a memory or was kept from it; the span is that of the quote in its text.
+
+    `source_id` is that of the memory, or `*` for all that `learned_from` has lived through.
+    """
+
+    __tablename__: ClassVar[str] = "knowledge_events"
+    __table_args__ = (
+        Index(None, "project_id", "chapter_index", "scene_index"),
+        Index(None, "scene_id"),
+        position_bounds(),
+        one_of("kind", KNOWLEDGE_KINDS),
+        one_of("how", KNOWLEDGE_SOURCES),
+        one_of("origin", EVENT_ORIGINS),
+    )
+    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
+    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
+    scene_id: str | None = Field(
+        default=None, sa_type=Text, foreign_key="scenes.scene_id", ondelete="SET NULL"
+    )
+    chapter_index: int | None = None
+    scene_index: int | None = None
+    character_id: str = Field(sa_type=Text)
+    source_id: str = Field(sa_type=Text)
+    kind: str = Field(sa_type=Text)
+    how: str = Field(sa_type=Text)
+    learned_from: str | None = Field(default=None, sa_type=Text)
+    certainty: float
+    quote: str = Field(sa_type=Text)
+    verified: bool = Field(default=True, sa_column_kwargs={"server_default": true()})
+    span_start: int | None = None
+    span_end: int | None = None
+    origin: str = Field(sa_type=Text)
+
+
 STATES = table_of(StateChangeRow)
 
 LOOP_EVENTS = table_of(LoopEventRow)
@@ -557,6 +593,8 @@ LOOP_EVENTS = table_of(LoopEventRow)
 RELATIONSHIPS = table_of(RelationshipRow)
 
 RELATIONSHIP_CHANGES = table_of(RelationshipChangeRow)
+
+KNOWLEDGE_EVENTS = table_of(KnowledgeEventRow)
 
 ENTITY_CHANGE_KINDS = ("merge", "split", "confirm", "name", "join", "drop")
 
@@ -610,5 +648,12 @@ class SummaryRow(Row, table=True):
 
 SUMMARIES = table_of(SummaryRow)
 
-POSITIONED_TABLES: tuple[Table, ...] = (CHUNKS, STATES, LOOP_EVENTS, RELATIONSHIP_CHANGES, MENTIONS)
+POSITIONED_TABLES: tuple[Table, ...] = (
+    CHUNKS,
+    STATES,
+    LOOP_EVENTS,
+    RELATIONSHIP_CHANGES,
+    KNOWLEDGE_EVENTS,
+    MENTIONS,
+)
 """Tables whose rows carry a scene's id and a copy of its position."""

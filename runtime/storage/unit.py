@@ -7,6 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
+from novelgen.knowledge.story import KnowledgeStory
 from novelgen.memory.outline import StoryOutline, StoryRecap
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.records.summaries import CHAPTERS_PER_PART, NumberedPart
@@ -20,6 +21,7 @@ from runtime.storage.memory.memories import MemoryRepository
 from runtime.storage.memory.outbox import EmbeddingChoiceRepository, OutboxRepository
 from runtime.storage.projects import CounterRepository, ProjectRepository
 from runtime.storage.session import StorageSession
+from runtime.storage.story.knowledge import KnowledgeRepository, read_knowledge_story
 from runtime.storage.story.outline import read_outline, read_recap, story_version
 from runtime.storage.story.relationships import RelationshipRepository
 from runtime.storage.story.scenes import SceneRepository
@@ -53,6 +55,7 @@ class UnitOfWork:
         self.states = StateRepository(session)
         self.threads = ThreadRepository(session)
         self.relationships = RelationshipRepository(session)
+        self.knowledge = KnowledgeRepository(session)
         self.outbox = OutboxRepository(session)
         self.lexical = LexicalRepository(session)
         self.embeddings = EmbeddingRepository(session)
@@ -66,6 +69,10 @@ class UnitOfWork:
     def recap(self, *, as_of: StoryPosition, last_scenes: int) -> StoryRecap:
         """Return the last scenes before the position, and the kinds and tags of what is stored there."""
         return read_recap(self._session, as_of, last_scenes=last_scenes)
+
+    def knowledge_story(self, *, as_of: StoryPosition) -> KnowledgeStory:
+        """Return the story before the position, as far as it tells who knows what."""
+        return read_knowledge_story(self._session, as_of)
 
     def story_summaries(self, *, chapters_per_part: int) -> StorySummaries:
         """Return what is told of every chapter and of every part that is over."""

@@ -14,7 +14,11 @@ from novelgen.models.state import LoopImportance, RelationshipDimensions
 from novelgen.models.user_file import StoryParts
 from runtime.storage.records import EntityOrigin, EventOrigin, ExtractionStatus
 from runtime.storage.story.summaries import StoredSummary
-from runtime.storage.transfer.records import ExchangedLoopEvent, ExchangedRelationshipChange
+from runtime.storage.transfer.records import (
+    ExchangedKnowledge,
+    ExchangedLoopEvent,
+    ExchangedRelationshipChange,
+)
 
 _WORDS_ONLY = "words-only"
 """The `embedding_id` in a document of a memory that the vector index does not hold."""
@@ -186,6 +190,16 @@ class SummariesFile(_Document):
 
     parts: StoryParts = Field(default_factory=list)
     summaries: list[StoredSummary] = Field(default_factory=list)
+
+
+class KnowledgeEntry(_Entry, ExchangedKnowledge):
+    """What is said of who knows a memory; without `origin` a person wrote it."""
+
+
+class KnowledgeFile(_Document):
+    """knowledge.json."""
+
+    knowledge: list[KnowledgeEntry] = Field(default_factory=list)
 
 
 class ProjectFile(_Document):

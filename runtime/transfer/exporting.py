@@ -153,6 +153,16 @@ class MemoryDocuments:
             ]
         }
 
+    def knowledge(self) -> dict[str, Any]:
+        """Return the document of what records and the author say of who knows what."""
+        return {
+            "knowledge": [
+                {"scene_id": each.scene_label}
+                | each.model_dump(mode="json", exclude={"scene_label"}, exclude_none=True)
+                for each in self._contents.knowledge
+            ]
+        }
+
     def counters(self) -> dict[str, int]:
         """Return the counters by name; as in the scheme of the memory, scenes are numbered from 1."""
         return {
@@ -345,6 +355,8 @@ def _documents(contents: ProjectContents) -> Iterator[tuple[str, Any]]:
     yield "relationships.json", documents.relationships()
     yield "notes.json", documents.notes()
     yield "summaries.json", documents.summaries()
+    if contents.knowledge:
+        yield "knowledge.json", documents.knowledge()
     if contents.consolidations:
         yield "consolidations.json", documents.consolidations()
     yield "counters.json", documents.counters()

@@ -1,4 +1,4 @@
-"""States, threads and relationships as the documents of a memory folder tell them."""
+"""States, threads, relationships and who knows what, as the documents of a memory folder tell them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from novelgen.models.state import turned_type
 from runtime.storage.transfer.records import (
+    ExchangedKnowledge,
     ExchangedLoopEvent,
     ExchangedPair,
     ExchangedRelationshipChange,
@@ -18,6 +19,7 @@ from runtime.storage.transfer.records import (
 from runtime.transfer.documents import (
     EntityDocument,
     HistoryEntry,
+    KnowledgeEntry,
     LoopDocument,
     LoopHistoryEntry,
     RelationshipDocument,
@@ -36,7 +38,7 @@ _DETAIL = (
     "related_locations",
     "related_items",
 )
-Event = TypeVar("Event", ExchangedLoopEvent, ExchangedRelationshipChange)
+Event = TypeVar("Event", ExchangedLoopEvent, ExchangedRelationshipChange, ExchangedKnowledge)
 _STANDING = (
     "relationship_type",
     "status",
@@ -139,6 +141,11 @@ def relationship_events(
     return pairs, _in_order(numbered)
 
 
+def knowledge_events(entries: Sequence[KnowledgeEntry], context: EventContext) -> list[ExchangedKnowledge]:
+    """Return what is said of who knows what, in the order of the file."""
+    return [_event(ExchangedKnowledge, entry, context) for entry in entries]
+
+
 def _states_of(entry: HistoryEntry, document: EntityDocument, context: EventContext) -> list[ExchangedState]:
     place = context.place(entry.scene_id, entry.chapter_index, entry.scene_index)
     return [
@@ -208,7 +215,7 @@ def _change(
 
 def _event(
     model: type[Event],
-    entry: LoopHistoryEntry | RelationshipHistoryEntry,
+    entry: LoopHistoryEntry | RelationshipHistoryEntry | KnowledgeEntry,
     context: EventContext,
     **fields: Any,
 ) -> Event:

@@ -56,7 +56,9 @@ class ImportPreview(BaseModel):
         default_factory=list, description="Stored with another text or title, which an update replaces."
     )
     new_memories: int = Field(default=0, description="Notes and memories that go with no new scene.")
-    new_events: int = Field(default=0, description="States, loop events and relationship changes, likewise.")
+    new_events: int = Field(
+        default=0, description="States, loop events, relationship changes and who knows what, likewise."
+    )
     new_summaries: int = Field(default=0, description="Summaries that somebody wrote.")
     new_consolidations: int = Field(default=0, description="Memories that stand for others.")
     is_new_project: bool = False
@@ -176,6 +178,7 @@ class _ImportPlan:
             relationship_changes=[
                 each for each in contents.relationship_changes if each.scene_label == label
             ],
+            knowledge=[each for each in contents.knowledge if each.scene_label == label],
         )
 
     @property
@@ -211,6 +214,7 @@ class _ImportPlan:
             states=new("states"),
             loop_events=new("loop_events"),
             relationship_changes=new("relationship_changes"),
+            knowledge=new("knowledge"),
             parts=self.contents.parts,
             summaries=self._new_summaries(),
             consolidations=self._new_consolidations(),
@@ -255,7 +259,8 @@ class _ImportPlan:
             new_memories=len(self.rest.memories),
             new_events=len(self.rest.states)
             + len(self.rest.loop_events)
-            + len(self.rest.relationship_changes),
+            + len(self.rest.relationship_changes)
+            + len(self.rest.knowledge),
             new_summaries=len(self.rest.summaries),
             new_consolidations=len(self.rest.consolidations),
         )

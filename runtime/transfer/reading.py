@@ -26,6 +26,7 @@ from runtime.storage.transfer.records import (
 from runtime.transfer.documents import (
     ConsolidationsFile,
     EntityDocument,
+    KnowledgeFile,
     LoopsFile,
     MemoryDocument,
     NotesFile,
@@ -41,7 +42,13 @@ from runtime.transfer.exporting import (
     MEMORY_FOLDER,
     SCENES_FOLDER,
 )
-from runtime.transfer.history import EventContext, entity_states, loop_events, relationship_events
+from runtime.transfer.history import (
+    EventContext,
+    entity_states,
+    knowledge_events,
+    loop_events,
+    relationship_events,
+)
 
 _MARKS = set(ExchangedMemory.model_fields) - {"chunk", "scene_label"}
 """What a memory's document says beside the memory itself."""
@@ -111,6 +118,7 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
         loop_events=loop_events(_document(root / "open_loops.json", LoopsFile).loops, context),
         pairs=pairs,
         relationship_changes=changes,
+        knowledge=knowledge_events(_document(root / "knowledge.json", KnowledgeFile).knowledge, context),
         parts=told.parts,
         summaries=told.summaries,
         consolidations=[_consolidation(each, project_id) for each in standing],

@@ -16,6 +16,7 @@ from runtime.storage.session import AnyRow, StorageSession
 from runtime.storage.tables import (
     CHUNK_ENTITIES,
     CHUNKS,
+    KNOWLEDGE_EVENTS,
     LOOP_EVENTS,
     MENTIONS,
     RELATIONSHIP_CHANGES,
@@ -176,13 +177,14 @@ class EntityRelinking:
         self._scene_ids = scene_ids
 
     def run(self) -> None:
-        """Move all links: scenes, mentions, memories, states, loops and relationships."""
+        """Move all links: scenes, mentions, memories, states, loops, relationships and knowledge."""
         self._relink_scenes()
         self._relink_mentions()
         self._relink_memories()
         self._relink_states()
         self._relink_loops()
         relink_relationships(self._session, self._old, self._new, self._scene_ids)
+        self._relink_knowledge()
 
     def _relink_scenes(self) -> None:
         columns = (SCENES.c.participants, SCENES.c.location_id, SCENES.c.pov)
@@ -241,6 +243,16 @@ class EntityRelinking:
                 self._session.run(
                     LOOP_EVENTS.update().where(LOOP_EVENTS.c.row_id == row.row_id).values(detail=detail)
                 )
+
+    def _relink_knowledge(self) -> None:
+        table = KNOWLEDGE_EVENTS
+        for row in self._rows(table, table.c.row_id, table.c.character_id, table.c.learned_from):
+            values = {name: self._replaced(getattr(row, name)) for name in ("character_id", "learned_from")}
+            if values["learned_from"] == values["character_id"]:
+                # Nobody learns from themselves.
+                values["learned_from"] = None
+            if any(getattr(row, name) != value for name, value in values.items()):
+                self._session.run(table.update().where(table.c.row_id == row.row_id).values(**values))
 
     def _replaced(self, value: Any) -> Any:
         return replaced_id(value, self._old, self._new)

@@ -18,6 +18,7 @@ from runtime.storage.tables import (
     CHUNK_ENTITIES,
     CHUNKS,
     ENTITIES,
+    KNOWLEDGE_EVENTS,
     LOOP_EVENTS,
     MENTIONS,
     RELATIONSHIP_CHANGES,
@@ -75,6 +76,11 @@ _IMAGED = (
     _Imaged(LOOP_EVENTS, ("row_id",), ("row_id", "scene_id", "loop_id", "kind", "detail")),
     _whole(RELATIONSHIPS, "relationship_id"),
     _whole(RELATIONSHIP_CHANGES, "row_id"),
+    _Imaged(
+        KNOWLEDGE_EVENTS,
+        ("row_id",),
+        ("row_id", "scene_id", "source_id", "kind", "character_id", "learned_from"),
+    ),
 )
 
 _BY_NAME = {imaged.table.name: imaged for imaged in _IMAGED}

@@ -29,6 +29,7 @@ from runtime.storage.story.threads import ThreadRepository
 from runtime.storage.tables import (
     CHUNK_TAGS,
     CHUNKS,
+    KNOWLEDGE_EVENTS,
     LOOP_EVENTS,
     PROJECTS,
     RELATIONSHIP_CHANGES,
@@ -133,14 +134,15 @@ def _author_events(session: StorageSession, as_of: StoryPosition) -> list[list[d
     # An author's event has no quote: where quotes stand says nothing about it.
     left_out = ("row_id", "scene_id", "created_at", "verified", "span_start", "span_end")
     sections = []
-    for table in (STATES, LOOP_EVENTS, RELATIONSHIP_CHANGES):
+    for table in (STATES, LOOP_EVENTS, RELATIONSHIP_CHANGES, KNOWLEDGE_EVENTS):
         statement = (
             select(*(column for column in table.c if column.name not in left_out))
             .where(session.owns(table), table.c.origin == "author", before(as_of, table))
             .order_by(*story_order(table), table.c.row_id)
         )
         sections.append([dict(row._mapping) for row in session.rows(statement)])
-    return sections
+    # Nothing where the author says nothing of who knows what, so that marks of before stay true.
+    return sections if sections[-1] else sections[:-1]
 
 
 RECENT_RECORDS = 3

@@ -19,15 +19,23 @@ from runtime.storage.projects import CounterRepository
 from runtime.storage.records import SceneWrite, SceneWriteResult
 from runtime.storage.session import StorageSession
 from runtime.storage.story.relationships import RelationshipRepository
-from runtime.storage.story.states import state_values
+from runtime.storage.story.states import state_values, with_span_columns
 from runtime.storage.story.threads import loop_event_values
-from runtime.storage.tables import CHUNKS, LOOP_EVENTS, MENTIONS, RELATIONSHIP_CHANGES, SCENES, STATES
+from runtime.storage.tables import (
+    CHUNKS,
+    KNOWLEDGE_EVENTS,
+    LOOP_EVENTS,
+    MENTIONS,
+    RELATIONSHIP_CHANGES,
+    SCENES,
+    STATES,
+)
 
 _Attachments = Mapping[str, list[str]]
 
 _NO_ATTACHMENTS: _Attachments = {"attached": [], "detached": []}
 
-EVENT_TABLES: tuple[Table, ...] = (STATES, LOOP_EVENTS, RELATIONSHIP_CHANGES)
+EVENT_TABLES: tuple[Table, ...] = (STATES, LOOP_EVENTS, RELATIONSHIP_CHANGES, KNOWLEDGE_EVENTS)
 
 
 class SceneWriter:
@@ -59,7 +67,7 @@ class SceneWriter:
         return SceneWriteResult(scene_id=scene_id, label=label, is_new=known_id is None, **chunk_changes)
 
     def withdraw_events(self, scene_id: str) -> None:
-        """Take back states, loop events, relationship changes and mentions that the scene brought."""
+        """Take back states, loop events, relationship changes, knowledge and mentions that the scene brought."""
         for table in EVENT_TABLES:
             self._session.run(table.delete().where(table.c.scene_id == scene_id, table.c.origin == "record"))
         self._session.run(MENTIONS.delete().where(MENTIONS.c.scene_id == scene_id))
@@ -148,6 +156,13 @@ class SceneWriter:
             self._counters.jump_over([event.id for event in events])
             relationships = RelationshipRepository(self._session)
             relationships.insert_changes(write.record.relationship_changes, position)
+        self._session.insert(
+            KNOWLEDGE_EVENTS,
+            [
+                with_span_columns(each) | position | {"project_id": self._session.project_id}
+                for each in write.knowledge
+            ],
+        )
         self._session.insert(MENTIONS, _mention_rows(write, scene_id))
 
     def _stored_chunks(self, scene_id: str) -> dict[str, dict[str, Any]]:

@@ -29,6 +29,7 @@ from runtime.storage.tables import (
     ALIASES,
     CHUNKS,
     ENTITIES,
+    KNOWLEDGE_EVENTS,
     LOOP_EVENTS,
     POSITIONED_TABLES,
     RELATIONSHIP_CHANGES,
@@ -153,6 +154,7 @@ _FREE_PLACES: tuple[tuple[Table, str, str], ...] = (
     (STATES, "chapter_index", "scene_index"),
     (LOOP_EVENTS, "chapter_index", "scene_index"),
     (RELATIONSHIP_CHANGES, "chapter_index", "scene_index"),
+    (KNOWLEDGE_EVENTS, "chapter_index", "scene_index"),
     (ENTITIES, "first_chapter", "first_scene"),
     (ENTITIES, "name_first_chapter", "name_first_scene"),
     (ALIASES, "first_chapter", "first_scene"),
@@ -268,9 +270,9 @@ class SceneRepository(Repository):
     def replace_scene(self, write: SceneWrite) -> SceneWriteResult:
         """Store a scene and all that it brings, in place of what came from the scene at that position.
 
-        Withdrawn are the scene's memories, states, loop events, relationship changes, mentions and links, and
-        nothing else. A memory with a known id and the same content keeps its vector and is not queued for
-        the index. What an author edited, pinned, banned, deleted or noted stays as it is.
+        Withdrawn are the scene's memories, states, loop events, relationship changes, what its record said of who
+        knows what, mentions and links, and nothing else. A memory with a known id and the same content keeps its
+        vector and is not queued for the index. What an author edited, pinned, banned, deleted or noted stays as it is.
 
         Returns:
             The scene's id and what happened to its memories.

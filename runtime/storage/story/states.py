@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 
 from novelgen.models.folds import (
     HOLDER_ATTRIBUTE,
@@ -19,7 +19,7 @@ from novelgen.models.folds import (
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import EntityStateSnapshot, StateChange
 from runtime.storage.cuts import before, order_in_force, scene_ids_at, story_order
-from runtime.storage.records import EventOrigin
+from runtime.storage.records import EventOrigin, StoredKnowledge
 from runtime.storage.session import AnyRow, Repository, StorageSession
 from runtime.storage.tables import STATES
 
@@ -54,6 +54,15 @@ class StateRepository(Repository):
     def changes_of(self, entity_ids: Sequence[str] | None = None) -> list[StateChange]:
         """Return all changes in the order in which they apply; None means all entities."""
         return [dated.change for dated in self._dated(entity_ids, END_OF_STORY)]
+
+    def changes_before(self, as_of: StoryPosition, *, entity_ids: Sequence[str]) -> list[StateChange]:
+        """Return the changes of entities before a position, and every stated holder, as they count."""
+        wanted = STATES.c.attribute == HOLDER_ATTRIBUTE
+        if entity_ids:
+            wanted = or_(wanted, STATES.c.entity_id.in_(entity_ids))
+        statement = select(STATES).where(self._session.owns(STATES), before(as_of, STATES), wanted)
+        rows = self._session.rows(statement.order_by(*order_in_force(STATES)))
+        return [_change(row) for row in self._session.own(rows)]
 
     def unverified(self, *, scene_id: str | None = None) -> list[StateChange]:
         """Return the changes that no quote of their scene proves, of one scene or of all, in story order."""
@@ -152,13 +161,13 @@ def holders_as_of(session: StorageSession, as_of: StoryPosition) -> dict[str, li
 
 def state_values(project_id: str, change: StateChange, origin: EventOrigin, now: datetime) -> dict[str, Any]:
     """Return a state change as the columns of its row, but for the scene's id."""
-    return state_columns(change) | {"project_id": project_id, "origin": origin, "created_at": now}
+    return with_span_columns(change) | {"project_id": project_id, "origin": origin, "created_at": now}
 
 
-def state_columns(change: StateChange) -> dict[str, Any]:
-    """Return a state change, or what is derived from one, with its span as two columns."""
-    start, end = change.source_span or (None, None)
-    return change.model_dump(exclude={"source_span"}) | {"span_start": start, "span_end": end}
+def with_span_columns(fact: StateChange | StoredKnowledge) -> dict[str, Any]:
+    """Return what a quote proves, or what is derived from such a fact, with its span as two columns."""
+    start, end = fact.source_span or (None, None)
+    return fact.model_dump(exclude={"source_span"}) | {"span_start": start, "span_end": end}
 
 
 def span_of(row: AnyRow) -> tuple[int, int] | None:

@@ -21,6 +21,7 @@ from runtime.storage.tables import (
     ALIASES,
     CHUNKS,
     COUNTERS,
+    KNOWLEDGE_EVENTS,
     LOOP_EVENTS,
     MENTIONS,
     RELATIONSHIP_CHANGES,
@@ -30,6 +31,7 @@ from runtime.storage.tables import (
 )
 from runtime.storage.transfer.records import (
     ExchangedEntity,
+    ExchangedKnowledge,
     ExchangedLoopEvent,
     ExchangedMemory,
     ExchangedPair,
@@ -73,6 +75,12 @@ def read_contents(session: StorageSession) -> ProjectContents:
         relationship_changes=[
             ExchangedRelationshipChange(**events.values(row, ExchangedRelationshipChange))
             for row in events.rows(RELATIONSHIP_CHANGES)
+        ],
+        knowledge=[
+            ExchangedKnowledge(
+                **events.values(row, ExchangedKnowledge, derived=("source_span",)), source_span=span_of(row)
+            )
+            for row in events.rows(KNOWLEDGE_EVENTS)
         ],
         parts=project.settings.get("parts", []),
         summaries=stored_summaries(session),

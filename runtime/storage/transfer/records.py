@@ -12,7 +12,7 @@ from novelgen.models.position import UtcDatetime
 from novelgen.models.state import RelationshipDimension, StateChange
 from novelgen.models.user_file import StoryPart
 from runtime.storage.memory.consolidations import StoredConsolidation
-from runtime.storage.records import EntityOrigin, EventOrigin, MemoryStatus, StoredScene
+from runtime.storage.records import EntityOrigin, EventOrigin, MemoryStatus, StoredKnowledge, StoredScene
 from runtime.storage.story.summaries import StoredSummary
 
 LoopEventKind = Literal["planted", "advanced", "resolved", "abandoned"]
@@ -74,6 +74,13 @@ class ExchangedRelationshipChange(BaseModel):
     scene_label: str | None = None
 
 
+class ExchangedKnowledge(StoredKnowledge):
+    """What is said of who knows a memory; `scene_label` is the scene that it goes with."""
+
+    origin: EventOrigin = "author"
+    scene_label: str | None = None
+
+
 class ExchangedMemory(BaseModel):
     """A memory with what the author decided about it."""
 
@@ -106,6 +113,7 @@ class ProjectContents(BaseModel):
     loop_events: list[ExchangedLoopEvent] = Field(default_factory=list)
     pairs: list[ExchangedPair] = Field(default_factory=list)
     relationship_changes: list[ExchangedRelationshipChange] = Field(default_factory=list)
+    knowledge: list[ExchangedKnowledge] = Field(default_factory=list)
     parts: list[StoryPart] = Field(default_factory=list, description="As the author said them.")
     summaries: list[StoredSummary] = Field(default_factory=list, description="Written ones only.")
     consolidations: list[StoredConsolidation] = Field(
@@ -122,3 +130,4 @@ class SceneBundle(BaseModel):
     states: list[ExchangedState] = Field(default_factory=list)
     loop_events: list[ExchangedLoopEvent] = Field(default_factory=list)
     relationship_changes: list[ExchangedRelationshipChange] = Field(default_factory=list)
+    knowledge: list[ExchangedKnowledge] = Field(default_factory=list)

@@ -19,10 +19,11 @@ from runtime.storage.memory.writer import ChunkWriter
 from runtime.storage.projects import CounterRepository, ProjectRepository
 from runtime.storage.session import Repository
 from runtime.storage.story.scene_writer import free_label
-from runtime.storage.story.states import state_columns
+from runtime.storage.story.states import with_span_columns
 from runtime.storage.story.summaries import StoredSummary, SummaryRepository
 from runtime.storage.tables import (
     ALIASES,
+    KNOWLEDGE_EVENTS,
     LOOP_EVENTS,
     MENTIONS,
     RELATIONSHIP_CHANGES,
@@ -33,6 +34,7 @@ from runtime.storage.tables import (
 from runtime.storage.transfer.reading import read_contents, read_pairs
 from runtime.storage.transfer.records import (
     ExchangedEntity,
+    ExchangedKnowledge,
     ExchangedMemory,
     ExchangedPair,
     ExchangedState,
@@ -194,6 +196,7 @@ class ExchangeRepository(Repository):
             (STATES, source.states),
             (LOOP_EVENTS, source.loop_events),
             (RELATIONSHIP_CHANGES, source.relationship_changes),
+            (KNOWLEDGE_EVENTS, source.knowledge),
         )
         for table, events in tables:
             rows = [
@@ -246,7 +249,8 @@ def _chunk_row(project_id: str, memory: ExchangedMemory, scene_id: str | None) -
 def _event_row(
     project_id: str, event: Any, relationship_ids: dict[str, str], scene_ids: dict[Place, str]
 ) -> dict[str, Any]:
-    columns = state_columns(event) if isinstance(event, ExchangedState) else event.model_dump()
+    has_quote = isinstance(event, ExchangedState | ExchangedKnowledge)
+    columns = with_span_columns(event) if has_quote else event.model_dump()
     values = {name: value for name, value in columns.items() if name != "scene_label"}
     if "relationship_id" in values:
         values["relationship_id"] = relationship_ids.get(values["relationship_id"], values["relationship_id"])
@@ -255,4 +259,9 @@ def _event_row(
 
 
 def _positioned(contents: ProjectContents) -> list[Any]:
-    return [*contents.states, *contents.loop_events, *contents.relationship_changes]
+    return [
+        *contents.states,
+        *contents.loop_events,
+        *contents.relationship_changes,
+        *contents.knowledge,
+    ]

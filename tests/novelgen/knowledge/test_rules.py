@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from novelgen.knowledge.rules import KnowledgeRules, shared_scenes
@@ -26,8 +28,8 @@ def at(chapter: int, scene: int) -> StoryPosition:
     return StoryPosition(chapter, scene)
 
 
-def scene(chapter: int, number: int, present: str, text: str = "", **more: bool) -> KnowledgeScene:
-    return KnowledgeScene(at(chapter, number), frozenset(present.split()), text.split("\n"), **more)
+def scene(chapter: int, number: int, present: str, text: str = "", **more: Any) -> KnowledgeScene:
+    return KnowledgeScene(at(chapter, number), frozenset(present.split()), text, **more)
 
 
 def memory(content: str, entities: str, event_type: str = "event", **more: object) -> KnowledgeMemory:
@@ -96,6 +98,18 @@ def test_a_later_scene_tells_it_to_who_is_there() -> None:
     knowing = story.knows("C2", HID)
     assert (knowing.knows, knowing.how, knowing.learned_from, knowing.since) == (True, "told", "C1", at(2, 1))
     assert 0.5 <= knowing.certainty < 1
+
+
+def test_what_a_record_says_somebody_knows_now_is_known() -> None:
+    """A `knowledge` of a character that holds a memory's words is knowledge of it from that scene on."""
+    learnt = {"C2": "that the heron key is hidden under the stair"}
+    story = rules(scene(1, 1, "C1"), scene(2, 1, "C2", learnt=learnt), about=HID)
+    assert story.knows("C2", HID).since == at(2, 1)
+    assert (
+        not rules(scene(1, 1, "C1"), scene(2, 1, "C2", learnt={"C2": "the price of bread"}), about=HID)
+        .knows("C2", HID)
+        .knows
+    )
 
 
 def test_nothing_is_told_before_its_scene() -> None:

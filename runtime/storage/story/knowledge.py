@@ -1,0 +1,277 @@
+"""What records and authors say of who knows what: it is appended, and counts from its scene on."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from sqlalchemy import ColumnElement, Text, case, cast, select
+
+from novelgen.knowledge.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
+from novelgen.models.entity import Entity, revealed_identity
+from novelgen.models.knowledge import ALL_LIVED
+from novelgen.models.memory import is_entity_target, linked_targets
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from runtime.storage.cuts import before, order_in_force, scene_ids_at, story_order, unconsolidated
+from runtime.storage.entity.entities import EntityRepository, is_unmasked
+from runtime.storage.records import StoredKnowledge
+from runtime.storage.session import Repository, StorageSession
+from runtime.storage.story.states import span_of, with_span_columns
+from runtime.storage.tables import CHUNKS, KNOWLEDGE_EVENTS, PROJECTS, SCENES, STATES
+
+KNOWLEDGE_ATTRIBUTE = "knowledge"
+"""Attribute of a state: what a character knows, in words."""
+
+FACT_TYPES = ("memory", "note")
+"""Kinds of memories that somebody can know: one fact each."""
+
+
+class KnowledgeRepository(Repository):
+    """Keeps what is said of who knows what; the rest follows from the story."""
+
+    def say(self, said: StoredKnowledge) -> None:
+        """Store the author's word, in place of an earlier one on the same person, memory and position.
+
+        Raises:
+            UnknownProjectError: When no project of that id is stored.
+        """
+        self._session.touch()
+        table = KNOWLEDGE_EVENTS
+        self._session.run(
+            table.delete().where(
+                *self._by_author(said.character_id, said.source_id),
+                table.c.chapter_index.is_not_distinct_from(said.chapter_index),
+                table.c.scene_index.is_not_distinct_from(said.scene_index),
+            )
+        )
+        place = (said.chapter_index, said.scene_index)
+        row = with_span_columns(said) | {
+            "project_id": self._session.project_id,
+            "scene_id": scene_ids_at(self._session, [place]).get(place),
+            "origin": "author",
+        }
+        self._session.insert(table, [row])
+
+    def forget(self, character_id: str, source_id: str) -> list[StoredKnowledge]:
+        """Take back all that the author said of one person and one memory, and return it in story order.
+
+        Raises:
+            UnknownProjectError: When no project of that id is stored.
+        """
+        self._session.touch()
+        about = self._by_author(character_id, source_id)
+        said = self._said(*about)
+        self._session.run(KNOWLEDGE_EVENTS.delete().where(*about))
+        return said
+
+    def said(self, *, as_of: StoryPosition = END_OF_STORY) -> list[StoredKnowledge]:
+        """Return what is said before a position, in the order in which it counts: at one place the author's last."""
+        return self._said(before(as_of, KNOWLEDGE_EVENTS))
+
+    def _by_author(self, character_id: str, source_id: str) -> tuple[ColumnElement[bool], ...]:
+        table = KNOWLEDGE_EVENTS
+        return (
+            self._session.owns(table),
+            table.c.origin == "author",
+            table.c.character_id == character_id,
+            table.c.source_id == source_id,
+        )
+
+    def _said(self, *conditions: ColumnElement[bool]) -> list[StoredKnowledge]:
+        return _said(self._session, *conditions)
+
+
+def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> KnowledgeStory:
+    """Return the story strictly before a position, as far as it tells who knows what.
+
+    Facts are what scenes brought and the author's notes, outdated ones as well: somebody may know them still. Left
+    out are what the author banned or deleted, and what stands for others, which are here themselves. Who was known
+    by another name until the story showed it counts as one person.
+    """
+    entities = EntityRepository(session)
+    stored = [each.entity for each in entities.list_all()]
+    unmasked = {
+        each.entity_id: revealed.entity_id
+        for each in stored
+        if is_unmasked(each, as_of) and (revealed := revealed_identity(each))
+    }
+    said = [_as_one(each, unmasked) for each in _said(session, before(as_of, KNOWLEDGE_EVENTS))]
+    scenes = session.rows(
+        select(
+            SCENES.c.scene_id,
+            SCENES.c.chapter_index,
+            SCENES.c.scene_index,
+            SCENES.c.text,
+            cast(SCENES.c.participants, Text),
+        )
+        .where(session.owns(SCENES), before(as_of, SCENES))
+        .order_by(*story_order(SCENES))
+    )
+    memories = _memories(session, as_of, said, {row[0]: row[3] for row in scenes}, unmasked)
+    positions = {each.source_id: each.position for each in memories}
+    telling = {
+        _place_of(each) for each in said if each.origin == "record" and not _is_of_own(each, positions)
+    }
+    learnt = _learnt(session, as_of, unmasked)
+    language = session.connection.scalar(select(PROJECTS.c.language).where(session.owns(PROJECTS)))
+    return KnowledgeStory(
+        as_of=as_of,
+        scenes=[
+            KnowledgeScene(
+                position=(position := StoryPosition(row[1], row[2])),
+                present=frozenset(unmasked.get(each, each) for each in present),
+                text=row[3] or "",
+                tells_knowledge=position in telling,
+                learnt=learnt.get(position, {}),
+            )
+            for row, present in zip(scenes, _decoded(row[4] for row in scenes), strict=True)
+        ],
+        memories=memories,
+        names=_names_shown(stored, entities.list_as_of(as_of=as_of), memories),
+        character_ids=frozenset(
+            each.entity_id
+            for each in stored
+            if each.entity_type == "character" and each.entity_id not in unmasked
+        ),
+        events=[
+            each.event()
+            for each in said
+            if each.source_id == ALL_LIVED
+            or (
+                each.source_id in positions
+                and ((told := positions[each.source_id]) is None or told <= _place_of(each))
+            )
+        ],
+        language=language or "",
+    )
+
+
+def _memories(
+    session: StorageSession,
+    as_of: StoryPosition,
+    said: Sequence[StoredKnowledge],
+    texts: Mapping[str, str],
+    unmasked: Mapping[str, str],
+) -> list[KnowledgeMemory]:
+    lists = ("entities_mentioned", "attached", "detached")
+    columns = ("chunk_id", "source_id", "scene_id", "chapter_index", "scene_index", "content", "event_type")
+    more = ("span_start", "span_end", "from_scene")
+    rows = session.rows(
+        select(
+            *(CHUNKS.c[name] for name in (*columns, *more)),
+            *(cast(CHUNKS.c[name], Text).label(name) for name in lists),
+        )
+        .where(
+            session.owns(CHUNKS),
+            CHUNKS.c.status == "active",
+            CHUNKS.c.content_type.in_(FACT_TYPES),
+            unconsolidated(session.project_id, as_of),
+        )
+        # Where the author edited one, it stands before what a later reading of its scene says in its place.
+        .order_by(*story_order(CHUNKS), case((CHUNKS.c.origin == "author", 0), else_=1), CHUNKS.c.row_id)
+    )
+    targets = zip(*(_decoded(getattr(row, name) for row in rows) for name in lists), strict=True)
+    told = [
+        KnowledgeMemory(
+            source_id=row.source_id or row.chunk_id,
+            content=row.content,
+            # A note has no scene in which anybody could have witnessed it.
+            position=StoryPosition(row.chapter_index, row.scene_index) if row.from_scene else None,
+            entities=_about(linked[0], linked[1], linked[2], unmasked),
+            event_type=row.event_type,
+            quote=(texts.get(row.scene_id) or "")[row.span_start : row.span_end]
+            if row.span_start is not None
+            else "",
+        )
+        for row, linked in zip(rows, targets, strict=True)
+    ]
+    by_id: dict[str, KnowledgeMemory] = {}
+    for memory in told:
+        by_id.setdefault(memory.source_id, memory)
+    positions = {each.source_id: each.position for each in by_id.values()}
+    known_by = {
+        each.source_id
+        for each in said
+        if each.origin == "record" and each.kind == "knows" and _is_of_own(each, positions)
+    }
+    return [
+        replace(each, tells_knowers=True) if each.source_id in known_by else each for each in by_id.values()
+    ]
+
+
+def _learnt(
+    session: StorageSession, as_of: StoryPosition, unmasked: Mapping[str, str]
+) -> dict[StoryPosition, dict[str, str]]:
+    """Return, by scene and character, what is said that they know from there on."""
+    statement = (
+        select(STATES.c.chapter_index, STATES.c.scene_index, STATES.c.entity_id, STATES.c.value)
+        .where(
+            session.owns(STATES),
+            STATES.c.attribute == KNOWLEDGE_ATTRIBUTE,
+            STATES.c.scene_index.is_not(None),
+            before(as_of, STATES),
+        )
+        .order_by(*order_in_force(STATES))
+    )
+    found: defaultdict[StoryPosition, dict[str, str]] = defaultdict(dict)
+    for row in session.rows(statement):
+        if row.value:
+            place = StoryPosition(row.chapter_index, row.scene_index)
+            found[place][unmasked.get(row.entity_id, row.entity_id)] = str(row.value)
+    return found
+
+
+def _names_shown(
+    stored: Sequence[Entity], known: Sequence[Entity], memories: Sequence[KnowledgeMemory]
+) -> dict[str, list[str]]:
+    """Return the names as of the position, and the display names that no scene but a memory before it uses."""
+    names = {each.entity_id: each.names() for each in known}
+    display_names = {each.entity_id: each.name for each in stored}
+    for memory in memories:
+        for entity_id in memory.entities:
+            name = display_names.get(entity_id, "")
+            if name and name in memory.content and name not in names.setdefault(entity_id, []):
+                names[entity_id].append(name)
+    return names
+
+
+def _is_of_own(said: StoredKnowledge, positions: Mapping[str, StoryPosition | None]) -> bool:
+    """Tell whether a scene says it of a memory of its own, as `known_by` and `hidden_from` do."""
+    is_plain = said.how in ("own_doing", "witnessed", "author") and said.learned_from is None
+    return is_plain and not said.quote and positions.get(said.source_id) == _place_of(said)
+
+
+def _about(
+    derived: list[str], attached: list[str], detached: list[str], unmasked: Mapping[str, str]
+) -> list[str]:
+    linked = linked_targets(derived, attached, detached) if attached or detached else derived
+    return list(dict.fromkeys(unmasked.get(each, each) for each in linked if is_entity_target(each)))
+
+
+def _as_one(said: StoredKnowledge, unmasked: Mapping[str, str]) -> StoredKnowledge:
+    changes = {"character_id": unmasked.get(said.character_id, said.character_id)}
+    if said.learned_from is not None:
+        changes["learned_from"] = unmasked.get(said.learned_from, said.learned_from)
+    return said.model_copy(update=changes)
+
+
+def _said(session: StorageSession, *conditions: ColumnElement[bool]) -> list[StoredKnowledge]:
+    table = KNOWLEDGE_EVENTS
+    statement = select(table).where(session.owns(table), *conditions).order_by(*order_in_force(table))
+    copied = [name for name in StoredKnowledge.model_fields if name != "source_span"]
+    return [
+        StoredKnowledge(**{name: getattr(row, name) for name in copied}, source_span=span_of(row))
+        for row in session.own(session.rows(statement))
+    ]
+
+
+def _place_of(said: StoredKnowledge) -> StoryPosition:
+    return StoryPosition(said.chapter_index or 0, said.scene_index or 0)
+
+
+def _decoded(texts: Iterable[str]) -> list[list[str]]:
+    """Decode lists of JSON all at once: there are tens of thousands."""
+    decoded: list[list[str]] = json.loads(f"[{','.join(texts)}]")
+    return decoded
