@@ -414,7 +414,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         cut = PointOfViewCut(
             found=FoundStory(known_story(run.request, run.outline), run.search, run.states, run.timeline),
             character_id=view.character_id,
-            view=knowledge.of(view.character_id) if knowledge and view.character_id else None,
+            view=knowledge.of(view.character_id, is_shown=True) if knowledge and view.character_id else None,
             changes=run.changes.value,
             request=run.request,
         )

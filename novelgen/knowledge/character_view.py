@@ -18,6 +18,9 @@ from novelgen.models.entity import Entity
 from novelgen.models.memory import PASSAGE_TYPES, SUMMARY_TYPE, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 
+MIN_SHOWN_CERTAINTY = 0.6
+"""From here on it can be shown that somebody knows something; what a text hardly tells again cannot."""
+
 
 @dataclass(frozen=True)
 class StoryKnowledge:
@@ -49,9 +52,33 @@ class StoryKnowledge:
                 told[place][event.source_id] = self.memory_of[event.source_id]
         return {place: list(memories.values()) for place, memories in told.items()}
 
-    def of(self, character_id: str) -> CharacterView:
-        """Return what one character knows."""
-        return CharacterView(character_id, self)
+    @cached_property
+    def kept_from(self) -> Mapping[str, Collection[str]]:
+        """Character id to the memories of which somebody says that they do not know or believe them."""
+        kept: defaultdict[str, set[str]] = defaultdict(set)
+        for event in self.rules.story.events:
+            if event.kind != "knows":
+                kept[event.character_id].add(event.source_id)
+        return kept
+
+    @cached_property
+    def said_known(self) -> Mapping[str, Collection[str]]:
+        """Character id to the memories of which somebody says that they know them."""
+        known: defaultdict[str, set[str]] = defaultdict(set)
+        for event in self.rules.story.events:
+            if event.kind == "knows":
+                known[event.character_id].add(event.source_id)
+        return known
+
+    def of(self, character_id: str, *, is_shown: bool = False) -> CharacterView:
+        """Return what one character knows.
+
+        Args:
+            character_id: Whose view it is.
+            is_shown: Only what can be shown: a guess that is not sure, and words that tell again what is said to be
+                kept from them, count for nothing.
+        """
+        return CharacterView(character_id, self, is_shown)
 
 
 @dataclass(frozen=True)
@@ -61,10 +88,12 @@ class CharacterView:
     Args:
         character_id: Whose view it is.
         shared: What is worked out for all characters alike.
+        is_shown: Whether only what can be shown counts as known.
     """
 
     character_id: str
     shared: StoryKnowledge
+    is_shown: bool = False
     _known: dict[str, bool] = field(default_factory=dict, init=False, compare=False)
     _kept_secret: dict[StoryPosition, Sequence[KnowledgeMemory]] = field(
         default_factory=dict, init=False, compare=False
@@ -174,4 +203,16 @@ class CharacterView:
         return self._kept_secret[position]
 
     def _knows(self, memory: KnowledgeMemory) -> bool:
-        return self.shared.rules.knows(self.character_id, memory).knows
+        knowing = self.shared.rules.knows(self.character_id, memory)
+        if not knowing.knows or not self.is_shown:
+            return knowing.knows
+        if memory.source_id in self.shared.said_known.get(self.character_id, ()):
+            return True
+        kept = self.shared.kept_from.get(self.character_id, ())
+        if memory.source_id in kept or knowing.certainty < MIN_SHOWN_CERTAINTY:
+            return False
+        return knowing.since is None or not any(
+            each.source_id in kept
+            and self.shared.rules.retellings.share_told(memory.content, each.content) >= MIN_RETOLD
+            for each in self.shared.told_at.get(knowing.since, ())
+        )
