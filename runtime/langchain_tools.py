@@ -54,6 +54,12 @@ class SearchStoryMemoryArguments(_Arguments):
     content_type: ContentType | None = Field(default=None, description="Only this kind of memory.")
     tags: list[str] | None = Field(default=None, description="Only memories with one of these tags.")
     top_k: int = Field(default=DEFAULT_TOP_K, ge=1, le=MAX_TOP_K, description="At most so many.")
+    min_relevance: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="Only what fits at least so well: by the likeness of meaning, or by holding the query's words.",
+    )
     as_of: PositionArgument | None = Field(
         default=None, description="The scene being planned. Default: the end of what is stored."
     )

@@ -34,6 +34,7 @@ def search_story_memory_tool(
     top_k: int = DEFAULT_TOP_K,
     as_of: StoryPosition | None = None,
     *,
+    min_relevance: float = 0.0,
     stores: MemoryStores | None = None,
 ) -> list[StoryMemoryChunk]:
     """Search what the story has established, by meaning and by words.
@@ -46,6 +47,7 @@ def search_story_memory_tool(
         tags: Only memories with one of these tags.
         top_k: At most so many, from 1 to 200.
         as_of: Only what lies strictly before this position; None means all that is stored.
+        min_relevance: Only what fits at least so well, from 0 (all) to 1.
         stores: Stores to use; None opens those of the settings.
 
     Returns:
@@ -66,6 +68,7 @@ def search_story_memory_tool(
             tags=tags,
             top_k=top_k,
             as_of=as_of,
+            min_relevance=min_relevance,
         )
 
 

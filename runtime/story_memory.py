@@ -44,6 +44,7 @@ class StoryMemoryTools:
         tags: Sequence[str] | None = None,
         top_k: int = DEFAULT_TOP_K,
         as_of: StoryPosition | None = None,
+        min_relevance: float = 0.0,
     ) -> list[StoryMemoryChunk]:
         """Search by meaning and words; see `search_story_memory_tool`."""
         return [
@@ -56,6 +57,7 @@ class StoryMemoryTools:
                 tags=tags,
                 top_k=top_k,
                 as_of=as_of,
+                min_relevance=min_relevance,
             ).memories
         ]
 
@@ -69,6 +71,7 @@ class StoryMemoryTools:
         tags: Sequence[str] | None = None,
         top_k: int = DEFAULT_TOP_K,
         as_of: StoryPosition | None = None,
+        min_relevance: float = 0.0,
     ) -> RankedMemories:
         """Search as `search_story_memory` does, with scores, what each was found by, and what is missing."""
         ranked = ranked_memories(
@@ -80,6 +83,7 @@ class StoryMemoryTools:
             tags=tags,
             top_k=top_k,
             as_of=as_of,
+            min_relevance=min_relevance,
         )
         for issue in ranked.issues:
             logger.warning("%s %s: %s", issue.stage, issue.kind, issue.message)

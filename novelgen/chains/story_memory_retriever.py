@@ -38,6 +38,12 @@ class StoryMemoryRetriever(BaseRetriever):
     memory_tags: list[str] = Field(
         default_factory=list, description="Only memories with one of these tags; empty: all."
     )
+    min_relevance: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="Only what fits at least so well; other than 0 only where the memory's search takes it.",
+    )
 
     def _get_relevant_documents(
         self,
@@ -49,6 +55,8 @@ class StoryMemoryRetriever(BaseRetriever):
     ) -> list[Document]:
         if not query.strip():
             return []
+        # A memory of one's own need not know of relevance.
+        bound: dict[str, Any] = {"min_relevance": self.min_relevance} if self.min_relevance else {}
         found = self.memory.search_story_memory(
             self.project_id,
             query,
@@ -57,6 +65,7 @@ class StoryMemoryRetriever(BaseRetriever):
             tags=self.memory_tags or None,
             top_k=self.k if k is None else k,
             as_of=as_of or self.as_of,
+            **bound,
         )
         return [document_of(chunk) for chunk in found]
 

@@ -63,7 +63,11 @@ def concluded(
             record,
             made_by="extracted",
             relationships_before=request.relationships,
-            kept_as_given=frozenset().union(*(reading.of_nobody for reading in readings)),
+            kept_as_given={
+                *frozenset().union(*(reading.of_nobody for reading in readings)),
+                # What no quote proves may have been made up, and a change of state may not lift it.
+                *(fact.id for fact in unverified if fact.kind == "memory"),
+            },
         ),
         proposed_entities=[each for reading in readings for each in reading.proposed],
         new_names=[each for reading in readings for each in reading.new_names],

@@ -24,7 +24,7 @@ OTHER_EVENT = "other"
 A new one needs no more than its word above: models are offered the list, records are checked against it, SQL stores
 any text. Where it means more, it has a place in one of these, too: `EVENT_SIGNALS` of novelgen/records/importance.py
 (its weight by itself), `SUPERSESSION_CHAINS` of novelgen/records/supersession.py (what it ends; by these
-novelgen/consolidation/rules.py knows what is owed), `REVEALING_EVENTS` of novelgen/records/conflicts.py.
+novelgen/consolidation/rules.py knows what is owed), `REVEALING_EVENTS` of novelgen/records/conflict.py.
 """
 
 ContentType = Literal["scene", "dialogue", "description", "summary", "memory", "note"]

@@ -1,4 +1,4 @@
-"""Contradictions of a story that no rule resolves: two values, two holders, the dead who act, two memories."""
+"""Contradictions of a story that no rule resolves: values, holders, the dead who act, memories, relationships."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from itertools import combinations, pairwise
-from typing import Any, Literal
-
-from pydantic import BaseModel, Field
+from typing import Any
 
 from novelgen.models.entity import Entity
 from novelgen.models.folds import HOLDER_ATTRIBUTE
@@ -18,99 +15,22 @@ from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import Place, story_place
 from novelgen.models.state import StateChange
 from novelgen.names.normalise import title_free_key
+from novelgen.records.conflict import (
+    TOLD_OF_THE_PAST,
+    Conflict,
+    ConflictSource,
+    SceneFacts,
+    conflict_between,
+    revelations,
+    said,
+    source_in,
+)
+from novelgen.records.relationship_conflicts import StatedRelationship, relationships_at_odds
 from novelgen.records.supersession import slot_of, split_slot
 from novelgen.records.vital_status import STATUS_ATTRIBUTES, is_death, is_return_to_life
 
-ConflictKind = Literal["slot_value", "dead_acts", "two_holders", "memories_disagree"]
-
-
-class SceneFacts(BaseModel):
-    """Where and when a stored scene plays, and who is in it."""
-
-    scene_id: str = Field(min_length=1, description="Stays with the scene when its position changes.")
-    chapter_index: int
-    scene_index: int
-    story_time: str | None = None
-    participants: list[str] = Field(default_factory=list, description="Ids of the characters on stage.")
-    contradictions: list[tuple[str, str]] = Field(
-        default_factory=list, description="Of its memories that contradict an earlier one, the ids of both."
-    )
-
-    @property
-    def place(self) -> tuple[int, int]:
-        """Chapter and scene."""
-        return (self.chapter_index, self.scene_index)
-
-
-class ConflictSource(BaseModel):
-    """One side of a conflict: what a scene says."""
-
-    scene_id: str
-    chapter_index: int
-    scene_index: int
-    says: str
-    value: Any = Field(
-        default=None, description="The value that it gives to the slot, where it is about one."
-    )
-
-
-class Conflict(BaseModel):
-    """Two statements of the story that no rule reconciles, the earlier first."""
-
-    conflict_id: str
-    kind: ConflictKind
-    subject: str = Field(description="The slot or the entity that it is about.")
-    entity_ids: list[str] = Field(default_factory=list)
-    first: ConflictSource
-    second: ConflictSource
-
-
-def source_in(scene: SceneFacts, says: str, *, value: Any = None) -> ConflictSource:
-    """Return what a scene says as one side of a conflict."""
-    return ConflictSource(
-        scene_id=scene.scene_id,
-        chapter_index=scene.chapter_index,
-        scene_index=scene.scene_index,
-        says=says,
-        value=value,
-    )
-
-
-def conflict_between(
-    kind: ConflictKind, subject: str, entity_ids: list[str], *, first: ConflictSource, second: ConflictSource
-) -> Conflict:
-    """Return a conflict whose id depends on nothing but what is in conflict.
-
-    The same two statements in the same scenes give the same id whenever they are found, also after a scene
-    was moved; an author's waiver therefore survives.
-    """
-    parts = (kind, subject, first.scene_id, first.says, second.scene_id, second.says)
-    digest = sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
-    return Conflict(
-        conflict_id=f"X{digest[:12]}",
-        kind=kind,
-        subject=subject,
-        entity_ids=entity_ids,
-        first=first,
-        second=second,
-    )
-
-
-def said(attribute: str, value: Any) -> str:
-    """Return a stated value as a line of text."""
-    shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return f"{attribute}: {shown}"
-
-
 ACTING_ATTRIBUTES = frozenset({"goals", "knowledge", "emotional_state", "disguise"})
 """What only the living take on; a body can be moved, robbed and buried."""
-
-_TOLD_OF_THE_PAST = re.compile(
-    r"\b(?:flash ?back|told|tells|recall|remember|memor(?:y|ies)|past|years? (?:ago|earlier|before)|earlier|before"
-    r"|dream|vision|ghost|s[ée]ance|prologue|events)\b"
-    r"|回忆|往事|当年|昔年|从前|以前|年前|之前|追述|倒叙|梦|幻|亡魂|鬼魂|地府|前世|旧事|自述",
-    re.IGNORECASE,
-)
 
 
 def dead_who_act(
@@ -156,7 +76,7 @@ def _acts_of(
             death = None
             continue
         act = _act_in(scene, character, stated)
-        if death is not None and act and not _TOLD_OF_THE_PAST.search(scene.story_time or ""):
+        if death is not None and act and not TOLD_OF_THE_PAST.search(scene.story_time or ""):
             yield conflict_between(
                 "dead_acts", character, [character], first=death, second=source_in(scene, act)
             )
@@ -206,12 +126,6 @@ FIXED_ATTRIBUTES = frozenset(
 EXCLUSIVE_ATTRIBUTES = frozenset({"location_id", "holder"})
 """What changes freely, but has one value at one time."""
 
-REVEALING_EVENTS = frozenset(
-    """
-    identity_revealed secret_revealed secret_learned discovery confession deception disguise betrayal
-    """.split()
-)
-
 _DATED = re.compile(r"\d|[〇零一二三四五六七八九十廿初]+[日号时]|[年月].*[日夜晨午晚]")
 
 
@@ -233,7 +147,7 @@ def slot_conflicts(
         Conflicts in story order of their second side.
     """
     by_place = {scene.place: scene for scene in scenes}
-    revealed = _revealed(memories)
+    revealed = revelations(memories)
     found: list[Conflict] = []
     for (entity_id, attribute), stated in _by_slot(changes, by_place).items():
         if attribute in FIXED_ATTRIBUTES:
@@ -293,17 +207,6 @@ def _between(
 
 def _side(change: StateChange, scenes: Mapping[Place, SceneFacts]) -> ConflictSource:
     return source_in(scenes[story_place(change)], said(change.attribute, change.value), value=change.value)
-
-
-def _revealed(memories: Sequence[StoryMemoryChunk]) -> set[tuple[Place, str]]:
-    return {
-        ((memory.chapter_index, memory.scene_index), entity_id)
-        for memory in memories
-        if memory.chapter_index is not None
-        and memory.scene_index is not None
-        and (memory.event_type in REVEALING_EVENTS or memory.supersedes)
-        for entity_id in memory.entities_mentioned
-    }
 
 
 INVENTORY = "inventory"
@@ -445,6 +348,7 @@ def find_conflicts(
     memories: Sequence[StoryMemoryChunk] = (),
     *,
     entities: Sequence[Entity] = (),
+    relationships: Sequence[StatedRelationship] = (),
     waived_ids: Collection[str] = (),
 ) -> list[Conflict]:
     """Find what contradicts itself in a story.
@@ -454,6 +358,7 @@ def find_conflicts(
         changes: Explicit state changes in the order in which they apply.
         memories: Memories of the story.
         entities: The entities of the story.
+        relationships: What scenes say of pairs, in the order in which it applies.
         waived_ids: Conflicts that the author means to be so; they are left out.
 
     Returns:
@@ -464,6 +369,7 @@ def find_conflicts(
         *dead_who_act(scenes, changes, memories),
         *things_held_twice(scenes, changes, entities=entities),
         *memories_that_disagree(scenes, memories),
+        *relationships_at_odds(scenes, relationships, changes, memories),
     ]
     unwaived = {each.conflict_id: each for each in found if each.conflict_id not in waived_ids}
     return sorted(unwaived.values(), key=lambda each: (each.second.chapter_index, each.second.scene_index))

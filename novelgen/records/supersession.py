@@ -69,7 +69,9 @@ class _Candidate(NamedTuple):
     words: frozenset[str]
 
 
-def with_supersessions(record: SceneRecord, earlier: Sequence[StoryMemoryChunk]) -> SceneRecord:
+def with_supersessions(
+    record: SceneRecord, earlier: Sequence[StoryMemoryChunk], *, people: Collection[str] | None = None
+) -> SceneRecord:
     """Return a record whose memories say what they supersede by the chains.
 
     A memory that says itself what it supersedes is left alone. Nothing is superseded twice, and where two
@@ -78,24 +80,36 @@ def with_supersessions(record: SceneRecord, earlier: Sequence[StoryMemoryChunk])
     Args:
         record: The record of a scene; its own earlier memories can be superseded too.
         earlier: Memories strictly before the scene, in story order; those with `superseded_by` are over.
+        people: Ids of the characters: where they are given, nothing is superseded that is about somebody else as well.
     """
     open_candidates = [
         _of_chunk(chunk) for chunk in earlier if chunk.source_id and chunk.superseded_by is None
     ]
     memories: list[RecordedMemory] = []
     for memory in record.memories:
-        ended = memory.supersedes or _ended_by(memory, open_candidates)
+        ended = memory.supersedes or _ended_by(memory, open_candidates, people)
         memories.append(memory.model_copy(update={"supersedes": ended}))
         open_candidates = [each for each in open_candidates if each.source_id != ended]
         open_candidates.append(_of_memory(memory))
     return record.model_copy(update={"memories": memories})
 
 
-def _ended_by(memory: RecordedMemory, candidates: Sequence[_Candidate]) -> str | None:
+def ends_another(record: SceneRecord) -> bool:
+    """Tell whether a memory of the record may end an earlier one, and does not say which."""
+    return any(each.event_type in SUPERSESSION_CHAINS and not each.supersedes for each in record.memories)
+
+
+def _ended_by(
+    memory: RecordedMemory, candidates: Sequence[_Candidate], people: Collection[str] | None
+) -> str | None:
     began = SUPERSESSION_CHAINS.get(memory.event_type)
     entities = frozenset(memory.entities)
     fitting = [
-        each for each in candidates if each.event_type == began and _share_enough(entities, each.entities)
+        each
+        for each in candidates
+        if each.event_type == began
+        and _share_enough(entities, each.entities)
+        and (people is None or each.entities.intersection(people) <= entities)
     ]
     if began is None or not fitting:
         return None

@@ -27,7 +27,9 @@ def search_order(
 
     Only hits of the query count: retrievers that list a story's threads or latest memories whatever is asked have no
     say. A memory whose short form or content is the query itself comes first. Every other memory that something
-    replaced comes after the memory that holds in its place, which moves up, or is put in, right before it.
+    replaced comes after the memory that holds in its place, which moves up, or is put in, right before it. A former
+    memory is not lowered beyond that: with a tenth of its score a search finds less of what planned scenes need (mean
+    reciprocal rank over both development books' questions .490 to .483 and .498 to .490).
 
     Args:
         candidates: What the retrievers found, each memory once.

@@ -253,6 +253,7 @@ CHINESE = ViewLabels(
         "project": "项目",
         "scenes": "场次",
         "memories": "记忆",
+        "ended by rule": "依规则了结",
         "entities": "实体",
         "index": "索引",
         "up to date": "已是最新",

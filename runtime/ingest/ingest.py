@@ -17,6 +17,7 @@ from novelgen.errors import DatabaseError
 from novelgen.models.context import ReportIssue
 from novelgen.models.knowledge import READER
 from novelgen.models.position import StoryPosition
+from novelgen.models.record import is_unsaid
 from novelgen.models.user_file import StoryPart
 from novelgen.text.language import story_language
 from runtime.files.bench_folder import load_book
@@ -50,6 +51,11 @@ class SceneIngestResult(BaseModel):
     removed: int = 0
     unchanged: int = Field(default=0, description="They keep their vectors.")
     kept: int = Field(default=0, description="Changed by the author, and therefore left alone.")
+    ended: dict[str, str] = Field(
+        default_factory=dict,
+        exclude_if=is_unsaid,
+        description="Id of a memory to that of the earlier one which it ends by rule: a promise broken, a secret out.",
+    )
     issues: list[ReportIssue] = Field(default_factory=list)
 
 
@@ -266,6 +272,7 @@ def _result(
         scene_id=scene_id,
         outcome=outcome,
         issues=list(issues),
+        ended=written.ended if written is not None else {},
         **counts,
     )
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 from itertools import count
@@ -14,6 +14,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import StateChange
+from novelgen.records.supersession import ends_another, with_supersessions
 from runtime.ingest.scene_facts import (
     ChunkScope,
     passage_chunks,
@@ -29,6 +30,7 @@ from runtime.ingest.scene_input import (
     SceneSurroundings,
     name_mentions,
 )
+from runtime.ingest.story_before import memories_still_true
 from runtime.settings import IngestSettings
 from runtime.storage.records import SceneWrite, SceneWriteResult, StoredScene
 from runtime.storage.unit import UnitOfWork
@@ -58,15 +60,18 @@ def replace_scene(
         settings: What is embedded beside a record.
         created_at: Moment stamped on new memories.
     """
+    ended = _ended_memories(unit, scene, surroundings)
     write = scene_write(
         scene,
         surroundings,
+        ended=ended,
         project_id=project_id,
         scene_id=stored.scene_id if stored else _new_scene_id(unit, project_id, scene),
         settings=settings,
         created_at=created_at,
     )
-    return unit.scenes.replace_scene(write)
+    written = unit.scenes.replace_scene(write)
+    return written.model_copy(update={"ended": ended})
 
 
 def replace_stored_scene(
@@ -126,10 +131,29 @@ def _new_scene_id(unit: UnitOfWork, project_id: str, scene: SceneInput) -> str:
     return next(scene_id for scene_id in ids if not unit.scenes.holds_id(scene_id))
 
 
+def _ended_memories(unit: UnitOfWork, scene: SceneInput, surroundings: SceneSurroundings) -> dict[str, str]:
+    """Return which memories of a record that came with the scene end which earlier ones, as far as rules tell.
+
+    The record itself stays as it was given; an extracted one says what its memories end.
+    """
+    record = scene.record
+    if record is None or scene.record_origin == "extracted" or not ends_another(record):
+        return {}
+    people = [each.entity_id for each in surroundings.entities if each.entity_type == "character"]
+    at = StoryPosition(scene.chapter_index, scene.scene_index)
+    told = with_supersessions(record, memories_still_true(unit, at), people=people)
+    return {
+        after.memory_id: after.supersedes
+        for before, after in zip(record.memories, told.memories, strict=True)
+        if after.supersedes and not before.supersedes
+    }
+
+
 def scene_write(
     scene: SceneInput,
     surroundings: SceneSurroundings,
     *,
+    ended: Mapping[str, str],
     project_id: str,
     scene_id: str,
     settings: IngestSettings,
@@ -140,6 +164,7 @@ def scene_write(
     Args:
         scene: The scene, scrubbed.
         surroundings: What is known on entering it.
+        ended: Id of a memory of the record to that of the earlier one which it ends, beside what the record says.
         project_id: The project.
         scene_id: The scene's id, the same at every write of the scene.
         settings: What is embedded beside a record.
@@ -156,7 +181,12 @@ def scene_write(
     record = scene.record
     chunks = passage_chunks(scene, scope, mentions_in=reading.mentions_in)
     if record is not None:
-        chunks = record_chunks(scene, record, scope, mentions_in=reading.mentions_in) + chunks
+        told = [
+            each.model_copy(update={"supersedes": each.supersedes or ended.get(each.memory_id)})
+            for each in record.memories
+        ]
+        known = record.model_copy(update={"memories": told})
+        chunks = record_chunks(scene, known, scope, mentions_in=reading.mentions_in) + chunks
     return SceneWrite(
         project_id=project_id,
         chapter_index=scene.chapter_index,

@@ -31,6 +31,7 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
 from novelgen.names.resolver import NameResolver
+from novelgen.selection.relevance import relevance
 from novelgen.selection.search_order import search_order
 from novelgen.text.scrub import scrub_text
 from runtime.retrieval.name_candidates import names_in_text
@@ -67,6 +68,7 @@ def ranked_memories(
     tags: Sequence[str] | None = None,
     top_k: int = DEFAULT_TOP_K,
     as_of: StoryPosition | None = None,
+    min_relevance: float = 0.0,
 ) -> RankedMemories:
     """Answer one query, best first: every door that searches, the tool, the command and the retriever, asks here.
 
@@ -81,6 +83,7 @@ def ranked_memories(
         tags: Only memories with one of these tags.
         top_k: At most so many, from 1 to 200.
         as_of: Only what lies strictly before this position; None means all that is stored.
+        min_relevance: Only what fits at least so well, from 0 (all) to 1; see `novelgen.selection.relevance`.
 
     Returns:
         Memories in the order of `novelgen.selection.search_order`, and what went wrong on the way.
@@ -88,10 +91,12 @@ def ranked_memories(
     Raises:
         InvalidProjectIdError: When the project id is not a plain, path-free string.
         UnknownProjectError: When no such project is stored.
-        UserInputError: When the query is empty.
+        UserInputError: When the query is empty, or the relevance is not from 0 to 1.
         StoreError: When no retriever could answer.
     """
     require_project_id(project_id)
+    if not 0 <= min_relevance <= 1:
+        raise UserInputError(f"min_relevance {min_relevance!r} is not from 0 to 1")
     text = scrub_text(query)
     if not text.strip():
         raise UserInputError(f"query {query!r} is empty; say what to look for")
@@ -112,12 +117,30 @@ def ranked_memories(
     failures = [issue for issue in result.issues if issue.kind != "stale"]
     if failures and not result.candidates:
         raise StoreError("; ".join(f"{issue.stage}: {issue.message}" for issue in failures))
-    best = search_order(result.candidates, text)[:limit]
+    unfit, unheeded = _unfit(result, text, min_relevance)
+    best = [each for each in search_order(result.candidates, text) if each.chunk.chunk_id not in unfit][
+        :limit
+    ]
     outdated = [each.chunk for each in best if each.is_outdated]
     holding, issues = _holding(stores, request, outdated, deadline=deadline)
     if holding:
-        best = search_order(result.candidates, text, holding=holding)[:limit]
-    return RankedMemories(memories=best, issues=[*unknown, *result.issues, *issues])
+        # What holds is told beside what it replaced, however it is put itself.
+        unfit -= {each.chunk_id for each in holding.values()}
+        ordered = search_order(result.candidates, text, holding=holding)
+        best = [each for each in ordered if each.chunk.chunk_id not in unfit][:limit]
+    return RankedMemories(memories=best, issues=[*unknown, *result.issues, *unheeded, *issues])
+
+
+def _unfit(result: SearchResult, query: str, min_relevance: float) -> tuple[set[str], list[ReportIssue]]:
+    """Return the ids of what does not fit well enough; where meaning cannot be compared, none, and an issue."""
+    if not min_relevance:
+        return set(), []
+    vector = next(iter(result.query_vectors), None)
+    if vector is None:
+        message = f"meaning could not be compared, so that min_relevance={min_relevance:g} left nothing out"
+        return set(), [ReportIssue(stage="search", kind="degraded", message=message)]
+    fits = {each.chunk.chunk_id: relevance(each, query, vector) for each in result.candidates}
+    return {name for name, value in fits.items() if value < min_relevance}, []
 
 
 def search_memories(stores: MemoryStores, request: SearchRequest) -> SearchResult:

@@ -112,7 +112,12 @@ class CardSearch:
         self._vectors: dict[str, Vector] = {}
 
     def search(
-        self, query: str, *, card_types: Sequence[CardType] = CARD_TYPES, limit: int = DEFAULT_LIMIT
+        self,
+        query: str,
+        *,
+        card_types: Sequence[CardType] = CARD_TYPES,
+        limit: int = DEFAULT_LIMIT,
+        min_relevance: float = 0.0,
     ) -> FoundCards:
         """Return the cards that fit a query, those without any relevance left out.
 
@@ -120,6 +125,7 @@ class CardSearch:
             query: What to look for.
             card_types: Only these.
             limit: At most so many.
+            min_relevance: Only cards of at least this relevance score.
 
         Raises:
             UnknownProjectError: When no such project is stored.
@@ -129,7 +135,9 @@ class CardSearch:
         words = _CardWords(query, cards)
         meaning, issues = self._meaning(query, cards)
         scored = [(_relevance(card, words, meaning), card) for card in cards]
-        found = sorted((each for each in scored if each[0] > 0), key=lambda each: -each[0])
+        found = sorted(
+            (each for each in scored if each[0] > 0 and each[0] >= min_relevance), key=lambda each: -each[0]
+        )
         return FoundCards(results=[_hit(card, score, words) for score, card in found[:limit]], issues=issues)
 
     def _meaning(self, query: str, cards: Sequence[Card]) -> tuple[dict[str, float] | None, list[str]]:

@@ -7,10 +7,11 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
-from novelgen.models.position import StoryPosition
-from novelgen.models.record import RecordedStateChange, SceneRecord
+from novelgen.models.position import StoryPosition, story_place
+from novelgen.models.record import RecordedRelationshipChange, RecordedStateChange, SceneRecord
 from novelgen.models.state import StateChange
-from novelgen.records.conflicts import ACTING_ATTRIBUTES, Conflict, ConflictSource, SceneFacts, find_conflicts
+from novelgen.records.conflict import Conflict, ConflictSource, SceneFacts
+from novelgen.records.conflicts import ACTING_ATTRIBUTES, find_conflicts
 from novelgen.records.supersession import split_slot
 from novelgen.records.vital_status import is_death
 from runtime.ingest.indexing import IndexingResult, drain_outbox
@@ -20,6 +21,8 @@ from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 
 Side = Literal["first", "second"]
+
+_PAIR = ("character_a", "character_b")
 
 WAIVED_SETTING = "waived_conflicts"
 """Key of the project's stored settings: conflict id to the author's note."""
@@ -88,9 +91,9 @@ def settle_conflict(
 ) -> SettledConflict:
     """Let one side of a conflict hold, by the author's word.
 
-    Of two values the kept one is stated in the other side's scene. Where the dead act, keeping the act states in
-    the scene of the death that the character lives; keeping the death takes the character out of the record of
-    the scene of the act, which is the author's record from then on.
+    Of two values, or two types of a relationship, the kept one is stated in the other side's scene. Where the dead
+    act, keeping the act states in the scene of the death that the character lives; keeping the death takes the
+    character out of the record of the scene of the act, which is the author's record from then on.
 
     Args:
         stores: The stores.
@@ -106,6 +109,8 @@ def settle_conflict(
         slot = split_slot(conflict.subject)
         if conflict.kind == "slot_value" and slot is not None:
             done = _one_value(unit, conflict, slot, keep)
+        elif conflict.kind == "relationship" and len(conflict.entity_ids) == len(_PAIR):
+            done = _one_type(unit, project_id, conflict, keep)
         elif conflict.kind == "dead_acts" and keep == "second":
             done = _lives(unit, project_id, conflict)
         elif conflict.kind == "dead_acts":
@@ -131,6 +136,7 @@ def _found(unit: UnitOfWork) -> list[Conflict]:
     unit.projects.require()
     told = MemoryFilter(content_types=["memory"], unconsolidated=True)
     memories = unit.memories.list_matching(told)
+    stored = unit.scenes.list_as_of()
     scenes = [
         SceneFacts(
             scene_id=scene.scene_id,
@@ -145,13 +151,19 @@ def _found(unit: UnitOfWork) -> list[Conflict]:
                 if memory.contradicts
             ],
         )
-        for scene in unit.scenes.list_as_of()
+        for scene in stored
     ]
+    told_back = {
+        (scene.chapter_index, scene.scene_index)
+        for scene in stored
+        if scene.record and scene.record.is_flashback
+    }
     return find_conflicts(
         scenes,
         unit.states.changes_of(),
-        [stored.chunk for stored in memories],
-        entities=[stored.entity for stored in unit.entities.list_all()],
+        [each.chunk for each in memories],
+        entities=[each.entity for each in unit.entities.list_all()],
+        relationships=[each for each in unit.relationships.stated() if story_place(each) not in told_back],
     )
 
 
@@ -165,6 +177,18 @@ def _one_value(unit: UnitOfWork, conflict: Conflict, slot: tuple[str, str], keep
         true, corrected = corrected, true
     _state(unit, slot, true.value, corrected)
     return f"{conflict.subject} is now {true.says!r} in both scenes"
+
+
+def _one_type(unit: UnitOfWork, project_id: str, conflict: Conflict, keep: Side) -> str:
+    true, corrected = conflict.first, conflict.second
+    if keep == "second":
+        true, corrected = corrected, true
+    if not true.value:
+        raise UserInputError(f"{true.says!r} names no type of relationship; {_by_hand(project_id, conflict)}")
+    pair = dict(zip(_PAIR, conflict.entity_ids, strict=True))
+    change = RecordedRelationshipChange(**pair, relationship_type=true.value)
+    unit.relationships.append(change, at=_place(corrected))
+    return f"{' and '.join(conflict.entity_ids)} are now {true.value!r} in both scenes"
 
 
 def _lives(unit: UnitOfWork, project_id: str, conflict: Conflict) -> str:

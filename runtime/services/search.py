@@ -21,6 +21,7 @@ def search_memories(
     tags: Sequence[str] = (),
     top_k: int = DEFAULT_TOP_K,
     as_of: StoryPosition | None = None,
+    min_relevance: float = 0.0,
 ) -> list[StoryMemoryChunk]:
     """Return the memories that fit a query, best first.
 
@@ -33,10 +34,11 @@ def search_memories(
         tags: Only memories with one of these tags.
         top_k: At most so many.
         as_of: Only what lies strictly before this position; None means all that is stored.
+        min_relevance: Only what fits at least so well, from 0 (all) to 1.
 
     Raises:
         UnknownProjectError: When no such project is stored.
-        UserInputError: When the query is empty.
+        UserInputError: When the query is empty, or the relevance is not from 0 to 1.
         StoreError: When no retriever could answer.
     """
     await_index(stores, project_id)
@@ -48,4 +50,5 @@ def search_memories(
         tags=list(tags) or None,
         top_k=top_k,
         as_of=as_of,
+        min_relevance=min_relevance,
     )

@@ -132,6 +132,10 @@ class SceneWriteResult(BaseModel):
     chunks_kept: list[str] = Field(
         default_factory=list, description="Edited, pinned, banned or deleted by the author; left alone."
     )
+    ended: dict[str, str] = Field(
+        default_factory=dict,
+        description="Memory id to that of the earlier one that it ends, where rules told it.",
+    )
 
 
 class StoredScene(BaseModel):

@@ -42,6 +42,12 @@ class MemorySearchArguments(_Arguments):
         default=None, description="Only these: character, location, scene. Default: all three."
     )
     limit: int = Field(default=DEFAULT_LIMIT, ge=1, le=MAX_RESULTS, description="At most so many results.")
+    min_relevance: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="Only results of at least this relevance_score; below 0.2 little has to do with the query.",
+    )
 
 
 class CharacterGenerateArguments(_Arguments):

@@ -108,9 +108,9 @@ class _StoryToolBodies:
         self._cards = CardSearch(stores, project_id, as_of=as_of)
 
     def memory_search(
-        self, *, query: str, entity_types: Sequence[CardType] | None = None, **limit: int
+        self, *, query: str, entity_types: Sequence[CardType] | None = None, **bounds: Any
     ) -> Answer:
-        found = self._cards.search(query, card_types=entity_types or CARD_TYPES, **limit)
+        found = self._cards.search(query, card_types=entity_types or CARD_TYPES, **bounds)
         answer: Answer = {"results": [each.model_dump(mode="json") for each in found.results]}
         return answer | ({"issues": found.issues} if found.issues else {})
 

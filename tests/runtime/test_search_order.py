@@ -9,11 +9,13 @@ from collections.abc import Iterator
 import pytest
 
 from novelgen.chains.story_memory_retriever import StoryMemoryRetriever
+from novelgen.errors import UserInputError
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from runtime.langchain_tools import build_memory_tools
 from runtime.memory_tools import StoryMemoryTools, search_story_memory_tool
 from runtime.retrieval.search import ranked_memories
+from runtime.services.cards import CardSearch
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 from tests.benchmarks.search_order import (
@@ -65,11 +67,12 @@ def test_each_memory_is_found_by_its_own_short_form(stores: MemoryStores, projec
 def test_a_question_brings_what_holds_before_what_is_over(
     stores: MemoryStores, project_id: str, questions: dict[str, str]
 ) -> None:
-    """Former values are there, marked, each after the one that holds."""
+    """Seed 002.27: former values of a slot are there, marked, each after the one that holds, and none is first."""
     answer = ranked_memories(stores, project_id, questions[project_id])
     outdated = [each for each in answer.memories if each.is_outdated]
     assert outdated
     assert before_what_holds(answer) == []
+    assert not answer.memories[0].is_outdated
     shown = [each.chunk.source_id for each in answer.memories]
     assert all(each.held_by is not None and each.held_by.source_id in shown for each in outdated)
 
@@ -78,7 +81,7 @@ def test_a_question_brings_what_holds_before_what_is_over(
 def test_an_outdated_memory_in_its_own_words_is_found_marked_beside_what_holds(
     stores: MemoryStores, project_id: str
 ) -> None:
-    """Who asks for a text as it is stored gets that text, is told that it is over, and reads on what holds."""
+    """Seed 002.30: what is over is marked and followed by what holds even for who asks in its very words."""
     asked = memory_of(stores, project_id, "M002").short or ""
     first, second = ranked_memories(stores, project_id, asked).memories[:2]
     assert (first.chunk.source_id, first.chunk.superseded_by) == ("M002", "M025")
@@ -126,6 +129,58 @@ def test_every_door_gives_the_same_order(stores: MemoryStores, project_id: str) 
     function = [(each["chunk_id"], each.get("superseded_by")) for each in memories]
     assert called == retrieved == function == expected
     assert all(("held_by" in each) == ("superseded_by" in each) for each in memories)
+
+
+NONSENSE = {
+    "demo": ("quantum chromodynamics", "mortgage interest rates", "how to unclog a sink"),
+    "demo-zh": ("量子色动力学", "房贷利率", "怎么疏通水槽"),
+}
+FITTING = {"demo": 0.84, "demo-zh": 0.87}
+"""What separates the story from everything else with the built-in embedding model."""
+
+
+@BOTH
+def test_a_bar_for_relevance_keeps_nonsense_out(stores: MemoryStores, project_id: str) -> None:
+    """Seed 000.30: of what has nothing to do with the story nothing is left, of a question and a name enough is."""
+    bar = FITTING[project_id]
+    for query in NONSENSE[project_id]:
+        assert ranked_memories(stores, project_id, query).memories
+        assert search_story_memory_tool(project_id, query, min_relevance=bar, stores=stores) == []
+    name = {"demo": "Ines", "demo-zh": "骆青荇"}[project_id]
+    for query in (DOOR[project_id], KEY[project_id], name):
+        everything = ranked_memories(stores, project_id, query, top_k=200).memories
+        fitting = [
+            each.chunk.chunk_id
+            for each in ranked_memories(stores, project_id, query, top_k=200, min_relevance=bar).memories
+        ]
+        assert 3 <= len(fitting) < len(everything)
+        assert fitting == [each.chunk.chunk_id for each in everything if each.chunk.chunk_id in fitting]
+
+
+@BOTH
+def test_every_door_has_the_same_bar(stores: MemoryStores, project_id: str) -> None:
+    """Seed 000.30: the tool, the retriever, the tool for function calling and cards take `min_relevance` alike."""
+    bar, query = FITTING[project_id], DOOR[project_id]
+    expected = [
+        each.chunk.chunk_id for each in ranked_memories(stores, project_id, query, min_relevance=bar).memories
+    ]
+    memory = StoryMemoryTools(stores)
+    retriever = StoryMemoryRetriever(memory=memory, project_id=project_id, min_relevance=bar)
+    assert [each.id for each in retriever.invoke(query)] == expected
+    asked = {"project_id": project_id, "query": query, "min_relevance": bar}
+    told = build_memory_tools(stores)[0].invoke(asked)
+    memories = (json.loads(told) if isinstance(told, str) else told)["memories"]
+    assert [each["chunk_id"] for each in memories] == expected
+    cards = CardSearch(stores, project_id)
+    for nonsense in NONSENSE[project_id]:
+        assert cards.search(nonsense, min_relevance=0.2).results == []
+    assert cards.search({"demo": "Ines", "demo-zh": "骆青荇"}[project_id], min_relevance=0.2).results
+
+
+def test_a_bar_that_is_none_is_refused(stores: MemoryStores) -> None:
+    """From 0 to 1, and nothing else."""
+    with pytest.raises(UserInputError, match=r"min_relevance 1\.5 is not from 0 to 1"):
+        ranked_memories(stores, "demo", "the key", min_relevance=1.5)
 
 
 @BOTH

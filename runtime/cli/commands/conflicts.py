@@ -11,7 +11,7 @@ from runtime.cli.output import print_json, print_result, print_table, print_text
 from runtime.cli.parameters import CliSession, CommandGroup, json_option, project_argument
 
 if TYPE_CHECKING:
-    from novelgen.records.conflicts import ConflictSource
+    from novelgen.records.conflict import ConflictSource
     from runtime.services.conflicts import Side
 
 
@@ -82,7 +82,8 @@ def waive(session: CliSession, project: str, conflict: str, note: str, as_json: 
 def resolve(session: CliSession, project: str, conflict: str, keep: Side, as_json: bool) -> None:
     """Let one of the two sides hold.
 
-    Of two values the one that you keep is stated, as yours, in the scene of the other. Where the dead act, keep
+    Of two values, or two types of a relationship, the one that you keep is stated, as yours, in the scene of the
+    other. Where the dead act, keep
     the first (the death) and the record of the second scene, yours from then on, goes without them; keep the
     second (the act) and they live after the first scene.
     """

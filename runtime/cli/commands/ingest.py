@@ -119,11 +119,13 @@ def _show(report: IngestReport, labels: ViewLabels, *, as_json: bool) -> None:
     else:
         counts = [report.count(outcome) for outcome in ("added", "replaced", "unchanged")]
         told = labels.value("{} new, {} changed, {} unchanged, {} failed")
+        ended = [f"{later} → {earlier}" for scene in report.scenes for later, earlier in scene.ended.items()]
         print_pairs(
             {
                 labels.value("project"): report.project_id,
                 labels.value("scenes"): told.format(*counts, len(report.failures)),
                 labels.value("memories"): report.memories,
+                **({labels.value("ended by rule"): ", ".join(ended)} if ended else {}),
                 labels.value("entities"): report.entities,
                 labels.value("index"): index_state(report.indexing, report.project_id, labels),
             }

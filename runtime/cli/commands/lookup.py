@@ -40,6 +40,13 @@ CONTENT_TYPES = ("scene", "dialogue", "description", "summary", "memory", "note"
 )
 @click.option("--tag", "tags", multiple=True, help="Only memories with this tag; repeatable.")
 @click.option("--top-k", type=COUNT, default=10, show_default=True, help="At most so many.")
+@click.option(
+    "--min-relevance",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    help="Only what fits at least so well; with the built-in embedding model .83 (English) or .87 (Chinese) keeps out "
+    "what has nothing to do with the story.  [default: all]",
+)
 @as_of_option
 @json_option
 @click.pass_obj
@@ -51,6 +58,7 @@ def search(
     content_type: str | None,
     tags: tuple[str, ...],
     top_k: int,
+    min_relevance: float,
     as_of: StoryPosition | None,
     as_json: bool,
 ) -> None:
@@ -68,6 +76,7 @@ def search(
             tags=tags,
             top_k=top_k,
             as_of=as_of,
+            min_relevance=min_relevance,
         )
         labels = story_labels(stores, project)
     if as_json:

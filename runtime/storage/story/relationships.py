@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-from sqlalchemy import or_, select
+from sqlalchemy import Select, or_, select
 
 from novelgen.errors import UserInputError
 from novelgen.memory.outline import PairChange
@@ -15,6 +15,7 @@ from novelgen.models.folds import folded_relationship, relationship_change_value
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedRelationshipChange
 from novelgen.models.state import Relationship
+from novelgen.records.relationship_conflicts import StatedRelationship
 from runtime.storage.cuts import before, order_in_force, scene_ids_at
 from runtime.storage.projects import CounterRepository
 from runtime.storage.session import AnyRow, Repository
@@ -103,6 +104,23 @@ class RelationshipRepository(Repository):
         pair = (RELATIONSHIPS.c.character_a == first) & (RELATIONSHIPS.c.character_b == second)
         return next(iter(self._folded(as_of, pair)), None)
 
+    def stated(self) -> list[StatedRelationship]:
+        """Return what each scene and the author said of pairs, in the order in which it applies."""
+        rows = self._session.own(self._session.rows(self._changes()))
+        return [
+            StatedRelationship(
+                relationship_id=row.relationship_id,
+                character_a=row.character_a,
+                character_b=row.character_b,
+                relationship_type=row.relationship_type or "",
+                status=row.status or "",
+                event=row.event,
+                chapter_index=row.chapter_index,
+                scene_index=row.scene_index,
+            )
+            for row in rows
+        ]
+
     def _id_of(self, change: RecordedRelationshipChange) -> str:
         first, second = sorted((change.character_a, change.character_b))
         if first == second:
@@ -121,19 +139,22 @@ class RelationshipRepository(Repository):
         self._session.insert(RELATIONSHIPS, [row | {"character_a": first, "character_b": second}])
         return relationship_id
 
-    def _rows_by_pair(self, as_of: StoryPosition, condition: Any) -> dict[str, list[AnyRow]]:
+    def _changes(self) -> Select[Any]:
         changes = RELATIONSHIP_CHANGES
         joined = changes.join(
             RELATIONSHIPS,
             (RELATIONSHIPS.c.project_id == changes.c.project_id)
             & (RELATIONSHIPS.c.relationship_id == changes.c.relationship_id),
         )
-        statement = (
+        return (
             select(changes, RELATIONSHIPS.c.character_a, RELATIONSHIPS.c.character_b)
             .select_from(joined)
-            .where(self._session.owns(changes), before(as_of, changes))
+            .where(self._session.owns(changes))
             .order_by(*order_in_force(changes))
         )
+
+    def _rows_by_pair(self, as_of: StoryPosition, condition: Any) -> dict[str, list[AnyRow]]:
+        statement = self._changes().where(before(as_of, RELATIONSHIP_CHANGES))
         if condition is not None:
             statement = statement.where(condition)
         by_pair: dict[str, list[AnyRow]] = defaultdict(list)

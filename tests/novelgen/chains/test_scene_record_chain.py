@@ -628,10 +628,21 @@ def test_what_the_caller_got_wrong_is_raised(
 
 
 def test_a_memory_of_somebody_who_occurs_nowhere_is_not_raised_and_is_marked() -> None:
-    """Whom neither story nor scene knows outweighs nobody: no quote proves the memory, whatever it says."""
+    """Seed 002.41: whom neither story nor scene knows outweighs nobody, is reported, and no quote proves it."""
     result = extracted(answer_with_memory(entities=["Zorblax"]))
     assert result.record is not None
     (memory,) = result.record.memories
     assert (memory.entities, memory.evidence, memory.importance) == ([], None, 4)
     assert [fact.id for fact in result.unverified if fact.kind == "memory"] == [memory.memory_id]
     assert "Zorblax" in messages_of(result)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "importance"), [("and I let it go out", 6), ("He wants to be free.", 4)]
+)
+def test_a_change_of_goals_lifts_no_memory_that_no_quote_proves(evidence: str, importance: int) -> None:
+    """Seed 002.42: the boost is for what stands in the scene; what may be made up weighs what the model said."""
+    result = extracted(answer_with_memory(event_type="goal_change", evidence=evidence))
+    assert result.record is not None
+    (memory,) = result.record.memories
+    assert memory.importance == importance

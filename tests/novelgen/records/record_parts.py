@@ -7,7 +7,7 @@ from typing import Any
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.record import RecordedMemory, RecordedStateChange, SceneRecord
 from novelgen.models.state import StateChange
-from novelgen.records.conflicts import SceneFacts
+from novelgen.records.conflict import SceneFacts
 
 
 def memory(memory_id: str, content: str = "", *, event_type: str = "event", **fields: Any) -> RecordedMemory:

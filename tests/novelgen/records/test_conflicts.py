@@ -6,9 +6,8 @@ import pytest
 
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.state import StateChange
+from novelgen.records.conflict import Conflict, SceneFacts
 from novelgen.records.conflicts import (
-    Conflict,
-    SceneFacts,
     dead_who_act,
     find_conflicts,
     slot_conflicts,

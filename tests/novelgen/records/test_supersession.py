@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from novelgen.models.memory import EVENT_TYPES
-from novelgen.records.supersession import SUPERSESSION_CHAINS, with_supersessions
+from novelgen.records.supersession import SUPERSESSION_CHAINS, ends_another, with_supersessions
 from tests.novelgen.records.record_parts import memory, record, stored
 
 
@@ -80,3 +80,22 @@ def test_a_scene_can_break_what_it_promised() -> None:
     backwards = with_supersessions(record(memories=[broken, made]), [])
     assert [each.supersedes for each in forwards.memories] == [None, "made"]
     assert [each.supersedes for each in backwards.memories] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "ends"),
+    [(("C0", "C1"), True), (("C0", "C1", "L0"), True), (("C0", "C1", "C2"), False), (("C0", "C2"), False)],
+)
+def test_among_the_same_people_alone(earlier: tuple[str, ...], ends: bool) -> None:
+    """Seed 002.29: with the characters given, what is about somebody else as well stays; places do not count."""
+    new = record(memories=[memory("new", event_type="promise_broken", entities=["C0", "C1"])])
+    made = stored("M1", "promise_made", *earlier)
+    [told] = with_supersessions(new, [made], people=["C0", "C1", "C2"]).memories
+    assert told.supersedes == ("M1" if ends else None)
+
+
+def test_only_what_can_end_another_is_looked_up() -> None:
+    """A record without an end, or whose end says what it ends, needs no look at the memories before."""
+    assert ends_another(record(memories=[memory("a", event_type="promise_broken")]))
+    assert not ends_another(record(memories=[memory("a", event_type="promise_broken", supersedes="M1")]))
+    assert not ends_another(record(memories=[memory("a", event_type="promise_made")]))

@@ -294,3 +294,59 @@ def test_only_scenes_of_the_given_chapters_count(stores: MemoryStores, project: 
     assert absent_scenes(stores, project, [scene(1, 1)]) == [StoryPosition(1, 2)]
     assert absent_scenes(stores, project, recorded_scenes()) == []
     assert absent_scenes(stores, project, []) == []
+
+
+def _pact(chapter: int, number: int, memory_id: str, event_type: str, *entities: str) -> SceneInput:
+    memory = {
+        "memory_id": memory_id,
+        "event_type": event_type,
+        "content": f"{memory_id}.",
+        "entities": entities,
+    }
+    text = TEXTS.get((chapter, number), "Nothing happened.")
+    return scene(chapter, number, text, record=record(chapter, number, memories=[memory]))
+
+
+@pytest.mark.parametrize(
+    ("begins", "ends"),
+    [
+        ("promise_made", "promise_broken"),
+        ("promise_made", "promise_kept"),
+        ("alliance_formed", "alliance_broken"),
+        ("trust_gained", "trust_lost"),
+        ("secret_kept", "secret_revealed"),
+    ],
+)
+def test_a_supplied_record_ends_what_it_says_no_more_of(
+    stores: MemoryStores, project: str, begins: str, ends: str
+) -> None:
+    """Seed 002.29: pairs of the same people supersede in supplied records too, are reported, and both stay."""
+    store_entities(stores, project, ENTITIES)
+    scenes = [
+        _pact(1, 1, "P1", begins, "C0", "C1"),
+        _pact(1, 2, "P2", begins, "C0", "C2"),
+        _pact(2, 1, "P3", ends, "C1", "C0"),
+    ]
+    result = _ingest(stores, project, *scenes)
+    assert [each.ended for each in result.scenes] == [{}, {}, {"P3": "P1"}]
+    assert _superseded(stores, project, StoryPosition(2, 2)) == {"P1": "P3", "P2": None, "P3": None}
+    assert _superseded(stores, project, StoryPosition(2, 1)) == {"P1": None, "P2": None}
+    assert _outcomes(_ingest(stores, project, *scenes)) == ["unchanged"] * 3
+    with stores.database(project).read() as unit:
+        kept = unit.scenes.require(StoryPosition(2, 1)).record
+    assert kept is not None
+    assert kept.memories[0].supersedes is None
+
+
+def _superseded(stores: MemoryStores, project: str, as_of: StoryPosition) -> dict[str | None, str | None]:
+    with stores.database(project).read() as unit:
+        ids = [each.chunk.chunk_id for each in unit.memories.list_matching()]
+        chunks = unit.memories.by_ids(ids, as_of=as_of)
+    return {each.source_id: each.superseded_by for each in chunks if each.content_type == "memory"}
+
+
+def test_a_memory_of_somebody_unknown_is_reported(stores: MemoryStores, story: str) -> None:
+    """Seed 002.41: whom a supplied record names and no entity is, is said with the scene and what to do."""
+    (result,) = _ingest(stores, story, _pact(3, 1, "P1", "event", "C0", "Zorblax")).scenes
+    [issue] = result.issues
+    assert "scene 3:1 names unknown entities ['Zorblax']" in issue.message

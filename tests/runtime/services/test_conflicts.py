@@ -213,3 +213,44 @@ def test_an_unknown_project_is_refused(stores: MemoryStores) -> None:
     """A project that is not stored has no conflicts to list."""
     with pytest.raises(UnknownProjectError, match="elsewhere"):
         list_conflicts(stores, "elsewhere")
+
+
+def of_blood(chapter: int, kind: str, **fields: Any) -> SceneInput:
+    """Return the first scene of a chapter that says how Ada and Ben are related."""
+    change = {"character_a": "C1", "character_b": "C0", "relationship_type": kind}
+    told = {"chapter_index": chapter, "scene_index": 1, "relationship_changes": [change], **fields}
+    record = SceneRecord.model_validate(told)
+    return SceneInput(chapter_index=chapter, scene_index=1, text=f"Chapter {chapter}.", record=record)
+
+
+@pytest.fixture
+def relatives(stores: MemoryStores) -> str:
+    """A story in which Ben is Ada's father, then, in a flashback and later on, her son."""
+    project_id = f"relatives-{next(_numbers)}"
+    stores.create_project(project_id)
+    store_entities(stores, project_id, ENTITIES)
+    scenes = [of_blood(1, "father and daughter"), of_blood(2, "daughter and father", is_flashback=True)]
+    ingest_scenes(stores, project_id, [*scenes, of_blood(3, "son and mother")], index=False)
+    return project_id
+
+
+def test_relationships_that_exclude_each_other_are_listed(stores: MemoryStores, relatives: str) -> None:
+    """Seed 000.15: who is a father in one scene and a son in another is found, what a flashback says is not."""
+    [listed] = list_conflicts(stores, relatives)
+    assert (listed.conflict.kind, listed.conflict.subject) == ("relationship", "R0")
+    assert listed.conflict.first.says == "C0 – C1: daughter and father"
+    assert listed.conflict.second.says == "C0 – C1: mother and son"
+
+
+@pytest.mark.parametrize(("keep", "kind"), [("first", "daughter and father"), ("second", "mother and son")])
+def test_one_type_can_be_made_true(stores: MemoryStores, relatives: str, keep: Any, kind: str) -> None:
+    """The kept type holds from the first scene on, by the author's word, and the conflict is gone."""
+    settle_conflict(stores, relatives, conflict_id=conflict_id(stores, relatives, "relationship"), keep=keep)
+    assert subjects(stores, relatives) == []
+    with stores.database(relatives).read() as unit:
+        types = {
+            relation.relationship_type
+            for chapter in (2, 4)
+            for relation in unit.relationships.list_as_of(as_of=StoryPosition(chapter))
+        }
+    assert types == {kind}

@@ -1,0 +1,120 @@
+"""What a contradiction is: two sides of scenes, under an id that lasts; and what explains one away."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.position import Place
+
+ConflictKind = Literal["slot_value", "dead_acts", "two_holders", "memories_disagree", "relationship"]
+
+
+class SceneFacts(BaseModel):
+    """Where and when a stored scene plays, and who is in it."""
+
+    scene_id: str = Field(min_length=1, description="Stays with the scene when its position changes.")
+    chapter_index: int
+    scene_index: int
+    story_time: str | None = None
+    participants: list[str] = Field(default_factory=list, description="Ids of the characters on stage.")
+    contradictions: list[tuple[str, str]] = Field(
+        default_factory=list, description="Of its memories that contradict an earlier one, the ids of both."
+    )
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Chapter and scene."""
+        return (self.chapter_index, self.scene_index)
+
+
+class ConflictSource(BaseModel):
+    """One side of a conflict: what a scene says."""
+
+    scene_id: str
+    chapter_index: int
+    scene_index: int
+    says: str
+    value: Any = Field(
+        default=None, description="The value that it gives to the slot, where it is about one."
+    )
+
+
+class Conflict(BaseModel):
+    """Two statements of the story that no rule reconciles, the earlier first."""
+
+    conflict_id: str
+    kind: ConflictKind
+    subject: str = Field(description="The slot or the entity that it is about.")
+    entity_ids: list[str] = Field(default_factory=list)
+    first: ConflictSource
+    second: ConflictSource
+
+
+def source_in(scene: SceneFacts, says: str, *, value: Any = None) -> ConflictSource:
+    """Return what a scene says as one side of a conflict."""
+    return ConflictSource(
+        scene_id=scene.scene_id,
+        chapter_index=scene.chapter_index,
+        scene_index=scene.scene_index,
+        says=says,
+        value=value,
+    )
+
+
+def conflict_between(
+    kind: ConflictKind, subject: str, entity_ids: list[str], *, first: ConflictSource, second: ConflictSource
+) -> Conflict:
+    """Return a conflict whose id depends on nothing but what is in conflict.
+
+    The same two statements in the same scenes give the same id whenever they are found, also after a scene
+    was moved; an author's waiver therefore survives.
+    """
+    parts = (kind, subject, first.scene_id, first.says, second.scene_id, second.says)
+    digest = sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+    return Conflict(
+        conflict_id=f"X{digest[:12]}",
+        kind=kind,
+        subject=subject,
+        entity_ids=entity_ids,
+        first=first,
+        second=second,
+    )
+
+
+def said(attribute: str, value: Any) -> str:
+    """Return a stated value as a line of text."""
+    shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return f"{attribute}: {shown}"
+
+
+TOLD_OF_THE_PAST = re.compile(
+    r"\b(?:flash ?back|told|tells|recall|remember|memor(?:y|ies)|past|years? (?:ago|earlier|before)|earlier|before"
+    r"|dream|vision|ghost|s[ée]ance|prologue|events)\b"
+    r"|回忆|往事|当年|昔年|从前|以前|年前|之前|追述|倒叙|梦|幻|亡魂|鬼魂|地府|前世|旧事|自述",
+    re.IGNORECASE,
+)
+"""What a story time says of a scene that does not play when it is told."""
+
+REVEALING_EVENTS = frozenset(
+    """
+    identity_revealed secret_revealed secret_learned discovery confession deception disguise betrayal
+    """.split()
+)
+
+
+def revelations(memories: Sequence[StoryMemoryChunk]) -> set[tuple[Place, str]]:
+    """Return in which scenes something comes out, or ends, about whom."""
+    return {
+        ((memory.chapter_index, memory.scene_index), entity_id)
+        for memory in memories
+        if memory.chapter_index is not None
+        and memory.scene_index is not None
+        and (memory.event_type in REVEALING_EVENTS or memory.supersedes)
+        for entity_id in memory.entities_mentioned
+    }
