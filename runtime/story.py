@@ -213,6 +213,7 @@ class Story:
         characters: Any = None,
         settings: Any = None,
         hints: Sequence[str] = (),
+        top_k: int | None = None,
         write_file: bool = False,
     ) -> SceneMemoryContext:
         """Build the memory context of a planned scene: what it must not contradict and should pick up.
@@ -226,6 +227,7 @@ class Story:
             characters: The characters, as a CharactersConfig or alike; None takes those of the project.
             settings: What the story says of itself; None takes the project's settings.json.
             hints: Free remarks that the search should heed.
+            top_k: At most so many memories, beside their budget; None takes the setting's, by default no such bound.
             write_file: Keep the context as `scene_<chapter>_<scene>_memory.json` in the project's folder, too.
 
         Returns:
@@ -242,6 +244,7 @@ class Story:
             "characters": characters,
             "settings": settings,
             "hints": list(hints),
+            "top_k": top_k,
         }
         return self._built([asked], write_files=write_file)[0]
 

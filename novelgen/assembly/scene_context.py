@@ -127,6 +127,8 @@ def assemble_context(
         weights=bounds.weights,
         count_tokens=count_tokens,
         quotas=bounds.quotas,
+        top_k=bounds.top_k if request.top_k is None else request.top_k,
+        is_full_report=bounds.full_report,
     )
     shown = assemble_states(
         _before(states, request),

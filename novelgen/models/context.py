@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, model_validator
 
+from novelgen.models.context_document import with_references_read
 from novelgen.models.given import given_chapter_plan, given_characters, given_scene_plan, given_settings
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ChapterPlan, ScenePlan
@@ -31,6 +32,11 @@ class MemoryContextRequest(BaseModel):
     settings: Settings | None = None
     chapter_plan: ChapterPlan | None = None
     hints: list[str] = Field(default_factory=list, description="Free remarks that the search should heed.")
+    top_k: int | None = Field(
+        default=None,
+        ge=0,
+        description="At most so many memories, beside their budget; None: as the settings say.",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -110,7 +116,9 @@ class ContextItem(BaseModel):
     reasons: list[str] = Field(default_factory=list)
     arm_ranks: dict[str, int] = Field(default_factory=dict, description="Best rank per retriever, from 1.")
     score: float = 0.0
-    score_parts: dict[str, float] = Field(default_factory=dict)
+    score_parts: dict[str, float] = Field(
+        default_factory=dict, description="Points per part; told where `full_report` asks for it."
+    )
 
 
 class LeftOutItem(BaseModel):
@@ -164,6 +172,11 @@ class SceneMemoryContext(BaseModel):
     timeline_context: dict[str, Any] | None = None
     retrieval_timestamp: UtcDatetime
     report: ContextReport | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_what_its_file_leaves_out(cls, given: Any) -> Any:
+        return with_references_read(given)
 
     def as_prompt(self, *, language: str | None = None, state_budget: int | None = None) -> str:
         """Return the context as a block for the prompt of a scene writer, in the language of its story.

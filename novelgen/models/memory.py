@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from pydantic import BaseModel, Field
@@ -50,6 +51,25 @@ MemoryTier = Literal["pinned", "important", "regular"]
 MemoryOrigin = Literal["record", "extracted", "text", "author"]
 
 
+AttachmentKind = Literal["character", "location", "item", "faction", "term", "chapter", "book"]
+
+AttachmentOrigin = Literal["record", "mention", "manual", "position", "default"]
+
+BOOK: Literal["book"] = "book"
+"""The target that stands for the whole story."""
+
+
+def _is_empty(value: object) -> bool:
+    return not value
+
+
+class AttachedTo(BaseModel):
+    """One thing that a memory is attached to, as everybody is told who is given the memory."""
+
+    type: AttachmentKind
+    id: str = Field(description="Entity id, chapter:<chapter_index>, or book.")
+
+
 class StoryMemoryChunk(BaseModel):
     """One retrievable piece of the story's memory.
 
@@ -63,6 +83,12 @@ class StoryMemoryChunk(BaseModel):
     content: str
     content_type: ContentType = "scene"
     entities_mentioned: list[str] = Field(default_factory=list, description="Entity ids.")
+    attached_to: list[AttachedTo] = Field(
+        default_factory=list,
+        exclude_if=_is_empty,
+        description="Entities, chapters set by hand, and the book: by hand, or since there is nothing else. Empty "
+        "where nobody looked.",
+    )
     tags: list[str] = Field(default_factory=list)
     embedding_id: str | None = Field(
         default=None, description="Its id in the vector index; None means its chunk_id."
@@ -96,13 +122,6 @@ class StoryMemoryChunk(BaseModel):
     verified: bool = Field(default=True, description="Whether its evidence was found in the scene's text.")
     origin: MemoryOrigin = "text"
 
-
-AttachmentKind = Literal["character", "location", "item", "faction", "term", "chapter", "book"]
-
-AttachmentOrigin = Literal["record", "mention", "manual", "position", "default"]
-
-BOOK = "book"
-"""The target that stands for the whole story."""
 
 _CHAPTER = re.compile(r"chapter:(\d{1,7})")
 
@@ -150,3 +169,22 @@ def linked_targets(derived: list[str], attached: list[str], detached: list[str])
     """
     kept = [each for each in derived if each not in detached]
     return list(dict.fromkeys([*kept, *attached]))
+
+
+def attached_to(targets: Sequence[str], known: Mapping[str, AttachedTo]) -> list[AttachedTo]:
+    """Return what a memory is attached to: entities, then chapters, then the book.
+
+    Args:
+        targets: What it is linked to; nothing means the book.
+        known: The entities that are stored, by id; others are left out.
+    """
+    found = [
+        known[each] if each in known else _beyond_entities(each)
+        for each in targets or [BOOK]
+        if each in known or not is_entity_target(each)
+    ]
+    return sorted(found, key=lambda each: (each.type == BOOK, each.type == "chapter"))
+
+
+def _beyond_entities(target: str) -> AttachedTo:
+    return AttachedTo(type=BOOK if target == BOOK else "chapter", id=target)

@@ -80,7 +80,19 @@ Examples:
 @click.option(
     "--model", help="Chat model that plans the retrieval, provider:model.  [default: none, by rules]"
 )
-@click.option("--explain", is_flag=True, help="Also show queries, scores, what was left out, and timings.")
+@click.option(
+    "--top-k", type=TOKENS, help="At most so many memories.  [default: as many as the budget holds]"
+)
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Also show queries, scores, what was left out, and timings; with --full-report.",
+)
+@click.option(
+    "--full-report",
+    is_flag=True,
+    help="Keep every score and every field in the file and in --json; twice the size.",
+)
 @click.option(
     "--diff",
     is_flag=True,
@@ -111,7 +123,9 @@ def context(
     state_budget: int | None,
     timeline_budget: int | None,
     model: str | None,
+    top_k: int | None,
     explain: bool,
+    full_report: bool,
     diff: bool,
     stale: bool,
     as_json: bool,
@@ -147,10 +161,13 @@ def context(
         "memory_budget": memory_budget,
         "state_budget": state_budget,
         "timeline_budget": timeline_budget,
+        "top_k": top_k,
     }
-    given_budgets = {name: tokens for name, tokens in budgets.items() if tokens is not None} or None
+    given: dict[str, Any] = {name: bound for name, bound in budgets.items() if bound is not None}
+    if explain or full_report:
+        given["full_report"] = True
     options = ContextOptions(characters_file, must_have_model=model is not None)
-    with opened_stores(session, project, model=model, memory=given_budgets) as stores:
+    with opened_stores(session, project, model=model, memory=given or None) as stores:
         if stale:
             _rebuild_stale(stores, project, options, plans_file, diff=diff, as_json=as_json)
         elif plans_file is not None:
@@ -179,12 +196,13 @@ def _show_context(
     explain: bool,
     as_json: bool,
 ) -> None:
+    from novelgen.models.context_document import context_document
     from runtime.cli.views import print_context, print_explanation
     from runtime.services.contexts import build_context
 
     built = build_context(stores, project, scene=planned, options=options)
     if as_json:
-        print_json(built.context)
+        print_json(context_document(built.context, is_full=stores.settings.memory.full_report))
         _report_not_written(built.context)
         return
     print_context(built.context, language=built.language, written_to=built.file)

@@ -13,7 +13,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.cuts import (
     before,
     filter_conditions,
-    linked_rows,
+    linked_to,
     scene_ids_at,
     story_order,
     unconsolidated,
@@ -26,7 +26,8 @@ from runtime.storage.memory.rows import (
     STORED_SELECT,
     chunk_of,
     chunk_values,
-    stored_memory_of,
+    entities_linked,
+    stored_memories_of,
     superseded_by,
     text_hash,
 )
@@ -45,10 +46,10 @@ class AuthorMemories(Repository):
 
     def get(self, chunk_id: str) -> StoredMemory | None:
         """Return a memory whatever its status, or None when there is none of that id."""
-        row = self._session.connection.execute(
+        rows = self._session.rows(
             STORED_SELECT.where(self._session.owns(CHUNKS), CHUNKS.c.chunk_id == chunk_id)
-        ).one_or_none()
-        return None if row is None else stored_memory_of(row)
+        )
+        return next(iter(stored_memories_of(self._session, rows)), None)
 
     def find(self, memory_id: str) -> StoredMemory | None:
         """Return a memory by its chunk_id, else the first in the story of that source_id, whatever its status.
@@ -64,7 +65,7 @@ class AuthorMemories(Repository):
             unconsolidated(self._session.project_id, END_OF_STORY),
         )
         rows = self._session.rows(named.order_by(*story_order(CHUNKS), CHUNKS.c.row_id).limit(1))
-        return next(map(stored_memory_of, rows), None)
+        return next(iter(stored_memories_of(self._session, rows)), None)
 
     def require(self, chunk_id: str) -> StoredMemory:
         """Return a memory whatever its status.
@@ -238,7 +239,7 @@ class MemoryRepository(AuthorMemories):
             .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
             .limit(limit)
         )
-        return [stored_memory_of(row) for row in self._session.own(self._session.rows(statement))]
+        return stored_memories_of(self._session, self._session.own(self._session.rows(statement)))
 
     def count(self, memory_filter: MemoryFilter | None = None) -> int:
         """Return how many memories fit a filter."""
@@ -321,9 +322,7 @@ class MemoryRepository(AuthorMemories):
         if not entity_ids:
             return []
         wanted = with_masks(self._session, MemoryFilter(as_of=as_of, entities=list(entity_ids)))
-        statement = self._visible(as_of).where(
-            CHUNKS.c.row_id.in_(linked_rows(self._session.project_id, wanted.entities))
-        )
+        statement = self._visible(as_of).where(linked_to(self._session.project_id, wanted.entities))
         return self._weighty(statement, as_of, content_types, limit)
 
     def recent_high_signal(
@@ -452,4 +451,5 @@ class MemoryRepository(AuthorMemories):
     def _chunks(self, rows: Sequence[AnyRow], as_of: StoryPosition) -> list[StoryMemoryChunk]:
         self._session.own(rows)
         replaced = superseded_by(self._session, rows, as_of)
-        return [chunk_of(row, replaced.get(row[0])) for row in rows]
+        known = entities_linked(self._session, rows)
+        return [chunk_of(row, replaced.get(row[0]), known) for row in rows]
