@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from novelgen.models.chunk_context import MemoryPriority
 from novelgen.selection.weights import DEFAULT_WEIGHTS, NeedQuotas, SelectionWeights
+
+
+class ChunkContextSettings(BaseModel):
+    """The context of a piece of text, for translators and editors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    limit: int = Field(default=10, ge=0, le=200, description="At most so many memories.")
+    priority: MemoryPriority = Field(
+        default="score",
+        description="score, or least_recently_read: what no context showed for longest comes first.",
+    )
+    touch: bool = Field(default=False, description="Note on the memories shown that they were read now.")
 
 
 class ContextSettings(BaseModel):

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from novelgen.chains.story_memory_retriever import StoryMemoryRetriever
 from novelgen.errors import UserInputError
-from novelgen.models.chunk_context import ChunkContext
+from novelgen.models.chunk_context import ChunkContext, MemoryPriority
 from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.given import given_record
@@ -26,7 +26,6 @@ from novelgen.names.candidates import MIN_COUNT, NameCandidate
 from novelgen.names.sightings import CandidateKind
 from novelgen.nearest import did_you_mean
 from runtime.async_twins import async_twin
-from runtime.chunk_context import DEFAULT_LIMIT as DEFAULT_CHUNK_LIMIT
 from runtime.chunk_context import build_chunk_context
 from runtime.files.file_reading import described
 from runtime.files.project_files import chapter_files, in_first_shape
@@ -267,20 +266,31 @@ class Story:
         text: str,
         *,
         chapter_index: int | None = None,
-        limit: int = DEFAULT_CHUNK_LIMIT,
+        limit: int | None = None,
         language: str | None = None,
+        priority: MemoryPriority | None = None,
+        touch: bool | None = None,
     ) -> ChunkContext:
         """Build the glossary and memories that a translator or editor of a piece of text must know.
 
         Args:
             text: The piece of text, a paragraph to a few pages.
             chapter_index: The chapter in which it stands; None means the whole book.
-            limit: At most so many memories.
+            limit: At most so many memories; None takes the project's setting, by default 10.
             language: Language of the headings; None takes the story's.
+            priority: `score`, or `least_recently_read` for what no context showed for longest; None takes the setting.
+            touch: Note on the memories shown that they were read now; None takes the setting, by default no.
         """
         self._awaken()
         return build_chunk_context(
-            self.project_id, text, chapter_index, limit, stores=self._stores, language=language
+            self.project_id,
+            text,
+            chapter_index,
+            limit,
+            stores=self._stores,
+            language=language,
+            priority=priority,
+            touch=touch,
         )
 
     # --- Looking things up ---
@@ -299,7 +309,7 @@ class Story:
 
         Args:
             query: What to look for, in the story's language.
-            entities: Only memories of one of these.
+            entities: Only memories of one of these: entities, chapters as `chapter:3`, or `book`.
             content_type: Only this kind: scene, dialogue, description, summary, memory or note.
             tags: Only memories with one of these tags.
             top_k: At most so many.
@@ -404,6 +414,7 @@ class Story:
     def memories(
         self,
         *,
+        attached_to: Sequence[str] = (),
         entities: Sequence[str] = (),
         content_types: Sequence[ContentType] = (),
         status: MemoryStatus = "active",
@@ -413,7 +424,8 @@ class Story:
         """Return stored memories in story order, and how many there are in all.
 
         Args:
-            entities: Only memories of one of these.
+            attached_to: Only memories attached to one of these: entities, chapters as `chapter:3`, or `book`.
+            entities: The same, by its older name.
             content_types: Only memories of these kinds.
             status: What was decided about them: active, pinned, banned, ….
             limit: At most so many; None means all.
@@ -422,6 +434,7 @@ class Story:
         return memory_services.list_memories(
             self._stores,
             self.project_id,
+            attached_to=list(attached_to),
             entities=list(entities),
             content_types=list(content_types),
             status=status,

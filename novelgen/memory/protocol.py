@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Protocol, runtime_checkable
 
 from novelgen.memory.outline import RECALLED_SCENES, StoryOutline, StoryRecap
@@ -95,6 +96,15 @@ class TextNames(Protocol):
         What they mean is a guess of rules, fit for finding passages and for nothing else. Names that the text does
         not hold are left out.
         """
+        ...
+
+
+@runtime_checkable
+class ReadMoments(Protocol):
+    """A memory that also knows when its memories were last read, as far as readers asked for it to be noted."""
+
+    def read_moments(self, project_id: str, chunk_ids: Sequence[str]) -> dict[str, datetime]:
+        """Return the moments of those memories that were read; the others are left out."""
         ...
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from operator import not_
 from typing import Literal
 
 from pydantic import BaseModel, Field
@@ -59,15 +60,14 @@ BOOK: Literal["book"] = "book"
 """The target that stands for the whole story."""
 
 
-def _is_empty(value: object) -> bool:
-    return not value
-
-
 class AttachedTo(BaseModel):
     """One thing that a memory is attached to, as everybody is told who is given the memory."""
 
     type: AttachmentKind
     id: str = Field(description="Entity id, chapter:<chapter_index>, or book.")
+    is_default: bool = Field(
+        default=False, exclude_if=not_, description="The book of a memory that is attached to nothing else."
+    )
 
 
 class StoryMemoryChunk(BaseModel):
@@ -85,7 +85,7 @@ class StoryMemoryChunk(BaseModel):
     entities_mentioned: list[str] = Field(default_factory=list, description="Entity ids.")
     attached_to: list[AttachedTo] = Field(
         default_factory=list,
-        exclude_if=_is_empty,
+        exclude_if=not_,
         description="Entities, chapters set by hand, and the book: by hand, or since there is nothing else. Empty "
         "where nobody looked.",
     )
@@ -178,9 +178,11 @@ def attached_to(targets: Sequence[str], known: Mapping[str, AttachedTo]) -> list
         targets: What it is linked to; nothing means the book.
         known: The entities that are stored, by id; others are left out.
     """
+    if not targets:
+        return [AttachedTo(type=BOOK, id=BOOK, is_default=True)]
     found = [
         known[each] if each in known else _beyond_entities(each)
-        for each in targets or [BOOK]
+        for each in targets
         if each in known or not is_entity_target(each)
     ]
     return sorted(found, key=lambda each: (each.type == BOOK, each.type == "chapter"))
@@ -188,3 +190,9 @@ def attached_to(targets: Sequence[str], known: Mapping[str, AttachedTo]) -> list
 
 def _beyond_entities(target: str) -> AttachedTo:
     return AttachedTo(type=BOOK if target == BOOK else "chapter", id=target)
+
+
+def targets_of(chunk: StoryMemoryChunk) -> set[str]:
+    """Return what a memory is about: what it is attached to; the whole book by default only as an author's note."""
+    beyond = (each.id for each in chunk.attached_to if not each.is_default or chunk.origin == "author")
+    return {*chunk.entities_mentioned, *beyond}

@@ -11,7 +11,7 @@ from novelgen.models.memory import CONTENT_TYPES, Attachment, ContentType, Story
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.names.resolver import NameResolver
 from runtime.ingest.indexing import IndexingResult, drain_outbox
-from runtime.services.references import known_entities, resolved_ids
+from runtime.services.references import known_entities, resolved_ids, resolved_targets
 from runtime.storage.memory.memories import MemoryRepository
 from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryStatus, StoredMemory
 from runtime.storage.unit import UnitOfWork
@@ -58,6 +58,7 @@ def list_memories(
     stores: MemoryStores,
     project_id: str,
     *,
+    attached_to: Sequence[str] = (),
     entities: Sequence[str] = (),
     content_types: Sequence[str] = (),
     status: MemoryStatus = "active",
@@ -66,10 +67,15 @@ def list_memories(
 ) -> MemoryListing:
     """List memories in story order.
 
+    A chapter has what was attached to it and what stands in it; the book, what was attached to it and what is
+    attached to nothing else.
+
     Args:
         stores: The stores.
         project_id: The project.
-        entities: Only memories of one of these, by id, name or alias.
+        attached_to: Only memories attached to one of these: entities by id, name or alias, chapters as `chapter:3`,
+            or `book`.
+        entities: The same, by its older name; a memory of either list is listed.
         content_types: Only memories of these kinds.
         status: What was decided about them.
         limit: At most so many; None means all.
@@ -77,12 +83,13 @@ def list_memories(
 
     Raises:
         UnknownEntityError: When nobody bears a name by then, or several do.
+        UnknownSceneError: When no scene of a chapter is stored.
         UserInputError: When there is no such kind.
     """
     with stores.database(project_id).read() as unit:
         wanted = MemoryFilter(
             as_of=as_of or END_OF_STORY,
-            entities=_entity_ids(unit, entities, as_of),
+            entities=resolved_targets(unit, [*attached_to, *entities], as_of),
             content_types=_content_types(content_types),
             statuses=[status],
         )
@@ -310,10 +317,6 @@ def _occurs_nowhere(unit: UnitOfWork, entity_ids: Sequence[str]) -> bool:
         return False
     scenes = unit.scenes.list_as_of()
     return not any({*scene.participants, scene.location_id} & set(entity_ids) for scene in scenes)
-
-
-def _entity_ids(unit: UnitOfWork, names: Sequence[str], as_of: StoryPosition | None) -> list[str]:
-    return resolved_ids(names, known_entities(unit, as_of)) if names else []
 
 
 def _content_types(names: Sequence[str]) -> list[ContentType]:

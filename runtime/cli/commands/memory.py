@@ -45,10 +45,19 @@ def memory() -> None:
     """
 
 
-@memory.command("list", epilog="\b\nExample:\n  novelgen memory list my-novel --entity Ada --limit 20")
+@memory.command(
+    "list",
+    epilog="\b\nExamples:\n  novelgen memory list my-novel --attached-to Ada --limit 20\n"
+    "  novelgen memory list my-novel --attached-to chapter:3 --attached-to book",
+)
 @project_argument
 @click.option(
-    "--entity", "entities", multiple=True, help="Only of this entity: id, name or alias; repeatable."
+    "--attached-to",
+    "--entity",
+    "attached_to",
+    multiple=True,
+    metavar="TARGET",
+    help="Only what is attached to this: an entity's id, name or alias, chapter:3, or book; repeatable.",
 )
 @click.option(
     "--type",
@@ -70,7 +79,7 @@ def memory() -> None:
 def list_command(
     session: CliSession,
     project: str,
-    entities: tuple[str, ...],
+    attached_to: tuple[str, ...],
     content_types: tuple[str, ...],
     status: MemoryStatus,
     limit: int,
@@ -85,7 +94,7 @@ def list_command(
         found = list_memories(
             stores,
             project,
-            entities=entities,
+            attached_to=attached_to,
             content_types=content_types,
             status=status,
             limit=limit,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, func, or_, select, tuple_
@@ -391,6 +392,15 @@ class MemoryRepository(AuthorMemories):
             )
             .values(last_accessed_at=self._session.now())
         )
+
+    def read_moments(self, chunk_ids: Sequence[str]) -> dict[str, datetime]:
+        """Return when memories were last read, as `mark_read` noted; those without a note are left out."""
+        statement = select(CHUNKS.c.chunk_id, CHUNKS.c.last_accessed_at).where(
+            self._session.owns(CHUNKS),
+            self._session.among(CHUNKS.c.chunk_id, chunk_ids),
+            CHUNKS.c.last_accessed_at.is_not(None),
+        )
+        return {row.chunk_id: row.last_accessed_at for row in self._session.rows(statement)}
 
     def _successors(
         self, replaced: Sequence[StoryMemoryChunk], as_of: StoryPosition
