@@ -31,23 +31,26 @@ from runtime.files.file_reading import described
 from runtime.files.project_files import chapter_files, in_first_shape
 from runtime.files.scene_plans import own_scene_plan
 from runtime.langchain_tools import build_memory_tools
+from runtime.services import attachments as attachment_services
 from runtime.services import conflicts as conflict_services
 from runtime.services import entities as entity_services
 from runtime.services import memories as memory_services
 from runtime.services import relationships as relationship_services
 from runtime.services import threads as thread_services
 from runtime.services import transfer as transfer_services
+from runtime.services.attachments import DEFAULT_ABOUT, MemoriesAbout
 from runtime.services.conflicts import ListedConflict
 from runtime.services.contexts import ContextBuilder, ContextOptions
 from runtime.services.diagnosis import Diagnosis, diagnose
 from runtime.services.extraction import ExtractionReport, extract_project
 from runtime.services.indexing import ReindexResult, await_index, reindex_project
 from runtime.services.ingest import IngestReport, ingest_finished_scene, ingest_project
-from runtime.services.memories import DEFAULT_LIMIT, AddedNote, MemoryListing, MemoryStatus
+from runtime.services.memories import DEFAULT_LIMIT, AddedNote, MemoryChange, MemoryListing, MemoryStatus
 from runtime.services.name_candidates import list_candidates
 from runtime.services.transfer import ProjectExport
 from runtime.stores import MemoryStores
 from runtime.story_memory import DEFAULT_CONTEXT_WINDOW, DEFAULT_TOP_K, StoryMemoryTools
+from runtime.story_tools.attachment_tools import build_attachment_tools
 from runtime.story_tools.toolset import build_story_tools
 
 Place = StoryPosition | tuple[int, int] | int | None
@@ -184,20 +187,86 @@ class Story:
             progress=progress,
         )
 
-    def note(self, text: str, *, entities: Sequence[str] = (), start: Place = None) -> AddedNote:
-        """Store a fact of the author.
+    def note(
+        self,
+        text: str,
+        *,
+        entities: Sequence[str] = (),
+        attached_to: Sequence[str] = (),
+        start: Place = None,
+        short: str | None = None,
+        importance: int | None = None,
+        tags: Sequence[str] = (),
+    ) -> AddedNote:
+        """Store a fact of the author, attached to what is said and to whom its text names.
 
         Args:
             text: What holds in the story.
             entities: Whom it is about.
+            attached_to: What it is attached to besides: entities, chapters as `chapter:3`, or `book`.
             start: It is read from this position on; None means everywhere.
+            short: Short form that may stand for the text.
+            importance: Weight, 1 to 10; None takes that of notes.
+            tags: Tags.
 
         Raises:
             UserInputError: When the text is empty.
             UnknownEntityError: When it is about somebody unknown.
+            UnknownSceneError: When no scene of a chapter is stored.
         """
         return memory_services.add_note(
-            self._stores, self.project_id, text=text, entities=list(entities), start=_position(start)
+            self._stores,
+            self.project_id,
+            text=text,
+            entities=list(entities),
+            attached_to=list(attached_to),
+            start=_position(start),
+            short=short,
+            importance=importance,
+            tags=list(tags),
+        )
+
+    def edit_memory(
+        self,
+        memory_id: str,
+        *,
+        content: str | None = None,
+        short: str | None = None,
+        importance: int | None = None,
+        tags: Sequence[str] | None = None,
+        attach: Sequence[str] = (),
+        detach: Sequence[str] = (),
+        attached_to: Sequence[str] | None = None,
+    ) -> MemoryChange:
+        """Change a memory, what it is attached to included; no ingest takes that back.
+
+        Args:
+            memory_id: Its chunk_id or source_id.
+            content: New text; None leaves it, as for all.
+            short: New short form.
+            importance: New weight, 1 to 10.
+            tags: New tags, all of them.
+            attach: What to attach it to: entities, chapters as `chapter:3`, or `book`.
+            detach: What to take it off.
+            attached_to: All that it shall be attached to.
+
+        Raises:
+            UserInputError: When nothing is to be changed.
+            UnknownMemoryError: When there is none of that id.
+            UnknownEntityError: When an entity is not stored.
+            UnknownSceneError: When no scene of a chapter is stored.
+        """
+        return memory_services.edit_memory(
+            self._stores,
+            self.project_id,
+            memory_id=memory_id,
+            content=content,
+            short=short,
+            importance=importance,
+            tags=tags,
+            attach=list(attach),
+            detach=list(detach),
+            attached_to=attached_to,
         )
 
     # --- Writing the next scene ---
@@ -442,6 +511,20 @@ class Story:
             as_of=_position(as_of),
         )
 
+    def memories_about(
+        self, entity: str, *, limit: int = DEFAULT_ABOUT, as_of: Place = None
+    ) -> MemoriesAbout:
+        """Return what is remembered of an entity: what is attached to it, and what its names stand in.
+
+        Args:
+            entity: Id, name or alias.
+            limit: At most so many, what holds and weighs most first.
+            as_of: Only what lies strictly before this position.
+        """
+        return attachment_services.memories_about(
+            self._stores, self.project_id, entity=entity, limit=limit, as_of=_position(as_of)
+        )
+
     def conflicts(self, *, with_waived: bool = False) -> list[ListedConflict]:
         """Return where the story contradicts itself.
 
@@ -524,6 +607,14 @@ class Story:
         looking_up = build_memory_tools(self._stores, project_id=self.project_id, as_of=position)
         return [*looking_up, *build_story_tools(self._stores, self.project_id, position)]
 
+    def attachment_tools(self) -> list[BaseTool]:
+        """Return LangChain tools for an agent that keeps this story's memories and what they are attached to in order.
+
+        They reach the whole story, what is still to come included: they are for editors and translators. What such an
+        agent should be told of attachments is the text of `runtime.story_tools.attachment_tools.attachment_guidance`.
+        """
+        return build_attachment_tools(self._stores, self.project_id)
+
     def as_step(self, *, as_prompt: bool = False, write_file: bool = False) -> Runnable[Any, Any]:
         """Return a step for LangChain chains that builds contexts.
 
@@ -544,6 +635,7 @@ class Story:
     aingest = async_twin(ingest)
     aextract = async_twin(extract)
     anote = async_twin(note)
+    aedit_memory = async_twin(edit_memory)
     acontext = async_twin(context)
     acontexts = async_twin(contexts)
     achunk_context = async_twin(chunk_context)
@@ -555,6 +647,7 @@ class Story:
     athreads = async_twin(threads)
     arelationships = async_twin(relationships)
     amemories = async_twin(memories)
+    amemories_about = async_twin(memories_about)
     aconflicts = async_twin(conflicts)
     aexport = async_twin(export)
     acheck_health = async_twin(check_health)

@@ -13,7 +13,14 @@ from pydantic import BaseModel, Field
 from novelgen.memory.search import NAMES_PURPOSE, Candidate, SearchQuery, SearchRequest
 from novelgen.models.chunk_context import ChunkContextRequest, ChunkMemory, GlossaryEntry, GlossaryName
 from novelgen.models.entity import Entity, translation_of
-from novelgen.models.memory import BOOK, DISTILLED_TYPES, PASSAGE_TYPES, StoryMemoryChunk, targets_of
+from novelgen.models.memory import (
+    BOOK,
+    DISTILLED_TYPES,
+    PASSAGE_TYPES,
+    StoryMemoryChunk,
+    chapter_of_target,
+    targets_of,
+)
 from novelgen.names.resolver import Mention, NameResolver
 from novelgen.selection.duplicates import DuplicateFinder
 from novelgen.selection.query_scores import RANK_CONSTANT
@@ -222,10 +229,12 @@ def choose_for_chunk(
 
 def _naming(candidates: Sequence[Candidate], here: set[str], known: Sequence[Entity]) -> dict[str, list[str]]:
     """Return for each memory that is attached to nobody of the text whom of them its own words name."""
-    resolver = NameResolver(list(known))
+    resolver, present = NameResolver(list(known)), sorted(here)
     named = {
         each.chunk.chunk_id: [
-            entity_id for entity_id in resolver.entity_ids_in(each.chunk.content) if entity_id in here
+            entity_id
+            for entity_id in resolver.entity_ids_in(each.chunk.content, also_present=present)
+            if entity_id in here
         ]
         for each in candidates
         if here.isdisjoint(each.chunk.entities_mentioned)
@@ -252,8 +261,14 @@ def _fits(
     is_before = request.position.admits(chunk.chapter_index, chunk.scene_index)
     is_found = any(hit.query_index is not None and hit.rank <= FOUND_BY_RANK for hit in candidate.hits)
     is_own = chunk.project_id == request.project_id
-    is_about = chunk.chunk_id in named or not targets.isdisjoint(targets_of(chunk))
-    return is_own and is_before and (is_found or is_about)
+    about = targets_of(chunk)
+    is_about = chunk.chunk_id in named or not targets.isdisjoint(about)
+    is_elsewhere = request.chapter_index is not None and bool(about) and all(map(_is_chapter, about))
+    return is_own and is_before and (is_about or (is_found and not is_elsewhere))
+
+
+def _is_chapter(target: str) -> bool:
+    return chapter_of_target(target) is not None
 
 
 def _unspaced(text: str) -> str:

@@ -129,9 +129,9 @@ _CHAPTER = re.compile(r"chapter:(\d{1,7})")
 class Attachment(BaseModel):
     """One thing that a memory is attached to, and by what.
 
-    `record` and `mention` are derived from the scene and replaced when it is taken in again, `manual` was set
-    by hand and stays, `position` is the chapter in which the memory stands, `default` the book of a memory
-    that is attached to nothing else.
+    `record` and `mention` are derived from the scene and replaced when it is taken in again (a note's `mention` is
+    what its own words name), `manual` was set by hand and stays, `position` is the chapter in which the memory
+    stands, `default` the book of a memory that is attached to nothing else.
     """
 
     kind: AttachmentKind

@@ -145,7 +145,8 @@ def show(session: CliSession, project: str, memory_id: str, as_json: bool) -> No
 
 
 @memory.command(
-    epilog='\b\nExample:\n  novelgen memory edit my-novel M012 --text "The key is brass." --importance 8'
+    epilog='\b\nExamples:\n  novelgen memory edit my-novel M012 --text "The key is brass." --importance 8\n'
+    "  novelgen memory edit my-novel M012 --attach chapter:3 --detach Ben"
 )
 @project_argument
 @click.argument("memory_id", metavar="MEMORY")
@@ -155,6 +156,13 @@ def show(session: CliSession, project: str, memory_id: str, as_json: bool) -> No
 @click.option(
     "--tag", "tags", multiple=True, help="New tags, all of them; repeatable.  [default: as they are]"
 )
+@click.option(
+    "--attach",
+    multiple=True,
+    metavar="TARGET",
+    help="Attach it to this, too: an entity's id or name, chapter:3, or book; repeatable.",
+)
+@click.option("--detach", multiple=True, metavar="TARGET", help="Take it off this; repeatable.")
 @json_option
 @click.pass_obj
 def edit(
@@ -165,10 +173,15 @@ def edit(
     short: str | None,
     importance: int | None,
     tags: tuple[str, ...],
+    attach: tuple[str, ...],
+    detach: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Change a memory; from then on it is yours, and no ingest touches it."""
-    from runtime.services.memories import edit_memory
+    """Change a memory; from then on it is yours, and no ingest touches it.
+
+    What it is attached to can be changed alone: then a new ingest still brings its text.
+    """
+    from runtime.services.memories import edit_memory, find_memory
 
     with opened_project(session, project) as stores:
         change = edit_memory(
@@ -179,9 +192,15 @@ def edit(
             short=short,
             importance=importance,
             tags=tags or None,
+            attach=attach,
+            detach=detach,
         )
+        attachments = find_memory(stores, project, memory_id=memory_id).attachments
     report_indexing(change.indexing, project)
-    print_result(change, f"edited {memory_id}; no ingest touches it from now on", as_json=as_json)
+    is_edited = any(each for each in (text, short, importance, tags))
+    done = f"edited {memory_id}; no ingest touches it from now on" if is_edited else ""
+    told = f"{memory_id}: {_attached_to(attachments)}" if attach or detach else ""
+    print_result(change, *filter(None, (done, told)), as_json=as_json)
 
 
 def _add_decision(name: str, what_it_does: str) -> None:
@@ -297,13 +316,20 @@ def attach_mentions(session: CliSession, project: str, entity: str, is_applied: 
 
 @click.command(
     epilog='\b\nExamples:\n  novelgen note my-novel "Nobody in this story can swim."\n'
-    '  novelgen note my-novel "The bridge is gone." --from 4:1'
+    '  novelgen note my-novel "The bridge is gone." --from 4:1\n'
+    '  novelgen note my-novel "Told in the present tense." --attach chapter:3'
 )
 @project_argument
 @click.argument("text")
 @click.option("--from", "start", type=POSITION, help="Read from that scene on.  [default: everywhere]")
 @click.option(
-    "--entity", "entities", multiple=True, help="Id or name of whom it is about; may be given repeatedly."
+    "--attach",
+    "--entity",
+    "attached_to",
+    multiple=True,
+    metavar="TARGET",
+    help="What it is about: an entity's id or name, chapter:3, or book; repeatable.  [default: whom its text names, "
+    "else the book]",
 )
 @json_option
 @click.pass_obj
@@ -312,14 +338,14 @@ def note(
     project: str,
     text: str,
     start: StoryPosition | None,
-    entities: tuple[str, ...],
+    attached_to: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Add a fact of your own that holds in the story: canon."""
     from runtime.services.memories import add_note
 
     with opened_project(session, project) as stores:
-        added = add_note(stores, project, text=text, entities=entities, start=start)
+        added = add_note(stores, project, text=text, attached_to=attached_to, start=start)
     report_indexing(added.indexing, project)
     where = f"from {start} on" if start else "everywhere"
     print_result(added, f"noted as {added.note.chunk_id}, read {where}", as_json=as_json)

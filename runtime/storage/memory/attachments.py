@@ -94,6 +94,7 @@ _ROW = (
     CHUNKS.c.row_id,
     CHUNKS.c.chunk_id,
     CHUNKS.c.source_id,
+    CHUNKS.c.content_type,
     CHUNKS.c.chapter_index,
     CHUNKS.c.entities_mentioned,
     CHUNKS.c.attached,

@@ -87,6 +87,7 @@ class AuthorMemories(Repository):
         short: str | None = None,
         importance: int = 8,
         entities: Sequence[str] = (),
+        mentioned: Sequence[str] = (),
         tags: Sequence[str] = (),
     ) -> StoryMemoryChunk:
         """Add a note of the author.
@@ -97,7 +98,8 @@ class AuthorMemories(Repository):
                 position, makes it canon that is read everywhere.
             short: Short form.
             importance: From 1 to 10.
-            entities: Entity ids that it is about.
+            entities: Ids of the entities that the author says it is about.
+            mentioned: Ids of those that its text names; they are linked to it as well.
             tags: Tags.
 
         Returns:
@@ -115,7 +117,7 @@ class AuthorMemories(Repository):
             scene_index=at.scene_index,
             content=content,
             content_type="note",
-            entities_mentioned=list(entities),
+            entities_mentioned=list(dict.fromkeys([*entities, *mentioned])),
             tags=list(tags),
             created_at=self._session.now(),
             short=short,
@@ -125,7 +127,7 @@ class AuthorMemories(Repository):
         )
         place = (at.chapter_index, at.scene_index)
         scene_id = scene_ids_at(self._session, [place]).get(place)
-        ChunkWriter(self._session).insert([note_values(note, scene_id)])
+        ChunkWriter(self._session).insert([note_values(note, scene_id) | {"attached": list(entities)}])
         return note
 
     def edit(self, chunk_id: str, edit: MemoryEdit) -> StoredMemory:
