@@ -653,7 +653,10 @@ class TestAsync:
 
     def test_everything_that_waits_has_a_twin(self) -> None:
         """But for what only builds objects."""
-        for owner, light in ((Memory, {"settings"}), (Story, {"retriever", "tools", "as_step"})):
+        for owner, light in (
+            (Memory, {"settings"}),
+            (Story, {"retriever", "tools", "attachment_tools", "as_step"}),
+        ):
             public = {name for name, value in vars(owner).items() if not name.startswith("_")}
             methods = {name for name in public if not (name.startswith("a") and name[1:] in public)} - light
             assert {f"a{name}" for name in methods} <= public
