@@ -192,6 +192,12 @@ def _beyond_entities(target: str) -> AttachedTo:
     return AttachedTo(type=BOOK if target == BOOK else "chapter", id=target)
 
 
+def found_under(chunk: StoryMemoryChunk) -> set[str]:
+    """Return the targets under which a memory is found: all that it is attached to, and the chapter it stands in."""
+    own = [] if chunk.chapter_index is None else [chapter_target(chunk.chapter_index)]
+    return {*chunk.entities_mentioned, *(each.id for each in chunk.attached_to), *own}
+
+
 def targets_of(chunk: StoryMemoryChunk) -> set[str]:
     """Return what a memory is about: what it is attached to; the whole book by default only as an author's note."""
     beyond = (each.id for each in chunk.attached_to if not each.is_default or chunk.origin == "author")

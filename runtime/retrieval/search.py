@@ -28,7 +28,7 @@ from novelgen.memory.search import (
     Vector,
 )
 from novelgen.models.context import ReportIssue
-from novelgen.models.memory import ContentType, StoryMemoryChunk, chapter_target, is_entity_target
+from novelgen.models.memory import ContentType, StoryMemoryChunk, found_under, is_entity_target
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
 from novelgen.names.resolver import NameResolver
 from novelgen.selection.search_order import search_order
@@ -383,12 +383,5 @@ def _admits(query: SearchQuery, chunk: StoryMemoryChunk) -> bool:
     return (
         (query.content_type is None or chunk.content_type == query.content_type)
         and (not query.tags or not set(query.tags).isdisjoint(chunk.tags))
-        and (not query.entities or _is_attached_to(chunk, query.entities))
+        and (not query.entities or not found_under(chunk).isdisjoint(query.entities))
     )
-
-
-def _is_attached_to(chunk: StoryMemoryChunk, targets: Sequence[str]) -> bool:
-    own = {*chunk.entities_mentioned, *(each.id for each in chunk.attached_to)}
-    if chunk.chapter_index is not None:
-        own.add(chapter_target(chunk.chapter_index))
-    return not own.isdisjoint(targets)
