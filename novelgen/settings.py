@@ -4,8 +4,22 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from novelgen.models.chunk_context import MemoryPriority
 from novelgen.models.knowledge import KnowledgeMode
 from novelgen.selection.weights import DEFAULT_WEIGHTS, NeedQuotas, SelectionWeights
+
+
+class ChunkContextSettings(BaseModel):
+    """The context of a piece of text, for translators and editors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    limit: int = Field(default=10, ge=0, le=200, description="At most so many memories.")
+    priority: MemoryPriority = Field(
+        default="score",
+        description="score, or least_recently_read: what no context showed for longest comes first.",
+    )
+    touch: bool = Field(default=False, description="Note on the memories shown that they were read now.")
 
 
 class ContextSettings(BaseModel):
@@ -14,6 +28,12 @@ class ContextSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     memory_budget: int = Field(default=2000, ge=0, le=1_000_000, description="Tokens for relevant_memories.")
+    top_k: int | None = Field(
+        default=None,
+        ge=0,
+        le=10_000,
+        description="Most relevant_memories, beside their budget; None: no bound.",
+    )
     state_budget: int = Field(default=600, ge=0, le=1_000_000, description="Tokens for entity_states.")
     timeline_budget: int = Field(default=400, ge=0, le=1_000_000, description="Tokens for timeline_context.")
     knowledge: KnowledgeMode | None = Field(
@@ -37,6 +57,9 @@ class ContextSettings(BaseModel):
     )
     tool_timeout_s: float = Field(default=8.0, gt=0, le=600, description="Deadline of each retrieval tool.")
     chain_timeout_s: float = Field(default=10.0, gt=0, le=3600, description="Budget without the model.")
+    full_report: bool = Field(
+        default=False, description="Keep every score and every field of a context's report and file."
+    )
     quotas: NeedQuotas = NeedQuotas()
     weights: SelectionWeights = Field(
         default=DEFAULT_WEIGHTS, description="What each part of the choice counts."

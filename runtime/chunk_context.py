@@ -6,25 +6,24 @@ import logging
 
 from novelgen.chains.chunk_context_chain import ChunkContextChain
 from novelgen.errors import StoreError
-from novelgen.models.chunk_context import ChunkContext, ChunkContextRequest
+from novelgen.models.chunk_context import ChunkContext, ChunkContextRequest, MemoryPriority
 from novelgen.models.position import require_project_id
 from runtime.stores import MemoryStores, stores_or_default
 from runtime.story_memory import StoryMemoryTools
 
 logger = logging.getLogger(__name__)
 
-DEFAULT_LIMIT = 10
-
 
 def build_chunk_context(
     project_id: str,
     text: str,
     chapter_index: int | None = None,
-    limit: int = DEFAULT_LIMIT,
+    limit: int | None = None,
     *,
     stores: MemoryStores | None = None,
     language: str | None = None,
-    touch: bool = False,
+    priority: MemoryPriority | None = None,
+    touch: bool | None = None,
 ) -> ChunkContext:
     """Build the glossary and the memories that a translator or editor of a piece of text must know.
 
@@ -33,9 +32,11 @@ def build_chunk_context(
         text: The piece of text, a paragraph to a few pages.
         chapter_index: The chapter in which it stands: only what lies before that chapter counts, and of
             whom the chapter first shows only the names in the text. None means the whole book.
-        limit: At most so many memories.
+        limit: At most so many memories; None, as for all that follows, takes the project's setting, by default 10.
         stores: Stores to use; None opens those of the settings.
         language: Language of the headings, `zh…` or `en`; None takes the story's.
+        priority: `score`, or `least_recently_read`: of what fits, what was never noted as read comes first, then what
+            was not for longest.
         touch: Note on the memories shown that they were read now, as far as that can be done; by default
             nothing is written.
 
@@ -47,17 +48,20 @@ def build_chunk_context(
         InvalidProjectIdError: When the project id is not a plain, path-free string.
         UnknownProjectError: When no such project is stored.
     """
-    request = ChunkContextRequest(
-        project_id=require_project_id(project_id),
-        text=text,
-        chapter_index=chapter_index,
-        limit=limit,
-        language=language,
-    )
+    require_project_id(project_id)
     with stores_or_default(stores) as lent:
+        settings = lent.settings.memory.chunk_context
+        request = ChunkContextRequest(
+            project_id=project_id,
+            text=text,
+            chapter_index=chapter_index,
+            limit=settings.limit if limit is None else limit,
+            language=language,
+            priority=priority or settings.priority,
+        )
         _require_known(lent, project_id)
         context = build_chunk_context_chain(lent).invoke(request)
-        if touch and context.memories:
+        if (settings.touch if touch is None else touch) and context.memories:
             _touch(lent, context)
     return context
 

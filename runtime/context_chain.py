@@ -15,7 +15,11 @@ from runtime.writer import JsonContextWriter
 
 
 def build_context_chain(
-    stores: MemoryStores, *, model: BaseChatModel | None = None, write_files: bool = True
+    stores: MemoryStores,
+    *,
+    model: BaseChatModel | None = None,
+    write_files: bool = True,
+    top_k: int | None = None,
 ) -> MemoryContextChain:
     """Build the chain that turns scene plans into contexts.
 
@@ -24,19 +28,26 @@ def build_context_chain(
         model: Chat model for planning; None takes that of the settings, and rules where they name none. One that
             the settings name and that cannot be built costs its part: rules plan, and each report says why.
         write_files: Whether each context is written to the project's folder.
+        top_k: At most so many memories in a context, beside their budget; None takes the setting's, which by default
+            knows no such bound.
 
     Raises:
         ConfigurationError: When the settings name a token counter of no known form.
     """
     settings = stores.settings
+    memory = settings.memory if top_k is None else settings.memory.model_copy(update={"top_k": top_k})
     counting = build_token_counter(settings.memory.token_counter)
     return MemoryContextChain(
         StoryMemoryTools(stores),
         model=model or _planning_model(settings),
         writer=(
-            JsonContextWriter(settings.projects_dir, require_project=stores.database) if write_files else None
+            JsonContextWriter(
+                settings.projects_dir, require_project=stores.database, is_full=memory.full_report
+            )
+            if write_files
+            else None
         ),
-        settings=settings.memory,
+        settings=memory,
         model_timeout_s=settings.model_timeout_s,
         count_tokens=counting.count_tokens,
         known_issues=[counting.issue] if counting.issue else [],

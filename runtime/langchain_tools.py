@@ -49,7 +49,8 @@ class SearchStoryMemoryArguments(_Arguments):
 
     query: str = Field(min_length=1, description="What to look for, in the language of the story.")
     entities: list[str] | None = Field(
-        default=None, description="Only memories of one of these: ids, names or aliases."
+        default=None,
+        description="Only memories of one of these: ids, names or aliases, chapters as chapter:3, or book.",
     )
     content_type: ContentType | None = Field(default=None, description="Only this kind of memory.")
     tags: list[str] | None = Field(default=None, description="Only memories with one of these tags.")
@@ -93,7 +94,8 @@ _DESCRIPTIONS = {
     "search_story_memory_tool": (
         "Search what the story has established, by meaning and by words. Use it for facts, events,"
         " promises and secrets: one question per call. Returns memories, best first, each with its"
-        " chapter and scene; one with superseded_by is outdated, and held_by names the source_id of what holds."
+        " chapter and scene and what it is attached_to; one with superseded_by is outdated, and held_by"
+        " names the source_id of what holds."
     ),
     "get_entity_state_tool": (
         "Look up how a character, place or thing stands at a point of the story: where it is, what it"

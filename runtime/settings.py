@@ -21,7 +21,7 @@ from pydantic_settings import (
 from yaml import YAMLError, safe_load
 
 from novelgen.errors import ConfigurationError
-from novelgen.settings import ContextSettings
+from novelgen.settings import ChunkContextSettings, ContextSettings
 from runtime.setting_names import grouped_settings, misspelt_key, misspelt_variable, unknown_setting
 
 ENVIRONMENT_PREFIX = "NOVELGEN_"
@@ -103,6 +103,7 @@ class MemorySettings(ContextSettings):
     ingest: IngestSettings = IngestSettings()
     summarization: SummarizationSettings = SummarizationSettings()
     consolidation: ConsolidationSettings = ConsolidationSettings()
+    chunk_context: ChunkContextSettings = ChunkContextSettings()
     token_counter: str = Field(
         default="estimate",
         pattern=r"^(estimate|tiktoken:.+|hf:.+)$",

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from novelgen.chains.story_memory_retriever import StoryMemoryRetriever
 from novelgen.errors import UserInputError
-from novelgen.models.chunk_context import ChunkContext
+from novelgen.models.chunk_context import ChunkContext, MemoryPriority
 from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.given import given_record
@@ -27,12 +27,12 @@ from novelgen.names.candidates import MIN_COUNT, NameCandidate
 from novelgen.names.sightings import CandidateKind
 from novelgen.nearest import did_you_mean
 from runtime.async_twins import async_twin
-from runtime.chunk_context import DEFAULT_LIMIT as DEFAULT_CHUNK_LIMIT
 from runtime.chunk_context import build_chunk_context
 from runtime.files.file_reading import described
 from runtime.files.project_files import chapter_files, in_first_shape
 from runtime.files.scene_plans import own_scene_plan
 from runtime.langchain_tools import build_memory_tools
+from runtime.services import attachments as attachment_services
 from runtime.services import conflicts as conflict_services
 from runtime.services import entities as entity_services
 from runtime.services import knowledge as knowledge_services
@@ -40,6 +40,7 @@ from runtime.services import memories as memory_services
 from runtime.services import relationships as relationship_services
 from runtime.services import threads as thread_services
 from runtime.services import transfer as transfer_services
+from runtime.services.attachments import DEFAULT_ABOUT, MemoriesAbout
 from runtime.services.conflicts import ListedConflict
 from runtime.services.contexts import ContextBuilder, ContextOptions
 from runtime.services.diagnosis import Diagnosis, diagnose
@@ -47,12 +48,13 @@ from runtime.services.extraction import ExtractionReport, extract_project
 from runtime.services.indexing import ReindexResult, await_index, reindex_project
 from runtime.services.ingest import IngestReport, ingest_finished_scene, ingest_project
 from runtime.services.knowledge import MemoryKnowers, SharedLife, StoredKnowledge
-from runtime.services.memories import DEFAULT_LIMIT, AddedNote, MemoryListing, MemoryStatus
+from runtime.services.memories import DEFAULT_LIMIT, AddedNote, MemoryChange, MemoryListing, MemoryStatus
 from runtime.services.name_candidates import list_candidates
 from runtime.services.relationships import DEFAULT_INTENSITY
 from runtime.services.transfer import ProjectExport
 from runtime.stores import MemoryStores
 from runtime.story_memory import DEFAULT_CONTEXT_WINDOW, DEFAULT_TOP_K, StoryMemoryTools
+from runtime.story_tools.attachment_tools import build_attachment_tools
 from runtime.story_tools.toolset import build_story_tools
 
 Place = StoryPosition | tuple[int, int] | int | None
@@ -189,20 +191,86 @@ class Story:
             progress=progress,
         )
 
-    def note(self, text: str, *, entities: Sequence[str] = (), start: Place = None) -> AddedNote:
-        """Store a fact of the author.
+    def note(
+        self,
+        text: str,
+        *,
+        entities: Sequence[str] = (),
+        attached_to: Sequence[str] = (),
+        start: Place = None,
+        short: str | None = None,
+        importance: int | None = None,
+        tags: Sequence[str] = (),
+    ) -> AddedNote:
+        """Store a fact of the author, attached to what is said and to whom its text names.
 
         Args:
             text: What holds in the story.
             entities: Whom it is about.
+            attached_to: What it is attached to besides: entities, chapters as `chapter:3`, or `book`.
             start: It is read from this position on; None means everywhere.
+            short: Short form that may stand for the text.
+            importance: Weight, 1 to 10; None takes that of notes.
+            tags: Tags.
 
         Raises:
             UserInputError: When the text is empty.
             UnknownEntityError: When it is about somebody unknown.
+            UnknownSceneError: When no scene of a chapter is stored.
         """
         return memory_services.add_note(
-            self._stores, self.project_id, text=text, entities=list(entities), start=_position(start)
+            self._stores,
+            self.project_id,
+            text=text,
+            entities=list(entities),
+            attached_to=list(attached_to),
+            start=_position(start),
+            short=short,
+            importance=importance,
+            tags=list(tags),
+        )
+
+    def edit_memory(
+        self,
+        memory_id: str,
+        *,
+        content: str | None = None,
+        short: str | None = None,
+        importance: int | None = None,
+        tags: Sequence[str] | None = None,
+        attach: Sequence[str] = (),
+        detach: Sequence[str] = (),
+        attached_to: Sequence[str] | None = None,
+    ) -> MemoryChange:
+        """Change a memory, what it is attached to included; no ingest takes that back.
+
+        Args:
+            memory_id: Its chunk_id or source_id.
+            content: New text; None leaves it, as for all.
+            short: New short form.
+            importance: New weight, 1 to 10.
+            tags: New tags, all of them.
+            attach: What to attach it to: entities, chapters as `chapter:3`, or `book`.
+            detach: What to take it off.
+            attached_to: All that it shall be attached to.
+
+        Raises:
+            UserInputError: When nothing is to be changed.
+            UnknownMemoryError: When there is none of that id.
+            UnknownEntityError: When an entity is not stored.
+            UnknownSceneError: When no scene of a chapter is stored.
+        """
+        return memory_services.edit_memory(
+            self._stores,
+            self.project_id,
+            memory_id=memory_id,
+            content=content,
+            short=short,
+            importance=importance,
+            tags=tags,
+            attach=list(attach),
+            detach=list(detach),
+            attached_to=attached_to,
         )
 
     # --- Writing the next scene ---
@@ -219,6 +287,7 @@ class Story:
         hints: Sequence[str] = (),
         pov: str = "",
         knowledge: KnowledgeMode | None = None,
+        top_k: int | None = None,
         write_file: bool = False,
     ) -> SceneMemoryContext:
         """Build the memory context of a planned scene: what it must not contradict and should pick up.
@@ -235,6 +304,7 @@ class Story:
             pov: From whose point of view: a name, an alias or an id; over the plan's own.
             knowledge: What becomes of what that one does not know: `separate`, `exclude` or `mark`; None takes the
                 settings', and `separate` where they say nothing.
+            top_k: At most so many memories, beside their budget; None takes the setting's, by default no such bound.
             write_file: Keep the context as `scene_<chapter>_<scene>_memory.json` in the project's folder, too.
 
         Returns:
@@ -253,6 +323,7 @@ class Story:
             "hints": list(hints),
             "pov": pov,
             "knowledge": knowledge,
+            "top_k": top_k,
         }
         return self._built([asked], write_files=write_file)[0]
 
@@ -275,20 +346,31 @@ class Story:
         text: str,
         *,
         chapter_index: int | None = None,
-        limit: int = DEFAULT_CHUNK_LIMIT,
+        limit: int | None = None,
         language: str | None = None,
+        priority: MemoryPriority | None = None,
+        touch: bool | None = None,
     ) -> ChunkContext:
         """Build the glossary and memories that a translator or editor of a piece of text must know.
 
         Args:
             text: The piece of text, a paragraph to a few pages.
             chapter_index: The chapter in which it stands; None means the whole book.
-            limit: At most so many memories.
+            limit: At most so many memories; None takes the project's setting, by default 10.
             language: Language of the headings; None takes the story's.
+            priority: `score`, or `least_recently_read` for what no context showed for longest; None takes the setting.
+            touch: Note on the memories shown that they were read now; None takes the setting, by default no.
         """
         self._awaken()
         return build_chunk_context(
-            self.project_id, text, chapter_index, limit, stores=self._stores, language=language
+            self.project_id,
+            text,
+            chapter_index,
+            limit,
+            stores=self._stores,
+            language=language,
+            priority=priority,
+            touch=touch,
         )
 
     # --- Looking things up ---
@@ -308,7 +390,7 @@ class Story:
 
         Args:
             query: What to look for, in the story's language.
-            entities: Only memories of one of these.
+            entities: Only memories of one of these: entities, chapters as `chapter:3`, or `book`.
             content_type: Only this kind: scene, dialogue, description, summary, memory or note.
             tags: Only memories with one of these tags.
             top_k: At most so many.
@@ -612,6 +694,7 @@ class Story:
     def memories(
         self,
         *,
+        attached_to: Sequence[str] = (),
         entities: Sequence[str] = (),
         content_types: Sequence[ContentType] = (),
         status: MemoryStatus = "active",
@@ -621,7 +704,8 @@ class Story:
         """Return stored memories in story order, and how many there are in all.
 
         Args:
-            entities: Only memories of one of these.
+            attached_to: Only memories attached to one of these: entities, chapters as `chapter:3`, or `book`.
+            entities: The same, by its older name.
             content_types: Only memories of these kinds.
             status: What was decided about them: active, pinned, banned, ….
             limit: At most so many; None means all.
@@ -630,11 +714,26 @@ class Story:
         return memory_services.list_memories(
             self._stores,
             self.project_id,
+            attached_to=list(attached_to),
             entities=list(entities),
             content_types=list(content_types),
             status=status,
             limit=limit,
             as_of=_position(as_of),
+        )
+
+    def memories_about(
+        self, entity: str, *, limit: int = DEFAULT_ABOUT, as_of: Place = None
+    ) -> MemoriesAbout:
+        """Return what is remembered of an entity: what is attached to it, and what its names stand in.
+
+        Args:
+            entity: Id, name or alias.
+            limit: At most so many, what holds and weighs most first.
+            as_of: Only what lies strictly before this position.
+        """
+        return attachment_services.memories_about(
+            self._stores, self.project_id, entity=entity, limit=limit, as_of=_position(as_of)
         )
 
     def conflicts(self, *, with_waived: bool = False) -> list[ListedConflict]:
@@ -722,6 +821,14 @@ class Story:
         looking_up = build_memory_tools(self._stores, project_id=self.project_id, as_of=position)
         return [*looking_up, *build_story_tools(self._stores, self.project_id, position)]
 
+    def attachment_tools(self) -> list[BaseTool]:
+        """Return LangChain tools for an agent that keeps this story's memories and what they are attached to in order.
+
+        They reach the whole story, what is still to come included: they are for editors and translators. What such an
+        agent should be told of attachments is the text of `runtime.story_tools.attachment_tools.attachment_guidance`.
+        """
+        return build_attachment_tools(self._stores, self.project_id)
+
     def as_step(self, *, as_prompt: bool = False, write_file: bool = False) -> Runnable[Any, Any]:
         """Return a step for LangChain chains that builds contexts.
 
@@ -742,6 +849,7 @@ class Story:
     aingest = async_twin(ingest)
     aextract = async_twin(extract)
     anote = async_twin(note)
+    aedit_memory = async_twin(edit_memory)
     acontext = async_twin(context)
     acontexts = async_twin(contexts)
     achunk_context = async_twin(chunk_context)
@@ -760,6 +868,7 @@ class Story:
     aadd_relationship = async_twin(add_relationship)
     aedit_relationship = async_twin(edit_relationship)
     amemories = async_twin(memories)
+    amemories_about = async_twin(memories_about)
     aconflicts = async_twin(conflicts)
     aexport = async_twin(export)
     acheck_health = async_twin(check_health)

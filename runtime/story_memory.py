@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from datetime import datetime
 
 from novelgen.knowledge.story import KnowledgeStory
 from novelgen.memory.outline import RECALLED_SCENES, StoryChanges, StoryOutline, StoryRecap
@@ -125,6 +126,11 @@ class StoryMemoryTools:
         """Return which of the names stand in the text before the position, with all ways of saying them."""
         with self._stores.database(require_project_id(project_id)).read() as unit:
             return names_in_text(unit, names, as_of=as_of)
+
+    def read_moments(self, project_id: str, chunk_ids: Sequence[str]) -> dict[str, datetime]:
+        """Return when memories were last read; those of which nobody noted it are left out."""
+        with self._stores.database(require_project_id(project_id)).read() as unit:
+            return unit.memories.read_moments(chunk_ids)
 
     def get_entity_state(
         self,

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from types import MappingProxyType
 
 from pydantic import BaseModel, Field
 
-from novelgen.memory.search import Candidate, SearchQuery, SearchRequest
+from novelgen.memory.search import NAMES_PURPOSE, Candidate, SearchQuery, SearchRequest
 from novelgen.models.chunk_context import ChunkContextRequest, ChunkMemory, GlossaryEntry, GlossaryName
 from novelgen.models.entity import Entity, translation_of
-from novelgen.models.memory import DISTILLED_TYPES, PASSAGE_TYPES, StoryMemoryChunk
+from novelgen.models.memory import (
+    BOOK,
+    DISTILLED_TYPES,
+    PASSAGE_TYPES,
+    StoryMemoryChunk,
+    chapter_of_target,
+    targets_of,
+)
 from novelgen.names.resolver import Mention, NameResolver
 from novelgen.selection.duplicates import DuplicateFinder
 from novelgen.selection.query_scores import RANK_CONSTANT
@@ -102,10 +111,14 @@ QUERY_CHARACTERS = 600
 """A query is cut to so many: embedding models read no more, and more words find everything."""
 
 FOUND_BY_RANK = 10
-"""An unattached memory counts when some query ranks it so high; beyond, a retriever only fills its list."""
+"""A memory that is neither attached nor names anybody of the text counts when some query ranks it so high; beyond, a
+retriever only fills its list."""
 
 RELEVANCE, ATTACHED, IMPORTANCE = 0.4, 0.4, 0.2
 """Shares of the score, each part from 0 to 1."""
+
+BOOK_FACTOR = 0.5
+"""What being attached to the whole book counts beside being attached to somebody or to the chapter."""
 
 SUPERSEDED_FACTOR = 0.1
 
@@ -125,25 +138,16 @@ class ChosenMemories(BaseModel):
 def chunk_search(
     request: ChunkContextRequest, mentions: Sequence[TextMention], *, timeout_s: float
 ) -> SearchRequest:
-    """Return what to search for: the text itself, and each entity by its name and the sentences that name it."""
-    spans = chunk_text(request.text, target_characters=QUERY_CHARACTERS)
-    step = max(1, math.ceil(len(spans) / WHOLE_TEXT_QUERIES))
-    pieces = [request.text[span.start : span.end] for span in spans[::step]]
-    queries = [
-        SearchQuery(text=piece[:QUERY_CHARACTERS], purpose="whole") for piece in pieces if piece.strip()
-    ]
-    queries += [
-        SearchQuery(
-            text=" ".join([mention.entry.name, *mention.sentences])[:QUERY_CHARACTERS],
-            purpose="character",
-            entities=[mention.entry.entity_id],
-        )
+    """Return what to search for: the text itself, each entity in its memories, and its names in all others."""
+    queries = _text_queries(request, mentions)
+    named = [
+        SearchQuery(text=" ".join(_names(mention.entry))[:QUERY_CHARACTERS], purpose=NAMES_PURPOSE)
         for mention in mentions[:ENTITY_QUERIES]
     ]
     return SearchRequest(
         project_id=request.project_id,
-        queries=queries,
-        entity_ids=[mention.entry.entity_id for mention in mentions],
+        queries=[*queries, *named] if queries else [],
+        entity_ids=[*(mention.entry.entity_id for mention in mentions), *request.targets],
         as_of=request.position,
         candidates_per_query=max(50, 3 * request.limit),
         timeout_s=timeout_s,
@@ -151,43 +155,91 @@ def chunk_search(
     )
 
 
+def _text_queries(request: ChunkContextRequest, mentions: Sequence[TextMention]) -> list[SearchQuery]:
+    """Return the queries whose ranks tell how relevant a memory is; they come before all others."""
+    spans = chunk_text(request.text, target_characters=QUERY_CHARACTERS)
+    step = max(1, math.ceil(len(spans) / WHOLE_TEXT_QUERIES))
+    pieces = [request.text[span.start : span.end] for span in spans[::step]]
+    queries = [
+        SearchQuery(text=piece[:QUERY_CHARACTERS], purpose="whole") for piece in pieces if piece.strip()
+    ]
+    return queries + [
+        SearchQuery(
+            text=" ".join([mention.entry.name, *mention.sentences])[:QUERY_CHARACTERS],
+            purpose="character",
+            entities=[mention.entry.entity_id],
+        )
+        for mention in mentions[:ENTITY_QUERIES]
+    ]
+
+
+def _names(entry: GlossaryEntry) -> list[str]:
+    return [entry.name, *(alias.name for alias in entry.aliases)]
+
+
 def choose_for_chunk(
     request: ChunkContextRequest,
     mentions: Sequence[TextMention],
     candidates: Sequence[Candidate],
     *,
+    known: Sequence[Entity] = (),
     linked: int | None = None,
+    read_at: Mapping[str, datetime] = MappingProxyType({}),
 ) -> ChosenMemories:
     """Choose the memories of a text.
 
-    The score is 0.4 relevance (reciprocal ranks of meaning and words, the best memory's being 1), 0.4 for
-    being attached to an entity of the text (the rarer its memories, the more) and 0.2 importance; what was
-    replaced keeps a tenth. Each further memory of the same entity counts 0.7 of the one before it. Passages
-    count only where no distilled memory was found, and what repeats the text or another memory does not.
+    The score is 0.4 relevance (reciprocal ranks of meaning and words, the best memory's being 1), 0.4 for being
+    attached to an entity of the text or naming it, or to the text's chapter (the rarer such memories, the more; to the
+    book, half of it), and 0.2 importance; what was replaced keeps a tenth. Each further memory of the same entity
+    counts 0.7 of the one before it. Passages count only where no distilled memory was found, and what repeats the text
+    or another memory does not.
 
     Args:
         request: The text, its position and the limit.
         mentions: Whom it names.
         candidates: What the retrievers found; what does not lie before the position is dropped once more.
+        known: Who and what the story had shown before the text: their names are found in memories by words.
         linked: How many distilled memories its entities have in all; None counts those found alone.
+        read_at: When the memories were last read, by chunk id; for the priority `least_recently_read`.
 
     Returns:
-        At most `limit`, in order of score, then story distance, then id, and how many more there are.
+        At most `limit`, in order of score, then story distance, then id, and how many more there are. With the
+        priority `least_recently_read` what was never read comes first, then what was not read for longest.
     """
     here = {mention.entry.entity_id for mention in mentions}
+    targets = here.union(request.targets)
+    named = _naming(candidates, here, known)
     own_text = _unspaced(request.text)
     fitting = [
         each
         for each in candidates
-        if _fits(each, request, here) and _unspaced(each.chunk.content) not in own_text
+        if _fits(each, request, targets, named) and _unspaced(each.chunk.content) not in own_text
     ]
     pool = [each for each in fitting if each.chunk.content_type not in PASSAGE_TYPES] or fitting
-    ranked = sorted(_scored(pool, here), key=_order(request))
+    telling = len(_text_queries(request, mentions))
+    order = _order(request, read_at)
+    ranked = sorted(_scored(pool, targets, named, telling_queries=telling), key=order)
     finder = DuplicateFinder(pool, DUPLICATE_OVERLAP)
     unique = [each for each in ranked if finder.take(each.chunk.chunk_id) is None]
-    chosen = _varied(unique, request.limit)
+    is_by_score = request.priority == "score"
+    chosen = _varied(unique, request.limit) if is_by_score else unique[: request.limit]
     more = len(unique) - len(chosen) + _not_found(linked, here, candidates)
-    return ChosenMemories(memories=sorted(chosen, key=_order(request)), more=more)
+    return ChosenMemories(memories=sorted(chosen, key=order), more=more)
+
+
+def _naming(candidates: Sequence[Candidate], here: set[str], known: Sequence[Entity]) -> dict[str, list[str]]:
+    """Return for each memory that is attached to nobody of the text whom of them its own words name."""
+    resolver, present = NameResolver(list(known)), sorted(here)
+    named = {
+        each.chunk.chunk_id: [
+            entity_id
+            for entity_id in resolver.entity_ids_in(each.chunk.content, also_present=present)
+            if entity_id in here
+        ]
+        for each in candidates
+        if here.isdisjoint(each.chunk.entities_mentioned)
+    }
+    return {chunk_id: entity_ids for chunk_id, entity_ids in named.items() if entity_ids}
 
 
 def _not_found(linked: int | None, here: set[str], candidates: Sequence[Candidate]) -> int:
@@ -199,53 +251,83 @@ def _not_found(linked: int | None, here: set[str], candidates: Sequence[Candidat
     return max(0, (linked or 0) - found)
 
 
-def _fits(candidate: Candidate, request: ChunkContextRequest, here: set[str]) -> bool:
+def _fits(
+    candidate: Candidate,
+    request: ChunkContextRequest,
+    targets: set[str],
+    named: Mapping[str, Sequence[str]],
+) -> bool:
     chunk = candidate.chunk
     is_before = request.position.admits(chunk.chapter_index, chunk.scene_index)
     is_found = any(hit.query_index is not None and hit.rank <= FOUND_BY_RANK for hit in candidate.hits)
     is_own = chunk.project_id == request.project_id
-    return is_own and is_before and (is_found or bool(here & set(chunk.entities_mentioned)))
+    about = targets_of(chunk)
+    is_about = chunk.chunk_id in named or not targets.isdisjoint(about)
+    is_elsewhere = request.chapter_index is not None and bool(about) and all(map(_is_chapter, about))
+    return is_own and is_before and (is_about or (is_found and not is_elsewhere))
+
+
+def _is_chapter(target: str) -> bool:
+    return chapter_of_target(target) is not None
 
 
 def _unspaced(text: str) -> str:
     return "".join(text.split())
 
 
-def _scored(candidates: Sequence[Candidate], here: set[str]) -> list[ChunkMemory]:
+def _scored(
+    candidates: Sequence[Candidate],
+    targets: set[str],
+    named: Mapping[str, Sequence[str]],
+    *,
+    telling_queries: int,
+) -> list[ChunkMemory]:
     relevance = {
         each.chunk.chunk_id: sum(
-            1 / (RANK_CONSTANT + hit.rank) for hit in each.hits if hit.query_index is not None
+            1 / (RANK_CONSTANT + hit.rank)
+            for hit in each.hits
+            if hit.query_index is not None and hit.query_index < telling_queries
         )
         for each in candidates
     }
     best = max(relevance.values(), default=0.0) or 1.0
-    rarity = _rarity(candidates, here)
+    rarity = _rarity(candidates, targets, named)
     scored = []
     for each in candidates:
         chunk = each.chunk
-        attached_to = sorted(
-            here & set(chunk.entities_mentioned), key=lambda entity: (-rarity[entity], entity)
-        )
+        attached_to = sorted(targets & targets_of(chunk), key=lambda target: (-rarity[target], target))
+        about = [*attached_to, *named.get(chunk.chunk_id, ())]
         score = (
             RELEVANCE * relevance[chunk.chunk_id] / best
-            + ATTACHED * max((rarity[entity] for entity in attached_to), default=0.0)
+            + ATTACHED * max((rarity[target] for target in about), default=0.0)
             + IMPORTANCE * (10 if chunk.tier == "pinned" else chunk.importance) / 10
         )
         if chunk.superseded_by:
             score *= SUPERSEDED_FACTOR
         scored.append(
             ChunkMemory(
-                chunk=chunk, score=round(score, 4), attached_to=attached_to, arm_ranks=best_ranks(each.hits)
+                chunk=chunk,
+                score=round(score, 4),
+                attached_to=attached_to,
+                names=list(named.get(chunk.chunk_id, ())),
+                arm_ranks=best_ranks(each.hits),
             )
         )
     return scored
 
 
-def _rarity(candidates: Sequence[Candidate], here: set[str]) -> dict[str, float]:
-    """How much being attached to each entity says, from 0.5 (all memories are) to 1 (one is)."""
-    counts = Counter(entity for each in candidates for entity in here & set(each.chunk.entities_mentioned))
+def _rarity(
+    candidates: Sequence[Candidate], targets: set[str], named: Mapping[str, Sequence[str]]
+) -> dict[str, float]:
+    """How much being attached to each target says, from 0.5 (all memories are) to 1 (one is); for the book half."""
+    counts = Counter(
+        target
+        for each in candidates
+        for target in {*(targets & targets_of(each.chunk)), *named.get(each.chunk.chunk_id, ())}
+    )
     total = max(2, len(candidates))
-    return {entity: 1 - 0.5 * math.log(max(1, counts[entity])) / math.log(total) for entity in here}
+    rarity = {each: 1 - 0.5 * math.log(max(1, counts[each])) / math.log(total) for each in targets}
+    return rarity | {BOOK: rarity[BOOK] * BOOK_FACTOR}
 
 
 def _varied(ranked: Sequence[ChunkMemory], limit: int) -> list[ChunkMemory]:
@@ -262,13 +344,20 @@ def _varied(ranked: Sequence[ChunkMemory], limit: int) -> list[ChunkMemory]:
 
 
 def _owner(memory: ChunkMemory) -> str:
-    """The entity that a memory is taken for: the rarest of the text's; all unattached ones share one."""
-    return memory.attached_to[0] if memory.attached_to else ""
+    """What a memory is taken for: the rarest of the text's targets; all that are about none share one."""
+    return next(iter([*memory.attached_to, *memory.names]), "")
 
 
-def _order(request: ChunkContextRequest) -> Callable[[ChunkMemory], tuple[float, float, str]]:
-    def key(memory: ChunkMemory) -> tuple[float, float, str]:
-        return (-memory.score, _distance(memory.chunk, request.chapter_index), memory.chunk.chunk_id)
+def _order(
+    request: ChunkContextRequest, read_at: Mapping[str, datetime]
+) -> Callable[[ChunkMemory], tuple[float, float, float, str]]:
+    is_by_score = request.priority == "score"
+
+    def key(memory: ChunkMemory) -> tuple[float, float, float, str]:
+        chunk = memory.chunk
+        read = None if is_by_score else read_at.get(chunk.chunk_id)
+        read_s = 0.0 if read is None else read.timestamp()
+        return (read_s, -memory.score, _distance(chunk, request.chapter_index), chunk.chunk_id)
 
     return key
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.search import SearchResult
 from novelgen.models.context import ContextItem, LeftOutItem, MemoryContextRequest
-from novelgen.models.memory import PASSAGE_TYPES, StoryMemoryChunk
+from novelgen.models.memory import PASSAGE_TYPES, StoryMemoryChunk, is_entity_target
 from novelgen.planning.retrieval_plan import PlannedQuery, RetrievalPlan
 from novelgen.rendering.prompt_block import prompt_order
 from novelgen.selection.candidates import QueryKind, SceneCast, SceneQuery, SelectionScene
@@ -47,6 +47,8 @@ def assemble_memories(
     weights: SelectionWeights,
     count_tokens: TokenCounter,
     quotas: NeedQuotas = DEFAULT_QUOTAS,
+    top_k: int | None = None,
+    is_full_report: bool = True,
 ) -> AssembledMemories:
     """Choose the memories of a planned scene.
 
@@ -59,6 +61,8 @@ def assemble_memories(
         weights: Settings of the choice.
         count_tokens: Token counter.
         quotas: Shares of the budget.
+        top_k: At most so many; None means as many as the budget holds.
+        is_full_report: Also tell the points of each part of the score, and of each memory what it is attached to.
     """
     position = request.position
     candidates = [
@@ -74,11 +78,14 @@ def assemble_memories(
         budget_tokens=budget_tokens,
         count_tokens=count_tokens,
         quotas=quotas,
+        top_k=top_k,
     )
     verbatim = sum(each.tokens for each in selection.items if each.chunk.content_type in PASSAGE_TYPES)
     return AssembledMemories(
-        chunks=[item.chunk for item in selection.items],
-        items=_with_prompt_indices([_receipt(item) for item in selection.items]),
+        chunks=[_given_out(item.chunk, is_full=is_full_report) for item in selection.items],
+        items=_with_prompt_indices(
+            [_receipt(item, has_score_parts=is_full_report) for item in selection.items]
+        ),
         tokens=selection.tokens,
         tokens_per_need={"memories": selection.tokens - verbatim, "passages": verbatim},
         left_out=[_left_out(item) for item in selection.left_out],
@@ -119,7 +126,14 @@ def _kind(query: PlannedQuery) -> QueryKind:
     return _KINDS.get(query.purpose, "other")
 
 
-def _receipt(item: SelectedMemory) -> ContextItem:
+def _given_out(chunk: StoryMemoryChunk, *, is_full: bool) -> StoryMemoryChunk:
+    """Return a memory as a context holds it: what it is attached to is told where its entities do not tell it."""
+    if is_full or not all(is_entity_target(each.id) for each in chunk.attached_to):
+        return chunk
+    return chunk.model_copy(update={"attached_to": []})
+
+
+def _receipt(item: SelectedMemory, *, has_score_parts: bool) -> ContextItem:
     return ContextItem(
         chunk_id=item.chunk.chunk_id,
         source_id=item.chunk.source_id,
@@ -132,7 +146,7 @@ def _receipt(item: SelectedMemory) -> ContextItem:
         reasons=list(item.reasons),
         arm_ranks=item.arm_ranks,
         score=item.score,
-        score_parts=item.score_parts,
+        score_parts=item.score_parts if has_score_parts else {},
     )
 
 

@@ -232,6 +232,8 @@ class _Assembler:
             weights=self.bounds.weights,
             count_tokens=self.count_tokens,
             quotas=self.bounds.quotas,
+            top_k=self.bounds.top_k if self.request.top_k is None else self.request.top_k,
+            is_full_report=self.bounds.full_report,
         )
 
     def states(self, found: FoundStory, names: Mapping[str, str]) -> AssembledStates:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -15,10 +16,11 @@ from novelgen.chains.stepwise_chain import StepwiseChain, issue_of
 from novelgen.chains.tracing import NOTHING_FOUND, Untraced, trace_retrievers, untraced_search
 from novelgen.deadlines import Deadline, run_concurrently
 from novelgen.memory.outline import StoryOutline
-from novelgen.memory.protocol import MemoryTools, StoryMemory, as_story_memory
+from novelgen.memory.protocol import MemoryTools, ReadMoments, StoryMemory, as_story_memory
 from novelgen.memory.search import SearchResult
 from novelgen.models.chunk_context import ChunkContext, ChunkContextRequest
 from novelgen.models.context import ReportIssue
+from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition, require_project_id
 from novelgen.rendering.prompt_block import render_chunk_context
 from novelgen.text.language import story_language
@@ -35,7 +37,9 @@ class _Run:
     request: ChunkContextRequest
     language: str = ""
     mentions: tuple[TextMention, ...] = ()
+    known: tuple[Entity, ...] = ()
     found: Untraced[SearchResult] = NOTHING_FOUND
+    read_at: Mapping[str, datetime] = field(default_factory=dict)
     issues: tuple[ReportIssue, ...] = ()
 
     def with_issues(self, *issues: ReportIssue | None) -> _Run:
@@ -90,7 +94,9 @@ class ChunkContextChain(StepwiseChain[ChunkInput, ChunkContext]):
             newly_shown=chapter.entities if story is not None and chapter is not None else (),
         )
         language = request.language or (story.language if story else "") or story_language(request.text)
-        return _Run(request, language=language, mentions=tuple(mentions)).with_issues(*issues)
+        known = tuple(story.entities) if story is not None else ()
+        run = _Run(request, language=language, mentions=tuple(mentions), known=known)
+        return run.with_issues(*issues)
 
     def _retrieve(self, run: _Run) -> _Run:
         deadline = Deadline.after(self._timeout_s, stage="retrieval")
@@ -102,12 +108,31 @@ class ChunkContextChain(StepwiseChain[ChunkInput, ChunkContext]):
         issue = issue_of("search", outcome, propagate_bugs=self._propagate_bugs)
         search: SearchResult = outcome.value or SearchResult()
         trace_retrievers(asked, search)
-        return replace(run, found=untraced_search(search)).with_issues(issue, *search.issues)
+        run = replace(run, found=untraced_search(search)).with_issues(issue, *search.issues)
+        return self._with_read_moments(run, deadline)
+
+    def _with_read_moments(self, run: _Run, deadline: Deadline) -> _Run:
+        """Let the memory tell when what was found was last read, where that decides."""
+        memory, found = self._memory, run.found.value.candidates
+        if run.request.priority == "score" or not found or not isinstance(memory, ReadMoments):
+            return run
+        names = [each.chunk.chunk_id for each in found]
+        calls = {"read_moments": partial(memory.read_moments, run.request.project_id, names)}
+        outcome = run_concurrently(calls, timeouts_s={"read_moments": deadline.remaining_s})["read_moments"]
+        issue = issue_of("read_moments", outcome, propagate_bugs=self._propagate_bugs)
+        return replace(run, read_at=outcome.value or {}).with_issues(issue)
 
 
 def _choose(run: _Run) -> ChunkContext:
     search = run.found.value
-    chosen = choose_for_chunk(run.request, run.mentions, search.candidates, linked=search.linked)
+    chosen = choose_for_chunk(
+        run.request,
+        run.mentions,
+        search.candidates,
+        known=run.known,
+        linked=search.linked,
+        read_at=run.read_at,
+    )
     glossary = [mention.entry for mention in run.mentions]
     return ChunkContext(
         project_id=run.request.project_id,

@@ -85,7 +85,8 @@ def document_of(chunk: StoryMemoryChunk) -> Document:
     Returns:
         Its content under its chunk_id. The metadata has chunk_id, source_id, project_id, chapter_index,
         scene_index, importance, entities (ids), tags, content_type and superseded_by (what holds in its place; None
-        where it holds itself); a position or source that the memory lacks is None.
+        where it holds itself); a position or source that the memory lacks is None. Where the memory says what it is
+        attached to, also attached_to (type and id of each thing).
     """
     metadata = chunk.model_dump(
         include={
@@ -100,6 +101,7 @@ def document_of(chunk: StoryMemoryChunk) -> Document:
             "superseded_by",
         }
     )
-    return Document(
-        chunk.content, id=chunk.chunk_id, metadata={**metadata, "entities": list(chunk.entities_mentioned)}
-    )
+    metadata["entities"] = list(chunk.entities_mentioned)
+    if chunk.attached_to:
+        metadata["attached_to"] = [each.model_dump() for each in chunk.attached_to]
+    return Document(chunk.content, id=chunk.chunk_id, metadata=metadata)

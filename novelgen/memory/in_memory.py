@@ -35,7 +35,7 @@ from novelgen.models.folds import (
     snapshot_of,
     timeline_order,
 )
-from novelgen.models.memory import DISTILLED_TYPES, PASSAGE_TYPES, ContentType, StoryMemoryChunk
+from novelgen.models.memory import DISTILLED_TYPES, PASSAGE_TYPES, ContentType, StoryMemoryChunk, found_under
 from novelgen.models.position import (
     END_OF_STORY,
     Placed,
@@ -521,7 +521,7 @@ def _outline_scene(record: SceneRecord) -> OutlineScene:
 
 def _passes(chunk: StoryMemoryChunk, query: SearchQuery) -> bool:
     return (
-        (not query.entities or bool(set(query.entities) & set(chunk.entities_mentioned)))
+        (not query.entities or not found_under(chunk).isdisjoint(query.entities))
         and (query.content_type is None or chunk.content_type == query.content_type)
         and (not query.tags or bool(set(query.tags) & set(chunk.tags)))
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Protocol, runtime_checkable
 
 from novelgen.knowledge.story import KnowledgeStory
@@ -114,6 +115,15 @@ class ChangesMemory(Protocol):
 
     def changes(self, project_id: str, entity_ids: Sequence[str], *, as_of: StoryPosition) -> StoryChanges:
         """Return what changed about the entities strictly before the position, and all stated holders."""
+        ...
+
+
+@runtime_checkable
+class ReadMoments(Protocol):
+    """A memory that also knows when its memories were last read, as far as readers asked for it to be noted."""
+
+    def read_moments(self, project_id: str, chunk_ids: Sequence[str]) -> dict[str, datetime]:
+        """Return the moments of those memories that were read; the others are left out."""
         ...
 
 

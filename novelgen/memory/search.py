@@ -42,7 +42,9 @@ class SearchRequest(BaseModel):
 
     project_id: str = Field(min_length=1)
     queries: list[SearchQuery] = Field(default_factory=list)
-    entity_ids: list[str] = Field(default_factory=list, description="Entities that the scene touches.")
+    entity_ids: list[str] = Field(
+        default_factory=list, description="Entities that the scene touches; also chapter:3 and book."
+    )
     as_of: StoryPosition = END_OF_STORY
     candidates_per_query: int = Field(default=100, ge=1, le=1000)
     timeout_s: float = Field(

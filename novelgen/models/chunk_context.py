@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import EntityType
-from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.memory import BOOK, StoryMemoryChunk, chapter_target
 from novelgen.models.position import ChapterIndex, StoryPosition
+from novelgen.models.record import is_unsaid
 
 MAX_CHUNK_CHARACTERS = 100_000
+
+MemoryPriority = Literal["score", "least_recently_read"]
 
 
 class ChunkContextRequest(BaseModel):
@@ -25,6 +30,14 @@ class ChunkContextRequest(BaseModel):
     )
     limit: int = Field(default=10, ge=0, le=200, description="At most so many memories.")
     language: str | None = Field(default=None, description="Of the headings; None: that of the story.")
+    priority: MemoryPriority = Field(
+        default="score", description="Which of the memories that fit come first; see the settings."
+    )
+
+    @property
+    def targets(self) -> list[str]:
+        """What the text stands in, as memories are attached to it: its chapter, and the book."""
+        return [*([] if self.chapter_index is None else [chapter_target(self.chapter_index)]), BOOK]
 
     @property
     def position(self) -> StoryPosition:
@@ -59,7 +72,15 @@ class ChunkMemory(BaseModel):
 
     chunk: StoryMemoryChunk
     score: float
-    attached_to: list[str] = Field(default_factory=list, description="Which of the text's entities, by id.")
+    attached_to: list[str] = Field(
+        default_factory=list,
+        description="Which of the text's entities, by id, its chapter as chapter:3, or book.",
+    )
+    names: list[str] = Field(
+        default_factory=list,
+        exclude_if=is_unsaid,
+        description="Which of the text's entities its words name, where it is attached to none of them.",
+    )
     arm_ranks: dict[str, int] = Field(default_factory=dict, description="Best rank per retriever, from 1.")
 
 

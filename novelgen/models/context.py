@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, model_validator
 
+from novelgen.models.context_document import with_references_read
 from novelgen.models.given import given_chapter_plan, given_characters, given_scene_plan, given_settings
 from novelgen.models.knowledge import KnowledgeMode
 from novelgen.models.memory import StoryMemoryChunk
@@ -38,6 +39,11 @@ class MemoryContextRequest(BaseModel):
     )
     knowledge: KnowledgeMode | None = Field(
         default=None, description="What becomes of what the point of view does not know; over the settings."
+    )
+    top_k: int | None = Field(
+        default=None,
+        ge=0,
+        description="At most so many memories, beside their budget; None: as the settings say.",
     )
 
     @model_validator(mode="before")
@@ -118,7 +124,9 @@ class ContextItem(BaseModel):
     reasons: list[str] = Field(default_factory=list)
     arm_ranks: dict[str, int] = Field(default_factory=dict, description="Best rank per retriever, from 1.")
     score: float = 0.0
-    score_parts: dict[str, float] = Field(default_factory=dict)
+    score_parts: dict[str, float] = Field(
+        default_factory=dict, description="Points per part; told where `full_report` asks for it."
+    )
     known_by: list[str] = Field(
         default_factory=list,
         exclude_if=is_unsaid,
@@ -211,6 +219,11 @@ class SceneMemoryContext(BaseModel):
         exclude_if=is_unsaid,
         description="What the point of view does not know; left out where there is nothing of it.",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_what_its_file_leaves_out(cls, given: Any) -> Any:
+        return with_references_read(given)
 
     def as_prompt(self, *, language: str | None = None, state_budget: int | None = None) -> str:
         """Return the context as a block for the prompt of a scene writer, in the language of its story.

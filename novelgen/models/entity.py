@@ -56,6 +56,15 @@ class Entity(BaseModel):
         return list(dict.fromkeys([self.name, *(alias.alias for alias in self.aliases)]))
 
 
+def names_from_the_start(entity: Entity) -> list[str]:
+    """Return the names under which an entity first appears: that it bears them is never told too early."""
+    first = (entity.first_chapter, entity.first_scene)
+    unplaced = ((None, None), first)
+    own = [entity.name] if (entity.name_first_chapter, entity.name_first_scene) in unplaced else []
+    others = [each.alias for each in entity.aliases if (each.first_chapter, each.first_scene) in unplaced]
+    return list(dict.fromkeys([*own, *others]))
+
+
 GENERIC = "generic"
 """Key of a profile: true for one of a kind, whose name another one of that kind may bear as well."""
 

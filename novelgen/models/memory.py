@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+from operator import not_
 from typing import Literal
 
 from pydantic import BaseModel, Field
@@ -50,6 +52,24 @@ MemoryTier = Literal["pinned", "important", "regular"]
 MemoryOrigin = Literal["record", "extracted", "text", "author"]
 
 
+AttachmentKind = Literal["character", "location", "item", "faction", "term", "chapter", "book"]
+
+AttachmentOrigin = Literal["record", "mention", "manual", "position", "default"]
+
+BOOK: Literal["book"] = "book"
+"""The target that stands for the whole story."""
+
+
+class AttachedTo(BaseModel):
+    """One thing that a memory is attached to, as everybody is told who is given the memory."""
+
+    type: AttachmentKind
+    id: str = Field(description="Entity id, chapter:<chapter_index>, or book.")
+    is_default: bool = Field(
+        default=False, exclude_if=not_, description="The book of a memory that is attached to nothing else."
+    )
+
+
 class StoryMemoryChunk(BaseModel):
     """One retrievable piece of the story's memory.
 
@@ -63,6 +83,12 @@ class StoryMemoryChunk(BaseModel):
     content: str
     content_type: ContentType = "scene"
     entities_mentioned: list[str] = Field(default_factory=list, description="Entity ids.")
+    attached_to: list[AttachedTo] = Field(
+        default_factory=list,
+        exclude_if=not_,
+        description="Entities, chapters set by hand, and the book: by hand, or since there is nothing else. Empty "
+        "where nobody looked.",
+    )
     tags: list[str] = Field(default_factory=list)
     embedding_id: str | None = Field(
         default=None, description="Its id in the vector index; None means its chunk_id."
@@ -97,22 +123,15 @@ class StoryMemoryChunk(BaseModel):
     origin: MemoryOrigin = "text"
 
 
-AttachmentKind = Literal["character", "location", "item", "faction", "term", "chapter", "book"]
-
-AttachmentOrigin = Literal["record", "mention", "manual", "position", "default"]
-
-BOOK = "book"
-"""The target that stands for the whole story."""
-
 _CHAPTER = re.compile(r"chapter:(\d{1,7})")
 
 
 class Attachment(BaseModel):
     """One thing that a memory is attached to, and by what.
 
-    `record` and `mention` are derived from the scene and replaced when it is taken in again, `manual` was set
-    by hand and stays, `position` is the chapter in which the memory stands, `default` the book of a memory
-    that is attached to nothing else.
+    `record` and `mention` are derived from the scene and replaced when it is taken in again (a note's `mention` is
+    what its own words name), `manual` was set by hand and stays, `position` is the chapter in which the memory
+    stands, `default` the book of a memory that is attached to nothing else.
     """
 
     kind: AttachmentKind
@@ -150,3 +169,36 @@ def linked_targets(derived: list[str], attached: list[str], detached: list[str])
     """
     kept = [each for each in derived if each not in detached]
     return list(dict.fromkeys([*kept, *attached]))
+
+
+def attached_to(targets: Sequence[str], known: Mapping[str, AttachedTo]) -> list[AttachedTo]:
+    """Return what a memory is attached to: entities, then chapters, then the book.
+
+    Args:
+        targets: What it is linked to; nothing means the book.
+        known: The entities that are stored, by id; others are left out.
+    """
+    if not targets:
+        return [AttachedTo(type=BOOK, id=BOOK, is_default=True)]
+    found = [
+        known[each] if each in known else _beyond_entities(each)
+        for each in targets
+        if each in known or not is_entity_target(each)
+    ]
+    return sorted(found, key=lambda each: (each.type == BOOK, each.type == "chapter"))
+
+
+def _beyond_entities(target: str) -> AttachedTo:
+    return AttachedTo(type=BOOK if target == BOOK else "chapter", id=target)
+
+
+def found_under(chunk: StoryMemoryChunk) -> set[str]:
+    """Return the targets under which a memory is found: all that it is attached to, and the chapter it stands in."""
+    own = [] if chunk.chapter_index is None else [chapter_target(chunk.chapter_index)]
+    return {*chunk.entities_mentioned, *(each.id for each in chunk.attached_to), *own}
+
+
+def targets_of(chunk: StoryMemoryChunk) -> set[str]:
+    """Return what a memory is about: what it is attached to; the whole book by default only as an author's note."""
+    beyond = (each.id for each in chunk.attached_to if not each.is_default or chunk.origin == "author")
+    return {*chunk.entities_mentioned, *beyond}

@@ -179,6 +179,7 @@ class Filling:
         over_quota: Those of them that waited until all others had their turn.
         duplicates: Chunk id of what was passed over to the chunk id that stands for it.
         lifted: Chunk id of what was taken to the gain that it had from passages beside it.
+        over_count: Those of `no_room` that came when as many were taken as may be.
     """
 
     taken: tuple[str, ...]
@@ -186,6 +187,7 @@ class Filling:
     duplicates: dict[str, str]
     over_quota: frozenset[str] = frozenset()
     lifted: Mapping[str, float] = field(default_factory=dict)
+    over_count: frozenset[str] = frozenset()
 
 
 def fill(
@@ -196,6 +198,7 @@ def fill(
     passage_tokens: int | None = None,
     beside: Mapping[str, Sequence[str]] = MappingProxyType({}),
     beside_points: float = 0.0,
+    top_k: int | None = None,
 ) -> Filling:
     """Pack greedily, best gain per token first; what does not fit is passed over for what does.
 
@@ -206,12 +209,14 @@ def fill(
         passage_tokens: Passages beyond so many wait until all else had its turn; None knows no such bound.
         beside: Chunk id to the ids of the passages that stand beside it in the text.
         beside_points: Added to the gain of those when it is taken: a fact is often told across two passages.
+        top_k: At most so many are taken; None means as many as fit.
 
     Returns:
         What was taken and what was not.
     """
     taken: list[Priced] = []
     no_room: list[Priced] = []
+    over_count: set[str] = set()
     waiting: list[Priced] = []
     duplicates: dict[str, str] = {}
     left = budget_tokens
@@ -219,8 +224,10 @@ def fill(
 
     def offer(entry: Priced) -> bool:
         nonlocal left
-        if not 0 < entry.tokens <= left:
+        is_over_count = top_k is not None and len(taken) >= top_k
+        if is_over_count or not 0 < entry.tokens <= left:
             no_room.append(entry)
+            over_count.update([entry.chunk_id] if is_over_count else ())
             return False
         twin = stand_in(entry.chunk_id)
         if twin is not None:
@@ -249,6 +256,7 @@ def fill(
         lifted={
             each.chunk_id: queue.lifted[each.chunk_id] for each in taken if each.chunk_id in queue.lifted
         },
+        over_count=frozenset(over_count),
     )
 
 

@@ -101,6 +101,7 @@ def select_memories(
     budget_tokens: int = 2000,
     count_tokens: TokenCounter = estimate_tokens,
     quotas: NeedQuotas = DEFAULT_QUOTAS,
+    top_k: int | None = None,
 ) -> Selection:
     """Choose what the planned scene must remember.
 
@@ -111,6 +112,7 @@ def select_memories(
         budget_tokens: Most tokens that the chosen texts may cost together.
         count_tokens: Counts the tokens of a text.
         quotas: How much of the budget passages may take before distilled memories have had theirs.
+        top_k: At most so many items, beside the budget; None means no such bound.
 
     Returns:
         The items, best gain per token first, and the nearest left-out candidates; both empty for no
@@ -126,6 +128,7 @@ def select_memories(
         passage_tokens=quotas.tokens("passages", budget_tokens) if has_distilled else None,
         beside={} if ranked.table.is_distilled else beside_in_text(ranked.table.candidates),
         beside_points=weights.beside_points,
+        top_k=top_k,
     )
     return Selection(
         items=tuple(_receipt(ranked, chunk_id, weights, filling.lifted) for chunk_id in filling.taken),
@@ -221,6 +224,7 @@ def _left_out(
     told |= dict.fromkeys(
         filling.over_quota, f"over {quotas.described('passages')}, and no room in the budget"
     )
+    told |= dict.fromkeys(filling.over_count, f"more than top_k={len(filling.taken)}")
     nearest = sorted(told, key=lambda chunk_id: (-ranked.gains[chunk_id], chunk_id))
     return tuple(
         LeftOutMemory(

@@ -6,7 +6,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from novelgen.memory.search import RetrieverHit, SearchQuery, SearchRequest
-from novelgen.models.memory import CONTENT_TYPES, DISTILLED_TYPES, WHOLE_TEXT_TYPES, StoryMemoryChunk
+from novelgen.models.memory import (
+    CONTENT_TYPES,
+    DISTILLED_TYPES,
+    WHOLE_TEXT_TYPES,
+    StoryMemoryChunk,
+    is_entity_target,
+    targets_of,
+)
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import most_due
 from novelgen.selection.candidates import LEXICAL_RETRIEVER
@@ -19,6 +26,9 @@ PASSAGES_BESIDE_MEMORIES = 20
 """Where distilled memories are found, so many passages per query are enough: they would crowd them out."""
 DUE_THREADS = 3
 """So many threads that wait longest and weigh most are looked up, whoever the scene is about."""
+
+MAX_BEYOND_ENTITIES = 1_000
+"""So many memories of a chapter or the book are looked at: most are only there because nothing else has them."""
 
 _BESIDE_WHOLE_TEXT = [kind for kind in CONTENT_TYPES if kind not in WHOLE_TEXT_TYPES]
 
@@ -118,19 +128,27 @@ def search_words(stores: MemoryStores, request: SearchRequest) -> RetrieverAnswe
 
 
 def entity_memories(stores: MemoryStores, request: SearchRequest) -> RetrieverAnswer:
-    """List the weightiest memories linked to any entity that the scene touches."""
+    """List the weightiest memories linked to any entity that the scene touches, or to a chapter or the book."""
+    entity_ids = [each for each in request.entity_ids if is_entity_target(each)]
+    beyond = [each for each in request.entity_ids if not is_entity_target(each)]
     with stores.database(request.project_id).read() as unit:
-        chunks = unit.memories.by_entities(
-            request.entity_ids,
+        of_entities = unit.memories.by_entities(
+            entity_ids,
             as_of=request.as_of,
             content_types=DISTILLED_TYPES,
             limit=request.candidates_per_query,
         )
-        everything = MemoryFilter(
-            as_of=request.as_of, entities=request.entity_ids, content_types=list(DISTILLED_TYPES)
+        beside_entities = unit.memories.by_entities(
+            beyond, as_of=request.as_of, content_types=DISTILLED_TYPES, limit=MAX_BEYOND_ENTITIES
         )
-        linked = unit.memories.count(everything) if request.counts_linked else None
-    return replace(_listed_answer("entity", chunks), linked=linked)
+        everything = MemoryFilter(
+            as_of=request.as_of, entities=entity_ids, content_types=list(DISTILLED_TYPES)
+        )
+        counts = request.counts_linked and bool(entity_ids)
+        linked = unit.memories.count(everything) if counts else None
+    about = [chunk for chunk in beside_entities if not targets_of(chunk).isdisjoint(beyond)]
+    listed = {chunk.chunk_id: chunk for chunk in [*of_entities, *about[: request.candidates_per_query]]}
+    return replace(_listed_answer("entity", listed.values()), linked=linked)
 
 
 def thread_memories(stores: MemoryStores, request: SearchRequest) -> RetrieverAnswer:

@@ -28,7 +28,7 @@ from novelgen.memory.search import (
     Vector,
 )
 from novelgen.models.context import ReportIssue
-from novelgen.models.memory import ContentType, StoryMemoryChunk
+from novelgen.models.memory import ContentType, StoryMemoryChunk, found_under, is_entity_target
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
 from novelgen.names.resolver import NameResolver
 from novelgen.selection.relevance import relevance
@@ -76,9 +76,9 @@ def ranked_memories(
         stores: The stores.
         project_id: The project.
         query: What to look for, in the story's language.
-        entities: Only memories of one of these: ids, names or aliases. A name that several bear means all of them.
-            What no entity bears but the text holds does not filter: it is searched for, in all ways in which the
-            text says it. Any other name finds nothing, which is said in an issue.
+        entities: Only memories of one of these: ids, names or aliases, chapters as `chapter:3`, or `book`. A name that
+            several bear means all of them. What no entity bears but the text holds does not filter: it is searched
+            for, in all ways in which the text says it. Any other name finds nothing, which is said in an issue.
         content_type: Only this kind.
         tags: Only memories with one of these tags.
         top_k: At most so many, from 1 to 200.
@@ -356,6 +356,12 @@ def _entity_ids(
     with stores.database(project_id).read() as unit:
         resolver = NameResolver(unit.entities.list_as_of(as_of=as_of))
         for name in names:
+            if not is_entity_target(target := name.strip()):
+                ids[target] = None
+                if not unit.memories.count(MemoryFilter(as_of=as_of, entities=[target])):
+                    message = f"no memory is attached to {target!r} at this position"
+                    issues.append(ReportIssue(stage="search", kind="unresolved", message=message))
+                continue
             resolution = resolver.resolve(name)
             meant = [resolution.entity_id] if resolution.entity_id else resolution.candidate_ids
             if not meant and not unit.memories.count(MemoryFilter(as_of=as_of, entities=[name])):
@@ -400,5 +406,5 @@ def _admits(query: SearchQuery, chunk: StoryMemoryChunk) -> bool:
     return (
         (query.content_type is None or chunk.content_type == query.content_type)
         and (not query.tags or not set(query.tags).isdisjoint(chunk.tags))
-        and (not query.entities or not set(query.entities).isdisjoint(chunk.entities_mentioned))
+        and (not query.entities or not found_under(chunk).isdisjoint(query.entities))
     )

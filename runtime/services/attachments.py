@@ -11,7 +11,11 @@ from collections.abc import Sequence
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
-from novelgen.models.memory import Attachment, StoryMemoryChunk
+from novelgen.models.memory import DISTILLED_TYPES, Attachment, StoryMemoryChunk
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.names.resolver import NameResolver
+from runtime.services.references import known_entities, resolved_entity
+from runtime.storage.records import MemoryFilter
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 
@@ -31,6 +35,22 @@ class MentionAttachment(BaseModel):
     target: str = Field(description="The entity as it was named.")
     memories: list[StoryMemoryChunk] = Field(description="In story order.")
     is_attached: bool = Field(description="False: this is a preview, and nothing was changed.")
+
+
+class MemoriesAbout(BaseModel):
+    """Some of what is remembered of an entity."""
+
+    entity_id: str
+    memories: list[StoryMemoryChunk] = Field(
+        description="What holds first, then what was replaced; the weightiest first."
+    )
+    more: int = Field(description="How many further ones there are.")
+
+
+DEFAULT_ABOUT = 10
+
+MAX_BY_NAME = 200
+"""So many memories are looked at that are attached to an entity, and as many that share words with its names."""
 
 
 def attach_memories(
@@ -98,6 +118,58 @@ def attach_mentions(
         if found and is_applied:
             unit.attachments.attach([chunk.chunk_id for chunk in found], [entity])
     return MentionAttachment(target=entity, memories=found, is_attached=is_applied)
+
+
+def memories_about(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    entity: str,
+    limit: int = DEFAULT_ABOUT,
+    as_of: StoryPosition | None = None,
+) -> MemoriesAbout:
+    """Return what is remembered of an entity: what is attached to it, and what its names stand in.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        entity: Id, name or alias.
+        limit: At most so many.
+        as_of: Only what lies strictly before this position; None means all that is stored.
+
+    Raises:
+        UnknownEntityError: When nobody bears the name by then, or several do; says who is near.
+        UnknownProjectError: When no such project is stored.
+    """
+    cut = as_of or END_OF_STORY
+    with stores.database(project_id).read() as unit:
+        known = known_entities(unit, as_of)
+        meant = resolved_entity(entity, known)
+        wanted = MemoryFilter(as_of=cut, entities=[meant.entity_id], content_types=list(DISTILLED_TYPES))
+        attached = unit.memories.by_entities(
+            [meant.entity_id], as_of=cut, content_types=DISTILLED_TYPES, limit=MAX_BY_NAME
+        )
+        by_words = MemoryFilter(as_of=cut, content_types=list(DISTILLED_TYPES))
+        hits = unit.lexical.search(" ".join(meant.names()), memory_filter=by_words, limit=MAX_BY_NAME)
+        found = unit.memories.by_ids([hit.chunk_id for hit in hits], as_of=cut)
+        count = unit.memories.count(wanted)
+    own = {chunk.chunk_id for chunk in attached}
+    resolver = NameResolver(known)
+    named = [
+        chunk
+        for chunk in found
+        if chunk.chunk_id not in own
+        and meant.entity_id not in chunk.entities_mentioned
+        and meant.entity_id in resolver.entity_ids_in(chunk.content)
+    ]
+    ranked = sorted(
+        [*attached, *named], key=lambda chunk: (chunk.superseded_by is not None, -chunk.importance)
+    )
+    return MemoriesAbout(
+        entity_id=meant.entity_id,
+        memories=ranked[:limit],
+        more=max(0, count + len(named) - len(ranked[:limit])),
+    )
 
 
 def _require_given(memory_ids: Sequence[str], targets: Sequence[str]) -> None:

@@ -199,7 +199,7 @@ def rebuild_stale_contexts(
         DatabaseError: When the database fails.
     """
     builder = ContextBuilder(stores, project_id, options, write_files=False)
-    writer = JsonContextWriter(builder.paths.projects_dir)
+    writer = JsonContextWriter(builder.paths.projects_dir, is_full=builder.is_full_report)
     judged = judge_context_files(stores, project_id)
     stale = [each.context for each in judged if each.is_stale and each.context is not None]
     report = StaleReport(stale=len(stale))
@@ -251,6 +251,7 @@ class ContextBuilder:
         require_project_files(stores, project_id)
         chosen = options or ContextOptions()
         self.paths = stores.paths(project_id)
+        self.is_full_report = stores.settings.memory.full_report
         self._stores = stores
         self._project_id = project_id
         self._story_settings = load_settings_file(self.paths.settings_file)
@@ -399,7 +400,8 @@ def _batch_problem(builder: ContextBuilder, numbered: NumberedPlan, folder: Path
         context = builder.build(PlannedScene(plan.chapter_index, plan.scene_index, plan.scene_plan))
         if context.report is None:
             raise ContextWriteError("the chain gave a context without a report")
-        write_text_atomically(folder / f"{plan.plan_id}.json", context_json(context), root=folder)
+        text = context_json(context, is_full=builder.is_full_report)
+        write_text_atomically(folder / f"{plan.plan_id}.json", text, root=folder)
     except NovelgenError as error:
         return f"line {numbered.number}, plan {plan.plan_id!r}: {error}"
     return ""

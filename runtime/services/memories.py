@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UnknownMemoryError, UserInputError
+from novelgen.models.entity import Entity, EntityAlias, names_from_the_start
 from novelgen.models.memory import CONTENT_TYPES, Attachment, ContentType, StoryMemoryChunk, is_entity_target
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.names.resolver import NameResolver
 from runtime.ingest.indexing import IndexingResult, drain_outbox
-from runtime.services.references import known_entities, resolved_ids
+from runtime.services.references import known_entities, resolved_targets
 from runtime.storage.memory.memories import MemoryRepository
 from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryStatus, StoredMemory
 from runtime.storage.unit import UnitOfWork
@@ -58,6 +59,7 @@ def list_memories(
     stores: MemoryStores,
     project_id: str,
     *,
+    attached_to: Sequence[str] = (),
     entities: Sequence[str] = (),
     content_types: Sequence[str] = (),
     status: MemoryStatus = "active",
@@ -66,10 +68,15 @@ def list_memories(
 ) -> MemoryListing:
     """List memories in story order.
 
+    A chapter has what was attached to it and what stands in it; the book, what was attached to it and what is
+    attached to nothing else.
+
     Args:
         stores: The stores.
         project_id: The project.
-        entities: Only memories of one of these, by id, name or alias.
+        attached_to: Only memories attached to one of these: entities by id, name or alias, chapters as `chapter:3`,
+            or `book`.
+        entities: The same, by its older name; a memory of either list is listed.
         content_types: Only memories of these kinds.
         status: What was decided about them.
         limit: At most so many; None means all.
@@ -77,12 +84,13 @@ def list_memories(
 
     Raises:
         UnknownEntityError: When nobody bears a name by then, or several do.
+        UnknownSceneError: When no scene of a chapter is stored.
         UserInputError: When there is no such kind.
     """
     with stores.database(project_id).read() as unit:
         wanted = MemoryFilter(
             as_of=as_of or END_OF_STORY,
-            entities=_entity_ids(unit, entities, as_of),
+            entities=resolved_targets(unit, [*attached_to, *entities], as_of),
             content_types=_content_types(content_types),
             statuses=[status],
         )
@@ -114,27 +122,52 @@ def add_note(
     *,
     text: str,
     entities: Sequence[str] = (),
+    attached_to: Sequence[str] = (),
     start: StoryPosition | None = None,
+    short: str | None = None,
+    importance: int | None = None,
+    tags: Sequence[str] = (),
 ) -> AddedNote:
-    """Store a fact of the author.
+    """Store a fact of the author, attached to what is said and to whom its text names.
+
+    A name by which somebody is known only later than the note is read attaches nothing.
 
     Args:
         stores: The stores.
         project_id: The project.
         text: What holds in the story.
         entities: Whom it is about, by id, name or alias.
+        attached_to: What it is attached to besides: entities, chapters as `chapter:3`, or `book`. A note of nothing and
+            nobody is the book's by itself.
         start: It is read from this position on; None means everywhere.
+        short: Short form that may stand for the text.
+        importance: Weight, 1 to 10; None takes that of notes, 8.
+        tags: Tags.
 
     Raises:
         UserInputError: When the text is empty.
         UnknownEntityError: When it is about somebody unknown.
+        UnknownSceneError: When no scene of a chapter is stored.
     """
     if not text.strip():
         raise UserInputError("the note is empty; write what holds in the story")
     with stores.database(project_id).write() as unit:
         known = known_entities(unit, None)
-        ids = resolved_ids(entities, known)
-        note = unit.memories.add_note(text.strip(), at=place_before(start), entities=ids)
+        targets = resolved_targets(unit, [*entities, *attached_to], None)
+        ids = [each for each in targets if is_entity_target(each)]
+        beyond = [each for each in targets if not is_entity_target(each)]
+        note = unit.memories.add_note(
+            text.strip(),
+            at=place_before(start),
+            entities=ids,
+            mentioned=_mentioned(unit, text, known, start),
+            tags=tags,
+            short=short,
+            **({} if importance is None else {"importance": importance}),
+        )
+        if beyond:
+            unit.attachments.attach([note.chunk_id], beyond)
+        note = unit.memories.require(note.chunk_id).chunk
         named = list(dict.fromkeys([*ids, *NameResolver(known).entity_ids_in(text)]))
         occurs_nowhere = _occurs_nowhere(unit, ids)
     indexing = drain_outbox(stores, project_id)
@@ -150,8 +183,13 @@ def edit_memory(
     short: str | None = None,
     importance: int | None = None,
     tags: Sequence[str] | None = None,
+    attach: Sequence[str] = (),
+    detach: Sequence[str] = (),
+    attached_to: Sequence[str] | None = None,
 ) -> MemoryChange:
-    """Change a memory; from then on it is the author's, and no ingest touches it.
+    """Change a memory; where its text, weight or tags change, it is the author's and no ingest touches it.
+
+    What it is attached to by hand stays so whoever brought it.
 
     Args:
         stores: The stores.
@@ -161,8 +199,13 @@ def edit_memory(
         short: New short form.
         importance: New weight, 1 to 10.
         tags: New tags, all of them.
+        attach: What to attach it to: entities, chapters as `chapter:3`, or `book`.
+        detach: What to take it off.
+        attached_to: All that it shall be attached to; it is taken off everything else. Its own chapter stays.
 
     Raises:
+        UnknownEntityError: When an entity is not stored.
+        UnknownSceneError: When no scene of a chapter is stored.
         UserInputError: When nothing is to be changed, the new text is empty, or a greater weight is asked for
             a memory whose people occur nowhere.
         UnknownMemoryError: When there is none of that id.
@@ -172,13 +215,20 @@ def edit_memory(
     )
     if content is not None and not content.strip():
         raise UserInputError("the new text is empty; delete the memory instead: `novelgen memory delete`")
-    if not edit.model_dump(exclude_none=True):
-        raise UserInputError("nothing to change; give a text, a short form, an importance or tags")
+    is_edited = bool(edit.model_dump(exclude_none=True))
+    if not is_edited and not attach and not detach and attached_to is None:
+        raise UserInputError(
+            "nothing to change; give a text, a short form, an importance, tags, or what to attach it to or take it off"
+        )
 
     def change(unit: UnitOfWork, memory: StoredMemory) -> StoredMemory:
         if importance is not None and importance > memory.chunk.importance:
             _refuse_boost(unit, project_id, memory)
-        return unit.memories.edit(memory.chunk.chunk_id, edit)
+        chunk_id = memory.chunk.chunk_id
+        if is_edited:
+            unit.memories.edit(chunk_id, _with_mentions(unit, memory, edit))
+        _reattach(unit, chunk_id, attach=attach, detach=detach, attached_to=attached_to)
+        return unit.memories.require(chunk_id)
 
     return _changed(stores, project_id, memory_id, change)
 
@@ -279,6 +329,61 @@ def _found(unit: UnitOfWork, project_id: str, memory_id: str) -> StoredMemory:
     return memory
 
 
+def _mentioned(
+    unit: UnitOfWork, text: str, known: Sequence[Entity], start: StoryPosition | None
+) -> list[str]:
+    """Return whom the text of a note names that is read from a position on, by names known by then."""
+    by_then = {entity.entity_id: entity for entity in known_entities(unit, start)} if start else {}
+    bearers = [by_then.get(entity.entity_id) or _under_first_names(entity) for entity in known]
+    return NameResolver([each for each in bearers if each is not None]).entity_ids_in(text)
+
+
+def _under_first_names(entity: Entity) -> Entity | None:
+    names = names_from_the_start(entity)
+    if not names:
+        return None
+    aliases = [EntityAlias(alias=each) for each in names[1:]]
+    return entity.model_copy(update={"name": names[0], "aliases": aliases})
+
+
+def _with_mentions(unit: UnitOfWork, memory: StoredMemory, edit: MemoryEdit) -> MemoryEdit:
+    """Return an edit that also says whom a note names with its new text; other memories keep their scene's links."""
+    chunk = memory.chunk
+    if edit.content is None or chunk.content_type != "note":
+        return edit
+    said = {
+        each.target for each in unit.attachments.attachments_of(chunk.chunk_id) if each.origin == "manual"
+    }
+    kept = [each for each in chunk.entities_mentioned if each in said]
+    start = StoryPosition(chunk.chapter_index, chunk.scene_index) if chunk.chapter_index is not None else None
+    named = _mentioned(unit, edit.content, known_entities(unit, None), start)
+    return edit.model_copy(update={"entities": [*kept, *named]})
+
+
+def _reattach(
+    unit: UnitOfWork,
+    chunk_id: str,
+    *,
+    attach: Sequence[str],
+    detach: Sequence[str],
+    attached_to: Sequence[str] | None,
+) -> None:
+    gone, added = list(detach), list(attach)
+    if attached_to is not None:
+        wanted = resolved_targets(unit, attached_to, None)
+        standing = [
+            each.target
+            for each in unit.attachments.attachments_of(chunk_id)
+            if each.origin not in ("position", "default")
+        ]
+        gone += [each for each in standing if each not in wanted]
+        added += [each for each in wanted if each not in standing]
+    if gone:
+        unit.attachments.detach([chunk_id], gone)
+    if added:
+        unit.attachments.attach([chunk_id], added)
+
+
 def _refuse_boost(unit: UnitOfWork, project_id: str, memory: StoredMemory) -> None:
     attachments = unit.attachments.attachments_of(memory.chunk.chunk_id)
     about = _about(memory, attachments)
@@ -292,8 +397,14 @@ def _refuse_boost(unit: UnitOfWork, project_id: str, memory: StoredMemory) -> No
 
 def _about(memory: StoredMemory, attachments: Sequence[Attachment]) -> list[str]:
     """Ids of the entities that a memory is about, those included that are not stored."""
-    attached = [each.target for each in attachments if is_entity_target(each.target)]
-    return attached or list(memory.chunk.entities_mentioned)
+    is_note = memory.chunk.content_type == "note"
+    attached = [
+        each.target
+        for each in attachments
+        # That a note names somebody does not make it theirs.
+        if is_entity_target(each.target) and not (is_note and each.origin == "mention")
+    ]
+    return attached if is_note else attached or list(memory.chunk.entities_mentioned)
 
 
 def _occurs_nowhere(unit: UnitOfWork, entity_ids: Sequence[str]) -> bool:
@@ -310,10 +421,6 @@ def _occurs_nowhere(unit: UnitOfWork, entity_ids: Sequence[str]) -> bool:
         return False
     scenes = unit.scenes.list_as_of()
     return not any({*scene.participants, scene.location_id} & set(entity_ids) for scene in scenes)
-
-
-def _entity_ids(unit: UnitOfWork, names: Sequence[str], as_of: StoryPosition | None) -> list[str]:
-    return resolved_ids(names, known_entities(unit, as_of)) if names else []
 
 
 def _content_types(names: Sequence[str]) -> list[ContentType]:

@@ -55,6 +55,26 @@ def resolved_ids(
     return [resolved_entity(name, known, entity_type).entity_id for name in names]
 
 
+def resolved_targets(unit: UnitOfWork, names: Sequence[str], as_of: StoryPosition | None) -> list[str]:
+    """Return what names of things that memories are attached to mean at a position, without repeats.
+
+    Args:
+        unit: A unit of work.
+        names: Each an entity's id, name or alias, a chapter as `chapter:3`, or `book`.
+        as_of: Position of the read; None means the end of the story.
+
+    Raises:
+        UnknownEntityError: When nobody bears a name by then, or several do; says whose names are near.
+        UnknownSceneError: When no scene of a chapter is stored; says which chapters are near.
+    """
+    beyond = {
+        each: target for each in names if (target := unit.attachments.beyond_entities(each)) is not None
+    }
+    known = known_entities(unit, as_of) if len(beyond) < len(set(names)) else []
+    found = (beyond.get(each) or resolved_entity(each, known).entity_id for each in names)
+    return list(dict.fromkeys(found))
+
+
 def place_of_statement(
     unit: UnitOfWork, as_of: StoryPosition, *, scene_id: str | None = None
 ) -> StoryPosition:

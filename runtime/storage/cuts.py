@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, FromClause, Select, and_, case, or_, select, true, tuple_
 
+from novelgen.models.memory import BOOK, chapter_of_target
 from novelgen.models.position import StoryPosition
 from runtime.storage.records import MemoryFilter
 from runtime.storage.session import StorageSession, batches
@@ -102,7 +103,7 @@ def filter_conditions(project_id: str, memory_filter: MemoryFilter) -> list[Colu
     if memory_filter.content_types:
         conditions.append(CHUNKS.c.content_type.in_(memory_filter.content_types))
     if memory_filter.entities:
-        conditions.append(CHUNKS.c.row_id.in_(linked_rows(project_id, memory_filter.entities)))
+        conditions.append(linked_to(project_id, memory_filter.entities))
     if memory_filter.tags:
         tagged = select(CHUNK_TAGS.c.chunk_row_id).where(
             CHUNK_TAGS.c.project_id == project_id, CHUNK_TAGS.c.tag.in_(memory_filter.tags)
@@ -111,6 +112,25 @@ def filter_conditions(project_id: str, memory_filter: MemoryFilter) -> list[Colu
     if memory_filter.unverified_only:
         conditions.append(CHUNKS.c.verified.is_(False))
     return conditions
+
+
+def linked_to(project_id: str, targets: Sequence[str]) -> ColumnElement[bool]:
+    """Return the condition on `memory_chunks` that a memory is attached to one of some targets.
+
+    A chapter has also what stands in it, and the book what is attached to nothing.
+
+    Args:
+        project_id: The project.
+        targets: Entity ids, `chapter:3` or `book`.
+    """
+    conditions: list[ColumnElement[bool]] = [CHUNKS.c.row_id.in_(linked_rows(project_id, list(targets)))]
+    chapters = [chapter for each in targets if (chapter := chapter_of_target(each)) is not None]
+    if chapters:
+        conditions.append(CHUNKS.c.chapter_index.in_(chapters))
+    if BOOK in targets:
+        links = select(CHUNK_ENTITIES.c.chunk_row_id).where(CHUNK_ENTITIES.c.chunk_row_id == CHUNKS.c.row_id)
+        conditions.append(~links.exists())
+    return or_(*conditions)
 
 
 def linked_rows(project_id: str, entity_ids: list[str]) -> Select[tuple[int]]:

@@ -194,7 +194,9 @@ class MemoryFilter(BaseModel):
     """Which memories of a project to read; what is empty or None does not filter."""
 
     as_of: StoryPosition = END_OF_STORY
-    entities: list[str] = Field(default_factory=list, description="Linked to one of these ids.")
+    entities: list[str] = Field(
+        default_factory=list, description="Attached to one of these: ids, chapter:3 or book."
+    )
     content_types: list[ContentType] = Field(default_factory=list)
     tags: list[str] = Field(default_factory=list, description="With one of these tags.")
     statuses: list[MemoryStatus] = Field(default=["active"])

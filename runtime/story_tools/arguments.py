@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from novelgen.models.position import ChapterIndex, SceneIndex
 from novelgen.models.state import LoopImportance, RelationshipDimensions
 from runtime.services.cards import DEFAULT_LIMIT, CardType
 
@@ -18,6 +19,8 @@ _Text = Annotated[str, Field(min_length=1, max_length=4_000)]
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
 _Texts = Annotated[list[_Text], Field(max_length=50)]
 _Ids = Annotated[list[_Name], Field(max_length=50)]
+_Targets = Annotated[list[_Name], Field(max_length=100)]
+_Importance = Annotated[int, Field(ge=1, le=10)]
 _Memories = Annotated[list[str], Field(min_length=1, max_length=100)]
 _CharacterId = Annotated[
     str, Field(min_length=1, description="Id of a character, such as C0; a name works, too.")
@@ -150,6 +153,48 @@ class AttachArguments(_Arguments):
 
     memory_ids: _Memories = Field(description="chunk_id or source_id of each memory.")
     attached_to: _Memories = Field(description="Entities by id or name, chapters as chapter:3, or book.")
+
+
+_ATTACHED_TO = "Entities by id or name, chapters as chapter:3, or book for what holds in the whole story."
+
+
+class CreateMemoryArguments(_Arguments):
+    """Arguments of create_memory."""
+
+    content: _Text = Field(description="One fact of the story, in its language, that can be read alone.")
+    attached_to: _Targets | None = Field(
+        default=None, description=f"What it is about. {_ATTACHED_TO} Default: whom it names, else the book."
+    )
+    short: _Text | None = Field(default=None, description="The same fact in a few words.")
+    importance: _Importance | None = Field(default=None, description="Weight, 1 to 10. Default: 8.")
+    tags: _Texts | None = Field(default=None, description="Words by which it can be filtered.")
+    chapter_index: ChapterIndex | None = Field(
+        default=None, description="Chapter from which on it holds. Default: it holds everywhere."
+    )
+    scene_index: SceneIndex | None = Field(
+        default=None, description="Scene of that chapter from which on it holds; needs chapter_index."
+    )
+
+
+class UpdateMemoryArguments(_Arguments):
+    """Arguments of update_memory."""
+
+    memory_id: _Name = Field(description="chunk_id or source_id of the memory.")
+    content: _Text | None = Field(default=None, description="New text. Default: as it is, as for all.")
+    short: _Text | None = Field(default=None, description="New short form; with a new text the old one goes.")
+    importance: _Importance | None = Field(default=None, description="New weight, 1 to 10.")
+    tags: _Texts | None = Field(default=None, description="New tags, all of them.")
+    attached_to: _Targets | None = Field(
+        default=None,
+        description=f"All that it shall be attached to, in place of what there is. {_ATTACHED_TO}",
+    )
+
+
+class ListMemoriesArguments(_Arguments):
+    """Arguments of list_memories."""
+
+    attached_to: _Memories = Field(description=f"Memories of one of these. {_ATTACHED_TO}")
+    limit: int = Field(default=20, ge=1, le=MAX_RESULTS, description="At most so many, in story order.")
 
 
 class AttachByMentionArguments(_Arguments):

@@ -1,19 +1,33 @@
-"""memory_attach, memory_detach and memory_attach_by_mention as LangChain tools for function calling."""
+"""Making memories, and keeping what they are attached to in order, as LangChain tools for function calling.
+
+create_memory, update_memory, list_memories, memory_attach, memory_detach and memory_attach_by_mention.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 from langchain_core.tools import BaseTool
 
-from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.position import require_project_id
+from novelgen.models.memory import DISTILLED_TYPES, StoryMemoryChunk
+from novelgen.models.position import StoryPosition, require_project_id
+from novelgen.prompting import read_prompt_file
+from novelgen.text.language import StoryLanguage
 from runtime.services.attachments import (
     AttachmentChange,
     attach_memories,
     attach_mentions,
     detach_memories,
 )
+from runtime.services.memories import add_note, edit_memory, list_memories
 from runtime.stores import MemoryStores
-from runtime.story_tools.arguments import AttachArguments, AttachByMentionArguments
+from runtime.story_tools.arguments import (
+    AttachArguments,
+    AttachByMentionArguments,
+    CreateMemoryArguments,
+    ListMemoriesArguments,
+    UpdateMemoryArguments,
+)
 from runtime.story_tools.structured_tool import Answer, structured_tool
 
 MAX_SHOWN_MEMORIES = 20
@@ -31,14 +45,36 @@ def build_attachment_tools(stores: MemoryStores, project_id: str) -> list[BaseTo
         project_id: The only project that the tools can reach.
 
     Returns:
-        memory_attach, memory_detach and memory_attach_by_mention; their answers are JSON objects, what goes
-        wrong `{success: false, error, hint}`.
+        create_memory, update_memory, list_memories, memory_attach, memory_detach and memory_attach_by_mention; their
+        answers are JSON objects, what goes wrong `{success: false, error, hint}`.
 
     Raises:
         InvalidProjectIdError: When the project id is not a plain, path-free string.
     """
     bodies = _AttachmentToolBodies(stores, require_project_id(project_id))
     return [
+        structured_tool(
+            "create_memory",
+            "Store one fact that holds in the story and attach it to what it is about, so that it is at hand wherever"
+            " that appears. Look with list_memories whether it is stored already. One fact per memory; do not repeat"
+            " names in it to make it findable: attach it instead.",
+            bodies.create,
+            CreateMemoryArguments,
+        ),
+        structured_tool(
+            "update_memory",
+            "Change a memory's text, weight or tags, or replace all that it is attached to: attached_to takes it off"
+            " everything that is not listed. To add or take off single things use memory_attach and memory_detach.",
+            bodies.update,
+            UpdateMemoryArguments,
+        ),
+        structured_tool(
+            "list_memories",
+            "List the facts that are attached to characters, places, items, terms, chapters or the whole book, in story"
+            " order.",
+            bodies.list_attached,
+            ListMemoriesArguments,
+        ),
         structured_tool(
             "memory_attach",
             "Attach memories to what they are about, so that they are at hand wherever it appears: characters,"
@@ -62,10 +98,63 @@ def build_attachment_tools(stores: MemoryStores, project_id: str) -> list[BaseTo
     ]
 
 
+def attachment_guidance(language: StoryLanguage) -> str:
+    """Return what the system prompt of an agent with these tools should say of attachments.
+
+    Args:
+        language: Language of the story.
+
+    Returns:
+        The text of `prompts/memory_attachments.<language>.txt`.
+    """
+    return read_prompt_file(f"memory_attachments.{language}.txt").strip()
+
+
 class _AttachmentToolBodies:
     def __init__(self, stores: MemoryStores, project_id: str) -> None:
         self._stores = stores
         self._project_id = project_id
+
+    def create(
+        self,
+        *,
+        content: str,
+        attached_to: list[str] | None = None,
+        short: str | None = None,
+        importance: int | None = None,
+        tags: list[str] | None = None,
+        chapter_index: int | None = None,
+        scene_index: int | None = None,
+    ) -> Answer:
+        added = add_note(
+            self._stores,
+            self._project_id,
+            text=content,
+            attached_to=attached_to or (),
+            start=None if chapter_index is None else StoryPosition(chapter_index, scene_index),
+            short=short,
+            importance=importance,
+            tags=tags or (),
+        )
+        return {"success": True, "memory": _shown(added.note)}
+
+    def update(self, *, memory_id: str, **changes: Any) -> Answer:
+        changed = edit_memory(self._stores, self._project_id, memory_id=memory_id, **changes)
+        return {"success": True, "memory": _shown(changed.memory.chunk)}
+
+    def list_attached(self, *, attached_to: list[str], limit: int = MAX_SHOWN_MEMORIES) -> Answer:
+        found = list_memories(
+            self._stores,
+            self._project_id,
+            attached_to=attached_to,
+            content_types=DISTILLED_TYPES,
+            limit=limit,
+        )
+        return {
+            "success": True,
+            "count": found.total,
+            "memories": [_shown(each.chunk) for each in found.memories],
+        }
 
     def attach(self, *, memory_ids: list[str], attached_to: list[str]) -> Answer:
         return _answer(
@@ -97,4 +186,5 @@ def _shown(chunk: StoryMemoryChunk) -> Answer:
         "chapter_index": chunk.chapter_index,
         "scene_index": chunk.scene_index,
         "content": chunk.content,
+        "attached_to": [each.model_dump() for each in chunk.attached_to],
     }

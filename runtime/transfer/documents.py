@@ -24,7 +24,7 @@ _WORDS_ONLY = "words-only"
 """The `embedding_id` in a document of a memory that the vector index does not hold."""
 _CONSOLIDATED = "consolidated"
 """The `event_type` in a document of a memory that stands for others."""
-_NOT_TOLD = {"project_id", "superseded_by", "is_indexed", "is_consolidated"}
+_NOT_TOLD = {"project_id", "superseded_by", "is_indexed", "is_consolidated", "attached_to"}
 
 
 class _Document(BaseModel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import pytest
@@ -10,11 +11,13 @@ from novelgen.errors import DatabaseError, InvalidProjectIdError, UnknownProject
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
+from novelgen.settings import ChunkContextSettings
 from runtime.chunk_context import build_chunk_context, build_chunk_context_chain
 from runtime.files.project_files import EntityEntry
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
+from runtime.services.memories import add_note
 from runtime.stores import MemoryStores
 from tests.support.demo_project import settings_for
 
@@ -189,3 +192,95 @@ def test_the_chain_gives_the_same(stores: MemoryStores) -> None:
     assert build_chunk_context_chain(stores).invoke(asked) == build_chunk_context(
         PROJECT, TEXT, 3, stores=stores
     )
+
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture
+def ferry(stores: MemoryStores) -> str:
+    """A story of a test's own: two chapters, and of Sparrow thirty memories of weight."""
+    project_id = f"ferry-{next(_numbers)}"
+    stores.create_project(project_id, language="en")
+    entry = {"entity_id": "C0", "entity_type": "character", "name": "Sparrow", "aliases": ["the ferry girl"]}
+    store_entities(stores, project_id, [EntityEntry.model_validate(entry).entity()])
+    words = "oars rope lamp bell fog tide coin letter gull storm knife song boat rat key".split()
+    told = [(f"M{n}", f"Sparrow and the {words[n % 15]} of ferry {n}.", ["C0"], 9) for n in range(30)]
+    places = {(1, 1): told[:20], (2, 1): told[20:]}
+    scenes = [scene_of(place, "Sparrow came.", facts) for place, facts in places.items()]
+    ingest_scenes(stores, project_id, scenes)
+    return project_id
+
+
+def test_a_memory_that_names_somebody_is_never_dropped_by_rank(stores: MemoryStores, ferry: str) -> None:
+    """Seed 003.7: attached to nobody and of no weight, it is there beside thirty that rank higher."""
+    with stores.database(ferry).write() as unit:
+        note = unit.memories.add_note("As a child the ferry girl was bitten; dogs scare her.", importance=1)
+        other = unit.memories.add_note("A ferryman's glossary of knots, of no use to anybody.", importance=1)
+    context = build_chunk_context(ferry, "Sparrow rowed on through the fog.", stores=stores, limit=200)
+    named = {each.chunk.chunk_id: each.names for each in context.memories}
+    assert named[note.chunk_id] == ["C0"]
+    assert named.get(other.chunk_id, []) == []
+    assert len(named) >= 31
+
+
+def test_chapter_and_book_memories_come_for_their_chunk(stores: MemoryStores, ferry: str) -> None:
+    """Seed 003.21: they name nobody; the chapter's come in that chapter alone, the book's in every one."""
+    of_chapter = add_note(stores, ferry, text="Told in the present tense.", attached_to=["chapter:2"]).note
+    of_book = add_note(stores, ferry, text="Spell it grey.", attached_to=["book"]).note
+    by_itself = add_note(stores, ferry, text="Nobody ever whistles.").note
+
+    def shown(chapter: int | None) -> dict[str, list[str]]:
+        context = build_chunk_context(ferry, "The water was still.", chapter, 200, stores=stores)
+        return {each.chunk.chunk_id: each.attached_to for each in context.memories}
+
+    in_chapter = shown(2)
+    assert in_chapter[of_chapter.chunk_id] == ["chapter:2"]
+    assert in_chapter[of_book.chunk_id] == in_chapter[by_itself.chunk_id] == ["book"]
+    assert of_chapter.chunk_id not in shown(1)
+    assert {of_book.chunk_id, by_itself.chunk_id} <= shown(1).keys() & shown(None).keys()
+
+
+def test_a_chapters_memory_of_later_is_not_told(stores: MemoryStores, ferry: str) -> None:
+    """Seed 003.21: what is attached to a chapter and holds from a later one on waits for that one."""
+    start = StoryPosition(2, 1)
+    note = add_note(
+        stores, ferry, text="The bell is a forgery.", attached_to=["chapter:1", "Sparrow"], start=start
+    ).note
+    for chapter in (1, 2):
+        context = build_chunk_context(ferry, "Sparrow heard the bell.", chapter, 200, stores=stores)
+        assert note.chunk_id not in {each.chunk.chunk_id for each in context.memories}
+
+
+def test_what_was_not_read_for_longest_comes_first_when_asked(stores: MemoryStores, ferry: str) -> None:
+    """Seed 003.13: with the priority and touch each context brings what none before it showed."""
+    shown = [
+        {
+            each.chunk.chunk_id
+            for each in build_chunk_context(
+                ferry,
+                "Sparrow rowed on.",
+                limit=8,
+                stores=stores,
+                priority="least_recently_read",
+                touch=True,
+            ).memories
+        }
+        for _ in range(3)
+    ]
+    assert [len(each) for each in shown] == [8, 8, 8]
+    assert len(set().union(*shown)) == 24
+
+
+def test_the_limit_and_the_priority_of_a_book_are_settings(
+    stores: MemoryStores, ferry: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seed 003.12: the project's settings hold where a call says nothing; what a call says wins."""
+    own = ChunkContextSettings(limit=3, priority="least_recently_read", touch=True)
+    memory = stores.settings.memory.model_copy(update={"chunk_context": own})
+    monkeypatch.setattr(stores, "settings", stores.settings.model_copy(update={"memory": memory}))
+    first, second = (build_chunk_context(ferry, "Sparrow rowed on.", stores=stores) for _ in range(2))
+    assert len(first.memories) == len(second.memories) == 3
+    ids = [{each.chunk.chunk_id for each in context.memories} for context in (first, second)]
+    assert ids[0].isdisjoint(ids[1])
+    assert len(build_chunk_context(ferry, "Sparrow rowed on.", limit=7, stores=stores).memories) == 7

@@ -322,6 +322,13 @@ class TestContext:
         assert all((chunk.chapter_index or 0) < 2 for chunk in early.relevant_memories)
         assert steady(late) == steady(demo.context(5, 4, PLAN))
 
+    def test_top_k_bounds_a_context(self, demo: Story) -> None:
+        """Seed 001.4: of one context, and of each of several as its plan says."""
+        assert len(demo.context(5, 4, PLAN, top_k=3).relevant_memories) == 3
+        plan = {"chapter_index": 5, "scene_index": 4, "scene_plan": PLAN}
+        few, all_that_fit = demo.contexts([{**plan, "top_k": 2}, plan])
+        assert len(few.relevant_memories) == 2 < len(all_that_fit.relevant_memories)
+
     def test_a_context_needs_its_place(self, demo: Story) -> None:
         """A plan in a batch must tell where it is."""
         with pytest.raises(UserInputError, match="pass chapter_index and scene_index"):
@@ -404,11 +411,27 @@ class TestLookingUp:
         page = demo.memories(content_types=["memory"], limit=2)
         assert len(page.memories) == 2 < page.total
 
+    def test_memories_are_listed_by_what_they_are_attached_to(self, demo: Story) -> None:
+        """Seed 003.5, 003.8: of a chapter, of an entity, and the weightiest of somebody; with what they hang on."""
+        chapter = demo.memories(attached_to=["chapter:3"], content_types=["memory"], limit=None)
+        assert chapter.memories
+        assert {each.chunk.chapter_index for each in chapter.memories} == {3}
+        of_ines = demo.memories(attached_to=["Ines"], limit=3).memories
+        assert all("C0" in {link.id for link in each.chunk.attached_to} for each in of_ines)
+        about = demo.memories_about("Ines", limit=3, as_of=(3, 1))
+        assert [each.importance for each in about.memories] == sorted(
+            (each.importance for each in about.memories), reverse=True
+        )
+        assert about.more > 0
+        assert all((each.chapter_index or 0) < 3 for each in about.memories)
+
     def test_the_context_of_a_text(self, demo: Story) -> None:
         """Whom it names, for a translator."""
         found = demo.chunk_context("Ines held up the heron key.", chapter_index=7)
         assert "Ines" in found.text
         assert found.glossary
+        few = demo.chunk_context("Ines held up the heron key.", limit=2, priority="least_recently_read")
+        assert len(few.memories) == 2
 
     def test_conflicts_and_health(self, demo: Story) -> None:
         """What contradicts itself, and whether everything works."""
@@ -557,6 +580,22 @@ class TestLangChain:
         assert 0 < len(documents) <= 2
         assert all(document.metadata["chapter_index"] < 3 for document in documents)
 
+    def test_an_editor_keeps_attachments_in_order(self, own_memory: Memory) -> None:
+        """Seed 003.19: notes and edits take attachments, by method and by tool."""
+        story = own_memory.create("lamp")
+        story.ingest(text="Ada hid the brass key under the stair.", chapter_index=1, scene_index=1)
+        note = story.note(
+            "Told in the past tense.", attached_to=["chapter:1"], importance=3, tags=["style"]
+        ).note
+        assert [each.id for each in note.attached_to] == ["chapter:1"]
+        assert (note.importance, note.tags) == (3, ["style"])
+        changed = story.edit_memory(note.chunk_id, attached_to=["book"]).memory.chunk
+        assert [each.model_dump() for each in changed.attached_to] == [{"type": "book", "id": "book"}]
+        tools = {tool.name: tool for tool in story.attachment_tools()}
+        made = tools["create_memory"].invoke({"content": "It rains.", "attached_to": ["chapter:1"]})
+        assert story.memories(attached_to=["chapter:1"], content_types=["note"]).total == 1
+        assert made["memory"]["attached_to"] == [{"type": "chapter", "id": "chapter:1"}]
+
     def test_the_tools_reach_this_story_alone(self, demo: Story) -> None:
         """No tool has a project as its argument, and none reads beyond the position."""
         tools = {tool.name: tool for tool in demo.tools(as_of=(3, 1))}
@@ -614,7 +653,10 @@ class TestAsync:
 
     def test_everything_that_waits_has_a_twin(self) -> None:
         """But for what only builds objects."""
-        for owner, light in ((Memory, {"settings"}), (Story, {"retriever", "tools", "as_step"})):
+        for owner, light in (
+            (Memory, {"settings"}),
+            (Story, {"retriever", "tools", "attachment_tools", "as_step"}),
+        ):
             public = {name for name, value in vars(owner).items() if not name.startswith("_")}
             methods = {name for name in public if not (name.startswith("a") and name[1:] in public)} - light
             assert {f"a{name}" for name in methods} <= public

@@ -93,7 +93,19 @@ Examples:
 @click.option(
     "--model", help="Chat model that plans the retrieval, provider:model.  [default: none, by rules]"
 )
-@click.option("--explain", is_flag=True, help="Also show queries, scores, what was left out, and timings.")
+@click.option(
+    "--top-k", type=TOKENS, help="At most so many memories.  [default: as many as the budget holds]"
+)
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Also show queries, scores, what was left out, and timings; with --full-report.",
+)
+@click.option(
+    "--full-report",
+    is_flag=True,
+    help="Keep every score and every field in the file and in --json; twice the size.",
+)
 @click.option(
     "--diff",
     is_flag=True,
@@ -126,7 +138,9 @@ def context(
     state_budget: int | None,
     timeline_budget: int | None,
     model: str | None,
+    top_k: int | None,
     explain: bool,
+    full_report: bool,
     diff: bool,
     stale: bool,
     as_json: bool,
@@ -163,6 +177,8 @@ def context(
         "state_budget": state_budget,
         "timeline_budget": timeline_budget,
         "knowledge": knowledge,
+        "top_k": top_k,
+        "full_report": True if explain or full_report else None,
     }
     memory = {name: value for name, value in given.items() if value is not None} or None
     options = ContextOptions(characters_file, must_have_model=model is not None, pov=pov or "")
@@ -195,12 +211,13 @@ def _show_context(
     explain: bool,
     as_json: bool,
 ) -> None:
+    from novelgen.models.context_document import context_document
     from runtime.cli.views import print_context, print_explanation
     from runtime.services.contexts import build_context
 
     built = build_context(stores, project, scene=planned, options=options)
     if as_json:
-        print_json(built.context)
+        print_json(context_document(built.context, is_full=stores.settings.memory.full_report))
         _report_not_written(built.context)
         return
     print_context(built.context, language=built.language, written_to=built.file)

@@ -11,6 +11,7 @@ from runtime.cli.commands.candidates import candidates, confirm, drop, print_mer
 from runtime.cli.labels import place_text, view_labels_for
 from runtime.cli.opening import opened_project, story_labels, story_language
 from runtime.cli.output import (
+    print_heading,
     print_json,
     print_pairs,
     print_result,
@@ -95,23 +96,37 @@ def _add_show(group: click.Group, entity_type: EntityType | None, example: str) 
     @project_argument
     @click.argument("name", metavar="ID_OR_NAME")
     @as_of_option
+    @click.option(
+        "--memories",
+        type=click.IntRange(min=0, max=200),
+        default=10,
+        show_default=True,
+        help="At most so many of the memories about it.",
+    )
     @json_option
     @click.pass_obj
     def show(
-        session: CliSession, project: str, name: str, as_of: StoryPosition | None, as_json: bool
+        session: CliSession,
+        project: str,
+        name: str,
+        as_of: StoryPosition | None,
+        memories: int,
+        as_json: bool,
     ) -> None:
-        """Show card, profile and state at a point of the story."""
+        """Show card, profile and state at a point of the story, and what is remembered of it."""
         from novelgen.rendering.labels import labels_for
         from novelgen.rendering.lines import render_value
-        from runtime.cli.views import print_states
+        from runtime.cli.views import print_memories, print_states
+        from runtime.services.attachments import memories_about
         from runtime.services.entities import entity_names, get_entity
 
         with opened_project(session, project) as stores:
             card = get_entity(stores, project, name=name, entity_type=entity_type, as_of=as_of)
             names = entity_names(stores, project, as_of=as_of)
+            about = memories_about(stores, project, entity=card.entity.entity_id, limit=memories, as_of=as_of)
             language = story_language(stores, project)
         if as_json:
-            print_json(card)
+            print_json({**dict(card), "memories": about.memories, "more_memories": about.more})
             return
         found, labels, words = card.entity, view_labels_for(language), labels_for(language)
         print_pairs(
@@ -130,6 +145,11 @@ def _add_show(group: click.Group, entity_type: EntityType | None, example: str) 
         )
         if card.state is not None:
             print_states([card.state], names, language=language)
+        if about.memories:
+            print_heading(words.memories)
+            print_memories(about.memories, labels)
+        if about.memories and about.more:
+            print_text(f"… {about.more} more: novelgen memory list {project} --attached-to {found.entity_id}")
 
 
 def _add_edit(group: click.Group, entity_type: EntityType | None, example: str) -> None:

@@ -20,6 +20,7 @@ from runtime.cli.parameters import (
 )
 
 if TYPE_CHECKING:
+    from novelgen.models.chunk_context import MemoryPriority
     from novelgen.models.memory import ContentType
     from novelgen.models.position import StoryPosition
 
@@ -33,7 +34,11 @@ CONTENT_TYPES = ("scene", "dialogue", "description", "summary", "memory", "note"
 @project_argument
 @click.argument("query")
 @click.option(
-    "--entity", "entities", multiple=True, help="Only of this entity: id, name or alias; repeatable."
+    "--entity",
+    "--attached-to",
+    "entities",
+    multiple=True,
+    help="Only of this entity: id, name or alias; of this chapter: chapter:3; or of the book: book; repeatable.",
 )
 @click.option(
     "--type", "content_type", type=click.Choice(CONTENT_TYPES), help="Only this kind.  [default: all]"
@@ -136,18 +141,34 @@ def timeline(
 @click.option(
     "--limit",
     type=click.IntRange(min=0, max=200),
-    default=10,
-    show_default=True,
-    help="At most so many memories.",
+    help="At most so many memories.  [default: memory.chunk_context.limit of config.yaml, 10]",
+)
+@click.option(
+    "--priority",
+    type=click.Choice(["score", "least_recently_read"]),
+    help="Which of the memories that fit come first; least_recently_read: what was not shown for longest.  "
+    "[default: that of config.yaml, score]",
+)
+@click.option(
+    "--touch/--no-touch",
+    default=None,
+    help="Note on the memories shown that they were read now.  [default: that of config.yaml, no]",
 )
 @json_option
 @click.pass_obj
 def chunk_context(
-    session: CliSession, project: str, text_file: TextIO, chapter: int | None, limit: int, as_json: bool
+    session: CliSession,
+    project: str,
+    text_file: TextIO,
+    chapter: int | None,
+    limit: int | None,
+    priority: str | None,
+    touch: bool | None,
+    as_json: bool,
 ) -> None:
     """Show what the translator of a text must know.
 
-    The glossary of the names and terms in it, and the memories about them.
+    The glossary of the names and terms in it, and the memories about them, its chapter and the book.
     """
     from runtime.chunk_context import build_chunk_context
     from runtime.services.indexing import await_index
@@ -155,7 +176,15 @@ def chunk_context(
     text = _read(text_file)
     with opened_project(session, project) as stores:
         await_index(stores, project)
-        context = build_chunk_context(project, text, chapter, limit, stores=stores)
+        context = build_chunk_context(
+            project,
+            text,
+            chapter,
+            limit,
+            stores=stores,
+            priority=cast("MemoryPriority | None", priority),
+            touch=touch,
+        )
         labels = story_labels(stores, project)
     if as_json:
         print_json(context)

@@ -46,10 +46,19 @@ def memory() -> None:
     """
 
 
-@memory.command("list", epilog="\b\nExample:\n  novelgen memory list my-novel --entity Ada --limit 20")
+@memory.command(
+    "list",
+    epilog="\b\nExamples:\n  novelgen memory list my-novel --attached-to Ada --limit 20\n"
+    "  novelgen memory list my-novel --attached-to chapter:3 --attached-to book",
+)
 @project_argument
 @click.option(
-    "--entity", "entities", multiple=True, help="Only of this entity: id, name or alias; repeatable."
+    "--attached-to",
+    "--entity",
+    "attached_to",
+    multiple=True,
+    metavar="TARGET",
+    help="Only what is attached to this: an entity's id, name or alias, chapter:3, or book; repeatable.",
 )
 @click.option(
     "--type",
@@ -71,7 +80,7 @@ def memory() -> None:
 def list_command(
     session: CliSession,
     project: str,
-    entities: tuple[str, ...],
+    attached_to: tuple[str, ...],
     content_types: tuple[str, ...],
     status: MemoryStatus,
     limit: int,
@@ -86,7 +95,7 @@ def list_command(
         found = list_memories(
             stores,
             project,
-            entities=entities,
+            attached_to=attached_to,
             content_types=content_types,
             status=status,
             limit=limit,
@@ -137,7 +146,8 @@ def show(session: CliSession, project: str, memory_id: str, as_json: bool) -> No
 
 
 @memory.command(
-    epilog='\b\nExample:\n  novelgen memory edit my-novel M012 --text "The key is brass." --importance 8'
+    epilog='\b\nExamples:\n  novelgen memory edit my-novel M012 --text "The key is brass." --importance 8\n'
+    "  novelgen memory edit my-novel M012 --attach chapter:3 --detach Ben"
 )
 @project_argument
 @click.argument("memory_id", metavar="MEMORY")
@@ -147,6 +157,13 @@ def show(session: CliSession, project: str, memory_id: str, as_json: bool) -> No
 @click.option(
     "--tag", "tags", multiple=True, help="New tags, all of them; repeatable.  [default: as they are]"
 )
+@click.option(
+    "--attach",
+    multiple=True,
+    metavar="TARGET",
+    help="Attach it to this, too: an entity's id or name, chapter:3, or book; repeatable.",
+)
+@click.option("--detach", multiple=True, metavar="TARGET", help="Take it off this; repeatable.")
 @json_option
 @click.pass_obj
 def edit(
@@ -157,10 +174,15 @@ def edit(
     short: str | None,
     importance: int | None,
     tags: tuple[str, ...],
+    attach: tuple[str, ...],
+    detach: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Change a memory; from then on it is yours, and no ingest touches it."""
-    from runtime.services.memories import edit_memory
+    """Change a memory; from then on it is yours, and no ingest touches it.
+
+    What it is attached to can be changed alone: then a new ingest still brings its text.
+    """
+    from runtime.services.memories import edit_memory, find_memory
 
     with opened_project(session, project) as stores:
         change = edit_memory(
@@ -171,9 +193,15 @@ def edit(
             short=short,
             importance=importance,
             tags=tags or None,
+            attach=attach,
+            detach=detach,
         )
+        attachments = find_memory(stores, project, memory_id=memory_id).attachments
     report_indexing(change.indexing, project)
-    print_result(change, f"edited {memory_id}; no ingest touches it from now on", as_json=as_json)
+    is_edited = any(each for each in (text, short, importance, tags))
+    done = f"edited {memory_id}; no ingest touches it from now on" if is_edited else ""
+    told = f"{memory_id}: {_attached_to(attachments)}" if attach or detach else ""
+    print_result(change, *filter(None, (done, told)), as_json=as_json)
 
 
 def _add_decision(name: str, what_it_does: str) -> None:
@@ -291,13 +319,20 @@ def attach_mentions(session: CliSession, project: str, entity: str, is_applied: 
 
 @click.command(
     epilog='\b\nExamples:\n  novelgen note my-novel "Nobody in this story can swim."\n'
-    '  novelgen note my-novel "The bridge is gone." --from 4:1'
+    '  novelgen note my-novel "The bridge is gone." --from 4:1\n'
+    '  novelgen note my-novel "Told in the present tense." --attach chapter:3'
 )
 @project_argument
 @click.argument("text")
 @click.option("--from", "start", type=POSITION, help="Read from that scene on.  [default: everywhere]")
 @click.option(
-    "--entity", "entities", multiple=True, help="Id or name of whom it is about; may be given repeatedly."
+    "--attach",
+    "--entity",
+    "attached_to",
+    multiple=True,
+    metavar="TARGET",
+    help="What it is about: an entity's id or name, chapter:3, or book; repeatable.  [default: whom its text names, "
+    "else the book]",
 )
 @json_option
 @click.pass_obj
@@ -306,14 +341,14 @@ def note(
     project: str,
     text: str,
     start: StoryPosition | None,
-    entities: tuple[str, ...],
+    attached_to: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Add a fact of your own that holds in the story: canon."""
     from runtime.services.memories import add_note
 
     with opened_project(session, project) as stores:
-        added = add_note(stores, project, text=text, entities=entities, start=start)
+        added = add_note(stores, project, text=text, attached_to=attached_to, start=start)
     report_indexing(added.indexing, project)
     where = f"from {start} on" if start else "everywhere"
     print_result(added, f"noted as {added.note.chunk_id}, read {where}", as_json=as_json)

@@ -48,11 +48,9 @@ def resolved_targets(session: StorageSession, targets: Sequence[str]) -> list[st
 
 
 def _resolved(session: StorageSession, target: str, entities: Sequence[Entity], index: NameIndex) -> str:
-    chapter = chapter_of_target(target)
-    if target == BOOK:
-        return BOOK
-    if chapter is not None:
-        return _stored_chapter(session, chapter)
+    beyond = _beyond_entities(session, target)
+    if beyond is not None:
+        return beyond
     steps = (index.by_id, index.by_name, index.by_alias, index.by_title_free_name)
     found = next((ids for step in steps if (ids := step(target))), [])
     if len(found) == 1:
@@ -65,6 +63,13 @@ def _resolved(session: StorageSession, target: str, entities: Sequence[Entity], 
     raise UnknownEntityError(
         f"no entity {target!r} is stored; nearest: {near}; chapters are written chapter:3, the whole book"
     )
+
+
+def _beyond_entities(session: StorageSession, target: str) -> str | None:
+    chapter = chapter_of_target(target)
+    if chapter is not None:
+        return _stored_chapter(session, chapter)
+    return BOOK if target == BOOK else None
 
 
 def _nearest(name: str, entities: Sequence[Entity]) -> str:
@@ -89,6 +94,7 @@ _ROW = (
     CHUNKS.c.row_id,
     CHUNKS.c.chunk_id,
     CHUNKS.c.source_id,
+    CHUNKS.c.content_type,
     CHUNKS.c.chapter_index,
     CHUNKS.c.entities_mentioned,
     CHUNKS.c.attached,
@@ -155,6 +161,14 @@ class AttachmentRepository(Repository):
         cannot be taken off.
         """
         return self._change(memory_ids, targets, _ByHand.detach)
+
+    def beyond_entities(self, target: str) -> str | None:
+        """Return `book` or `chapter:3` where a target means the book or a chapter; None where it means an entity.
+
+        Raises:
+            UnknownSceneError: When no scene of the chapter is stored.
+        """
+        return _beyond_entities(self._session, target.strip())
 
     def attachments_of(self, memory_id: str) -> list[Attachment]:
         """Return what a memory is attached to: entities in order of id, then chapters, then the book.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, func, or_, select, tuple_
@@ -13,7 +14,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.cuts import (
     before,
     filter_conditions,
-    linked_rows,
+    linked_to,
     scene_ids_at,
     story_order,
     unconsolidated,
@@ -26,7 +27,8 @@ from runtime.storage.memory.rows import (
     STORED_SELECT,
     chunk_of,
     chunk_values,
-    stored_memory_of,
+    entities_linked,
+    stored_memories_of,
     superseded_by,
     text_hash,
 )
@@ -45,10 +47,10 @@ class AuthorMemories(Repository):
 
     def get(self, chunk_id: str) -> StoredMemory | None:
         """Return a memory whatever its status, or None when there is none of that id."""
-        row = self._session.connection.execute(
+        rows = self._session.rows(
             STORED_SELECT.where(self._session.owns(CHUNKS), CHUNKS.c.chunk_id == chunk_id)
-        ).one_or_none()
-        return None if row is None else stored_memory_of(row)
+        )
+        return next(iter(stored_memories_of(self._session, rows)), None)
 
     def find(self, memory_id: str) -> StoredMemory | None:
         """Return a memory by its chunk_id, else the first in the story of that source_id, whatever its status.
@@ -64,7 +66,7 @@ class AuthorMemories(Repository):
             unconsolidated(self._session.project_id, END_OF_STORY),
         )
         rows = self._session.rows(named.order_by(*story_order(CHUNKS), CHUNKS.c.row_id).limit(1))
-        return next(map(stored_memory_of, rows), None)
+        return next(iter(stored_memories_of(self._session, rows)), None)
 
     def unknown_sources(self, source_ids: Sequence[str], *, as_of: StoryPosition) -> list[str]:
         """Return those of some source_ids that no memory before a position has, sorted."""
@@ -96,6 +98,7 @@ class AuthorMemories(Repository):
         short: str | None = None,
         importance: int = 8,
         entities: Sequence[str] = (),
+        mentioned: Sequence[str] = (),
         tags: Sequence[str] = (),
     ) -> StoryMemoryChunk:
         """Add a note of the author.
@@ -106,7 +109,8 @@ class AuthorMemories(Repository):
                 position, makes it canon that is read everywhere.
             short: Short form.
             importance: From 1 to 10.
-            entities: Entity ids that it is about.
+            entities: Ids of the entities that the author says it is about.
+            mentioned: Ids of those that its text names; they are linked to it as well.
             tags: Tags.
 
         Returns:
@@ -124,7 +128,7 @@ class AuthorMemories(Repository):
             scene_index=at.scene_index,
             content=content,
             content_type="note",
-            entities_mentioned=list(entities),
+            entities_mentioned=list(dict.fromkeys([*entities, *mentioned])),
             tags=list(tags),
             created_at=self._session.now(),
             short=short,
@@ -134,7 +138,7 @@ class AuthorMemories(Repository):
         )
         place = (at.chapter_index, at.scene_index)
         scene_id = scene_ids_at(self._session, [place]).get(place)
-        ChunkWriter(self._session).insert([note_values(note, scene_id)])
+        ChunkWriter(self._session).insert([note_values(note, scene_id) | {"attached": list(entities)}])
         return note
 
     def edit(self, chunk_id: str, edit: MemoryEdit) -> StoredMemory:
@@ -249,7 +253,7 @@ class MemoryRepository(AuthorMemories):
             .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
             .limit(limit)
         )
-        return [stored_memory_of(row) for row in self._session.own(self._session.rows(statement))]
+        return stored_memories_of(self._session, self._session.own(self._session.rows(statement)))
 
     def count(self, memory_filter: MemoryFilter | None = None) -> int:
         """Return how many memories fit a filter."""
@@ -332,9 +336,7 @@ class MemoryRepository(AuthorMemories):
         if not entity_ids:
             return []
         wanted = with_masks(self._session, MemoryFilter(as_of=as_of, entities=list(entity_ids)))
-        statement = self._visible(as_of).where(
-            CHUNKS.c.row_id.in_(linked_rows(self._session.project_id, wanted.entities))
-        )
+        statement = self._visible(as_of).where(linked_to(self._session.project_id, wanted.entities))
         return self._weighty(statement, as_of, content_types, limit)
 
     def recent_high_signal(
@@ -404,6 +406,15 @@ class MemoryRepository(AuthorMemories):
             .values(last_accessed_at=self._session.now())
         )
 
+    def read_moments(self, chunk_ids: Sequence[str]) -> dict[str, datetime]:
+        """Return when memories were last read, as `mark_read` noted; those without a note are left out."""
+        statement = select(CHUNKS.c.chunk_id, CHUNKS.c.last_accessed_at).where(
+            self._session.owns(CHUNKS),
+            self._session.among(CHUNKS.c.chunk_id, chunk_ids),
+            CHUNKS.c.last_accessed_at.is_not(None),
+        )
+        return {row.chunk_id: row.last_accessed_at for row in self._session.rows(statement)}
+
     def _successors(
         self, replaced: Sequence[StoryMemoryChunk], as_of: StoryPosition
     ) -> dict[str, StoryMemoryChunk]:
@@ -463,4 +474,5 @@ class MemoryRepository(AuthorMemories):
     def _chunks(self, rows: Sequence[AnyRow], as_of: StoryPosition) -> list[StoryMemoryChunk]:
         self._session.own(rows)
         replaced = superseded_by(self._session, rows, as_of)
-        return [chunk_of(row, replaced.get(row[0])) for row in rows]
+        known = entities_linked(self._session, rows)
+        return [chunk_of(row, replaced.get(row[0]), known) for row in rows]

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from hashlib import sha256
 from typing import Any
 
 from sqlalchemy import Select, select
 
-from novelgen.models.memory import StoryMemoryChunk, is_entity_target, linked_targets
+from novelgen.models.memory import AttachedTo, StoryMemoryChunk, attached_to, is_entity_target, linked_targets
 from novelgen.models.position import StoryPosition, story_place
 from novelgen.records.supersession import SlotHolder, closed_by
 from runtime.storage.cuts import before
 from runtime.storage.memory.lexical import index_tokens, searchable_text
 from runtime.storage.records import StoredMemory
 from runtime.storage.session import AnyRow, StorageSession
-from runtime.storage.tables import CHUNKS, CONSOLIDATION_SOURCES
+from runtime.storage.tables import CHUNKS, CONSOLIDATION_SOURCES, ENTITIES
 
 _SHARED_COLUMNS = (
     "chunk_id",
@@ -87,15 +87,30 @@ def chunk_values(chunk: StoryMemoryChunk, entity_ids: Sequence[str]) -> dict[str
     }
 
 
-def chunk_of(row: AnyRow, superseded_by: str | None = None) -> StoryMemoryChunk:
+def entities_linked(session: StorageSession, rows: Sequence[AnyRow]) -> dict[str, AttachedTo]:
+    """Return the stored entities that memories are linked to, by id, for `chunk_of`."""
+    ids = {target for row in rows for target in (*row.entities_mentioned, *row.attached)}
+    if not ids:
+        return {}
+    statement = select(ENTITIES.c.entity_id, ENTITIES.c.entity_type).where(
+        session.owns(ENTITIES), session.among(ENTITIES.c.entity_id, ids)
+    )
+    return {row[0]: AttachedTo(type=row[1], id=row[0]) for row in session.rows(statement)}
+
+
+def chunk_of(
+    row: AnyRow, superseded_by: str | None = None, known: Mapping[str, AttachedTo] | None = None
+) -> StoryMemoryChunk:
     """Return the memory of a row of `CHUNK_SELECT`; it was validated when it was written.
 
-    Its entities are those of its origin and of the author's hand together.
+    Its entities are those of its origin and of the author's hand together. What it is attached to is told where the
+    entities are `known`.
     """
     shared = dict(zip(_SHARED_COLUMNS, row, strict=False))
     chapter_index, scene_index, created_at, entities_mentioned, *span, pinned, attached, detached = row[
         len(_SHARED_COLUMNS) : len(_READ_COLUMNS)
     ]
+    linked = entities_mentioned
     if attached or detached:
         linked = linked_targets(entities_mentioned, attached, detached)
         entities_mentioned = [target for target in linked if is_entity_target(target)]
@@ -107,15 +122,21 @@ def chunk_of(row: AnyRow, superseded_by: str | None = None) -> StoryMemoryChunk:
         scene_index=scene_index,
         created_at=created_at,
         entities_mentioned=entities_mentioned,
+        attached_to=[] if known is None else attached_to(linked, known),
         source_span=None if span[0] is None else (span[0], span[1]),
         superseded_by=superseded_by,
     )
 
 
-def stored_memory_of(row: AnyRow) -> StoredMemory:
-    """Return the memory of a row of `STORED_SELECT`, with what the author decided about it."""
+def stored_memories_of(session: StorageSession, rows: Sequence[AnyRow]) -> list[StoredMemory]:
+    """Return the memories of rows of `STORED_SELECT`, with what the author decided about them."""
+    known = entities_linked(session, rows)
+    return [_stored_memory_of(row, known) for row in rows]
+
+
+def _stored_memory_of(row: AnyRow, known: Mapping[str, AttachedTo]) -> StoredMemory:
     return StoredMemory.model_construct(
-        chunk=chunk_of(row),
+        chunk=chunk_of(row, known=known),
         status=row.status,
         pinned=row.pinned,
         scene_id=row.scene_id,

@@ -180,7 +180,8 @@ class ChunkWriter:
 def link_rows(project_id: str, chunk_row_id: int, row: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the link rows of a memory, given as its row: derived links, and those set by hand."""
     attached, detached = row.get("attached") or [], row.get("detached") or []
-    derived_kind = LINK_KIND_BY_ORIGIN[row["origin"]]
+    # What an author says of a note is among `attached`; the rest its own words name.
+    derived_kind = "mention" if row["content_type"] == "note" else LINK_KIND_BY_ORIGIN[row["origin"]]
     return [
         {
             "chunk_row_id": chunk_row_id,

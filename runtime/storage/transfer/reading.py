@@ -133,7 +133,7 @@ def _scenes(session: StorageSession) -> list[ExchangedScene]:
 
 
 def _memory(row: AnyRow, labels: dict[str, str]) -> ExchangedMemory:
-    fields = set(StoryMemoryChunk.model_fields) - {"source_span", "superseded_by"}
+    fields = set(StoryMemoryChunk.model_fields) - {"source_span", "superseded_by", "attached_to"}
     chunk = StoryMemoryChunk(**{name: getattr(row, name) for name in fields}, source_span=span_of(row))
     return ExchangedMemory(
         chunk=chunk,

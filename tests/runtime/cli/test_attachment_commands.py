@@ -82,3 +82,56 @@ def test_mentions_are_shown_first_and_attached_when_asked(run: Run, ingested: Pa
     assert attached(run, "Ada") == ["M001", "M003"]
     left = json.loads(run("memory", "attach-mentions", PROJECT, "Ada", "--json").stdout)
     assert left == {"target": "Ada", "memories": [], "is_attached": False}
+
+
+def test_memories_are_listed_by_chapter_and_book(run: Run, ingested: Path) -> None:
+    """Seed 003.5: `memory list --attached-to` takes entities, chapters and the book, and so does --entity."""
+    run("note", PROJECT, "The tide turns twice a day.", "--attach", "chapter:2")
+    run("note", PROJECT, "Gulls never sleep.")
+
+    def listed(*options: str) -> list[str]:
+        result = run("memory", "list", PROJECT, "--type", "note", "--type", "memory", "--json", *options)
+        return [each["chunk"]["source_id"] for each in json.loads(result.stdout)]
+
+    assert listed("--attached-to", "chapter:2") == ["note-N0", "M003"]
+    assert listed("--entity", "book") == ["note-N1"]
+    assert listed("--attached-to", "book", "--attached-to", "Cornelius") == ["note-N1", "M003"]
+    wrong = run("memory", "list", PROJECT, "--attached-to", "chapter:9")
+    assert (wrong.exit_code, "nearest: chapter:2" in wrong.stderr) == (2, True)
+
+
+def test_a_search_takes_a_chapter_and_the_book(run: Run, ingested: Path) -> None:
+    """Seed 003.6: `search --entity chapter:2` and `--entity book` find what hangs there."""
+    run("note", PROJECT, "The key is cursed.", "--attach", "book")
+    found = json.loads(run("search", PROJECT, "the key", "--entity", "chapter:2", "--json").stdout)
+    assert "M003" in {each["source_id"] for each in found}
+    assert {each["chapter_index"] for each in found} == {2}
+    of_book = json.loads(
+        run("search", PROJECT, "the key", "--entity", "book", "--type", "note", "--json").stdout
+    )
+    assert of_book[0]["attached_to"][-1] == {"type": "book", "id": "book"}
+
+
+def test_an_edit_attaches_and_takes_off(run: Run, ingested: Path) -> None:
+    """Seed 003.19: `memory edit --attach --detach`; the text alone decides whether ingest still brings it."""
+    shown = run(
+        "memory", "edit", PROJECT, "M001", "--attach", "Ben", "--attach", "chapter:2", "--detach", "Ada"
+    )
+    assert shown.stdout == "M001: Ben (C1), the brass key (I0), chapter:2, chapter:1\n"
+    assert json.loads(run("memory", "show", PROJECT, "M001", "--json").stdout)["chunk"]["origin"] == "record"
+    both = run("memory", "edit", PROJECT, "M001", "--importance", "9", "--attach", "book").stdout
+    assert "edited M001; no ingest touches it from now on" in both
+    assert both.endswith("chapter:1, book\n")
+    assert run("memory", "edit", PROJECT, "M001", "--attach", "Bem").exit_code == 2
+
+
+def test_a_character_is_shown_with_what_is_remembered(run: Run, ingested: Path) -> None:
+    """Seed 003.8: the card ends with the weightiest memories, and says where the others are."""
+    shown = " ".join(run("character", "show", PROJECT, "Ada").stdout.split())
+    assert "Ben promised Ada to keep the lamp burning" in shown
+    one = run("character", "show", PROJECT, "Ada", "--memories", "1").stdout
+    assert f"… 1 more: novelgen memory list {PROJECT} --attached-to C0" in one
+    told = json.loads(run("entity", "show", PROJECT, "Ada", "--as-of", "1:2", "--json").stdout)
+    assert [each["source_id"] for each in told["memories"]] == ["M001"]
+    assert told["more_memories"] == 0
+    assert told["entity"]["entity_id"] == "C0"

@@ -315,3 +315,26 @@ def test_a_chinese_storys_view_is_chinese(run: Run, ingested: Path, monkeypatch:
     assert "规划方式" in shown
     assert "重要" in shown
     assert not {"importance", "relevance", "no model is configured"} & set(shown.replace(";", " ").split())
+
+
+def test_top_k_bounds_the_memories(run: Run, ingested: Path) -> None:
+    """Seed 001.4: --top-k is an upper bound beside the budget, and may stand in config.yaml."""
+    assert len(shown_context(run("context", *SCENE, "--json"))["relevant_memories"]) > 2
+    few = shown_context(run("context", *SCENE, "--top-k", "2", "--json"))
+    assert len(few["relevant_memories"]) == len(few["report"]["items"]) == 2
+    (ingested / "config.yaml").write_text("memory:\n  top_k: 1\n", encoding="utf-8")
+    assert len(shown_context(run("context", *SCENE, "--json"))["relevant_memories"]) == 1
+
+
+def test_a_full_report_is_written_when_it_is_asked_for(run: Run, ingested: Path) -> None:
+    """Seed 004: with --full-report file and stdout hold every field; a diff reads either file."""
+    small = shown_context(run("context", *SCENE, "--json"))
+    size = (ingested / "scene_3_1_memory.json").stat().st_size
+    full = shown_context(run("context", *SCENE, "--full-report", "--json"))
+    assert (ingested / "scene_3_1_memory.json").stat().st_size > 1.5 * size
+    assert full == json.loads((ingested / "scene_3_1_memory.json").read_text(encoding="utf-8"))
+    assert all(item["score_parts"] for item in full["report"]["items"])
+    assert not any(item["score_parts"] for item in small["report"]["items"])
+    assert "superseded_by" in full["relevant_memories"][0]
+    difference = json.loads(run("context", *SCENE, "--diff", "--json").stdout)
+    assert (difference["states"], difference["memories"], difference["timeline"]) == ([], [], [])

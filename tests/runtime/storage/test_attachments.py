@@ -7,6 +7,7 @@ import pytest
 from novelgen.errors import UnknownEntityError, UnknownMemoryError, UnknownSceneError
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.memory import Attachment, StoryMemoryChunk
+from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.database import DatabaseManager
 from runtime.storage.records import MemoryFilter
 from tests.runtime.storage.stories import at, memory, scene, store
@@ -233,3 +234,47 @@ def test_memories_that_name_an_entity_are_previewed(story: DatabaseManager) -> N
     detach(story, "M1", "C0")
     with story.project("demo").read() as unit:
         assert [each.chunk_id for each in unit.attachments.mentioning("C0")] == ["M2"]
+
+
+def test_a_filter_takes_chapters_and_the_book(story: DatabaseManager) -> None:
+    """Seed 003.5, 003.6: a chapter has what stands in it and what was attached, the book what has nothing else."""
+    attach(story, "M1", "chapter:2")
+
+    def found(*targets: str, as_of: StoryPosition = END_OF_STORY) -> list[str]:
+        with story.project("demo").read() as unit:
+            wanted = MemoryFilter(entities=list(targets), as_of=as_of)
+            assert unit.memories.count(wanted) == len(unit.memories.list_matching(wanted))
+            return [each.chunk.chunk_id for each in unit.memories.list_matching(wanted)]
+
+    assert found("chapter:1") == ["M1", "M2"]
+    assert found("chapter:2") == ["M1", "M3"]
+    assert found("book") == ["M2"]
+    assert found("book", "T0") == ["M2", "M3"]
+    assert found("chapter:2", as_of=at(2, 1)) == ["M1"]
+    attach(story, "M1", "book")
+    assert found("book") == ["M1", "M2"]
+
+
+def test_a_memory_tells_what_it_is_attached_to(story: DatabaseManager) -> None:
+    """Seed 003.2: kinds and ids, entities before chapters before the book; without any the book, by default."""
+    attach(story, "M1", "book", "chapter:2", "宝玉")
+    told = [(each.type, each.id) for each in read(story, "M1").attached_to]
+    assert told == [
+        ("character", "C0"),
+        ("location", "L0"),
+        ("character", "C1"),
+        ("chapter", "chapter:2"),
+        ("book", "book"),
+    ]
+    assert [each.model_dump() for each in read(story, "M2").attached_to] == [
+        {"type": "book", "id": "book", "is_default": True}
+    ]
+
+
+def test_moments_of_reading_are_told_where_they_were_noted(story: DatabaseManager) -> None:
+    """Seed 003.13: what nobody noted is left out."""
+    with story.project("demo").write() as unit:
+        unit.memories.mark_read(["M1"])
+    with story.project("demo").read() as unit:
+        moments = unit.memories.read_moments(["M1", "M2"])
+        assert moments == {"M1": unit.memories.require("M1").last_accessed_at}

@@ -12,7 +12,7 @@ from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
-from runtime.story_tools.attachment_tools import build_attachment_tools
+from runtime.story_tools.attachment_tools import attachment_guidance, build_attachment_tools
 from tests.runtime.story_tools.guild_story import ENTITIES, scene
 
 
@@ -23,7 +23,7 @@ def stores(tmp_path: Path) -> Iterator[MemoryStores]:
     with MemoryStores(settings) as opened:
         opened.create_project("guild", language="en")
         store_entities(opened, "guild", ENTITIES, origin="author")
-        ingest_scenes(opened, "guild", [scene(1, 1), scene(1, 2)])
+        ingest_scenes(opened, "guild", [scene(1, 1), scene(1, 2), scene(2, 1)])
         with opened.database("guild").write() as unit:
             unit.memories.add_note("The Cartographer never sleeps in the Archive.")
         yield opened
@@ -58,9 +58,53 @@ def test_a_model_looks_before_it_attaches_by_mention(stores: MemoryStores) -> No
     assert tool.invoke({"entity": "C0"})["count"] == 0
 
 
+def test_a_model_makes_a_memory_and_attaches_it(stores: MemoryStores) -> None:
+    """Seed 003.19: create_memory takes attachments; without any it hangs on whom it names, else on the book."""
+    create = tools(stores)["create_memory"]
+    given = create.invoke({"content": "She hates cold tea.", "attached_to": ["Elena Thorne", "chapter:1"]})
+    assert given["success"] is True
+    assert [(each["type"], each["id"]) for each in given["memory"]["attached_to"]] == [
+        ("character", "C0"),
+        ("chapter", "chapter:1"),
+    ]
+    named = create.invoke({"content": "Marcus Vale hates cold tea.", "importance": 4, "tags": ["tea"]})
+    assert [each["id"] for each in named["memory"]["attached_to"]] == ["C1"]
+    from_there = create.invoke({"content": "Tea is dear.", "chapter_index": 2, "scene_index": 1})
+    assert [each["id"] for each in from_there["memory"]["attached_to"]] == ["book"]
+    assert (from_there["memory"]["chapter_index"], from_there["memory"]["scene_index"]) == (2, 0)
+
+
+def test_a_model_replaces_what_a_memory_is_attached_to(stores: MemoryStores) -> None:
+    """Seed 003.19: update_memory changes the text and the whole list; list_memories shows where it hangs now."""
+    changed = tools(stores)["update_memory"].invoke(
+        {"memory_id": "note-N0", "content": "He never sleeps there.", "attached_to": ["C1", "chapter:2"]}
+    )
+    assert changed["memory"]["content"] == "He never sleeps there."
+    assert [each["id"] for each in changed["memory"]["attached_to"]] == ["C1", "chapter:2"]
+    listed = tools(stores)["list_memories"].invoke({"attached_to": ["chapter:2"]})
+    assert (listed["count"], listed["memories"][0]["memory_id"]) == (1, "note-N0")
+
+
+@pytest.mark.parametrize(("language", "word"), [("en", "chapter:<number>"), ("zh", "chapter:<章号>")])
+def test_a_system_prompt_teaches_attachments(stores: MemoryStores, language: Any, word: str) -> None:
+    """Seed 003.20: the text that is shipped tells of every tool by its name, in the story's language."""
+    told = attachment_guidance(language)
+    assert word in told
+    assert {each for each in tools(stores) if each in told} >= {
+        "update_memory",
+        "memory_attach",
+        "memory_detach",
+    }
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "message"),
     [
+        ("create_memory", {"content": "x", "attached_to": ["Markus Vale"]}, "near it: C1 (Marcus Vale)"),
+        ("create_memory", {"content": "  "}, "empty"),
+        ("update_memory", {"memory_id": "M9", "content": "x"}, "'M9'"),
+        ("update_memory", {"memory_id": "note-N0"}, "nothing to change"),
+        ("list_memories", {"attached_to": ["chapter:9"]}, "chapter:2"),
         ("memory_attach", {"memory_ids": ["note-N0"], "attached_to": ["Markus Vale"]}, "Marcus Vale (C1)"),
         ("memory_attach", {"memory_ids": ["note-N0"], "attached_to": ["chapter:9"]}, "chapter:1"),
         ("memory_detach", {"memory_ids": ["M9"], "attached_to": ["C0"]}, "'M9'"),

@@ -15,10 +15,12 @@ from hypothesis import HealthCheck, Phase, given, settings
 from novelgen.consolidation.consolidated import ConsolidatedText, consolidated_memory
 from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputError
 from novelgen.models.entity import Entity
+from novelgen.models.memory import AttachedTo, Attachment
 from novelgen.models.position import END_OF_STORY, StoryPosition, utc_now
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
+from runtime.services.memories import add_note, edit_memory, find_memory, list_memories
 from runtime.settings import load_settings
 from runtime.storage.transfer.records import ProjectContents
 from runtime.stores import MemoryStores
@@ -472,3 +474,32 @@ def test_a_wrong_summaries_file_is_named(tmp_path: Path, document: dict[str, Any
     (tmp_path / "memory" / "summaries.json").write_text(json.dumps(document), "utf-8")
     with pytest.raises(InvalidFileError, match=f"summaries.json.*{said}"):
         read_memory_folder(tmp_path, project_id="demo", now=utc_now())
+
+
+def test_attachments_go_with_their_memories(here: MemoryStores, there: MemoryStores, tmp_path: Path) -> None:
+    """Seed 003.2: what was attached by hand, named by a note, and taken off stands there as here."""
+    project_id = f"told-{next(_numbers)}"
+    here.create_project(project_id, language="en")
+    store_entities(here, project_id, ENTITIES, origin="author")
+    ingest_scenes(here, project_id, recorded_scenes(), index=False)
+    name = ENTITIES[0].name
+    note = add_note(
+        here, project_id, text=f"{name} is left-handed.", attached_to=[ENTITIES[1].name, "chapter:1", "book"]
+    ).note
+    add_note(here, project_id, text="It never rains.")
+    bare = add_note(here, project_id, text=f"{name} again.").note
+    edit_memory(here, project_id, memory_id=bare.chunk_id, detach=[name])
+    export_project(here, project_id, tmp_path)
+    _import(there, project_id, tmp_path / "memory")
+
+    def attached(stores: MemoryStores) -> list[tuple[str, list[AttachedTo], list[Attachment]]]:
+        found = list_memories(stores, project_id, limit=None).memories
+        ids = [each.chunk.chunk_id for each in found]
+        cards = [find_memory(stores, project_id, memory_id=each) for each in ids]
+        return [(card.chunk.chunk_id, card.chunk.attached_to, card.attachments) for card in cards]
+
+    assert attached(there) == attached(here)
+    (links,) = [links for chunk_id, links, _ in attached(there) if chunk_id == note.chunk_id]
+    assert {each.type for each in links} >= {"chapter", "book"}
+    (undone,) = [links for chunk_id, links, _ in attached(there) if chunk_id == bare.chunk_id]
+    assert [each.id for each in undone] == ["book"]
