@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from novelgen.models.context import ContextItem, SceneMemoryContext
+from novelgen.models.memory import StoryMemoryChunk
 from runtime.context_chain import build_context_chain
 from runtime.files.scene_plans import load_context
 from runtime.services.memories import add_note
@@ -24,19 +25,19 @@ def written(stores: MemoryStores, project_id: str) -> str:
 
 
 @BOTH_DEMOS
-def test_the_file_is_half_of_what_a_full_one_is(demo_stores: MemoryStores, project_id: str) -> None:
-    """Seed 004: by default a file has at most half the bytes, lacks no receipt, and reads back as the same."""
+def test_the_file_is_little_more_than_half_of_what_a_full_one_is(demo_stores: MemoryStores, project_id: str) -> None:
+    """Seed 004: by default a file has at most six tenths of the bytes, lacks no receipt, and reads back as the same."""
     context = build_context_chain(demo_stores).invoke(demo_request(project_id, 5, 4))
     text = written(demo_stores, project_id)
     full = build_context_chain(_with(demo_stores, full_report=True), write_files=False).invoke(
         demo_request(project_id, 5, 4)
     )
-    assert len(text.encode()) <= len(context_json(full, is_full=True).encode()) / 2
+    assert len(text.encode()) <= len(context_json(full, is_full=True).encode()) * 0.6
     assert load_context(demo_stores.paths(project_id), 5, 4) == context
     report = json.loads(text)["report"]
     assert len(report["items"]) == len(context.relevant_memories)
     for item in report["items"]:
-        assert item.keys() == ContextItem.model_fields.keys()
+        assert ContextItem.model_fields.keys() - item.keys() <= {"known_by", "not_known_by"}
         assert item["text"]
         assert item["arm_ranks"]
     assert context.as_prompt() == full.as_prompt()
@@ -63,14 +64,12 @@ def test_files_of_both_forms_are_the_same_context(demo_stores: MemoryStores) -> 
     assert SceneMemoryContext.model_validate_json(large) == context
 
 
-def test_a_short_form_that_its_receipt_tells_is_not_told_twice(demo_stores: MemoryStores) -> None:
-    """Seed 004: it stands in the receipt's text, from where reading takes it back."""
+def test_what_programs_read_of_a_memory_is_always_told(demo_stores: MemoryStores) -> None:
+    """Seed 004: only flags that say nothing and an id that repeats another one are left out of a memory."""
     context = build_context_chain(demo_stores).invoke(demo_request("demo", 5, 4))
-    forms = {item.chunk_id: item.form for item in context.report.items} if context.report else {}
-    told = {each["chunk_id"]: each for each in json.loads(context_json(context))["relevant_memories"]}
-    in_short = [each for each in context.relevant_memories if forms[each.chunk_id] == "short"]
-    assert in_short
-    assert all(each.short and "short" not in told[each.chunk_id] for each in in_short)
+    left_out = {"is_indexed", "is_consolidated", "embedding_id", "attached_to"}
+    for told in json.loads(context_json(context))["relevant_memories"]:
+        assert set(StoryMemoryChunk.model_fields) - told.keys() <= left_out
 
 
 @pytest.mark.parametrize("top_k", [0, 1, 7])
