@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
+from novelgen.models.appearances import METADATA, entity_counts
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import EntityStateSnapshot, StateChange
@@ -31,6 +33,14 @@ class EntityCard(BaseModel):
 
     entity: Entity
     state: EntityStateSnapshot | None = Field(default=None, description="None: nothing is known of it yet.")
+    metadata: dict[str, Any] = Field(
+        default_factory=dict,
+        description="What is noted of it, under the counts of the scenes before the position: how often, where last.",
+    )
+    created_at: datetime | None = Field(
+        default=None, description="When its card was made; None: before that was kept."
+    )
+    updated_at: datetime | None = Field(default=None, description="When something was last said of it.")
 
 
 class AddedEntity(BaseModel):
@@ -117,8 +127,19 @@ def get_entity(
     """
     with stores.database(project_id).read() as unit:
         entity = resolved_entity(name, known_entities(unit, as_of), entity_type)
-        states = unit.states.snapshots([entity.entity_id], as_of=as_of or END_OF_STORY)
-    return EntityCard(entity=entity, state=next(iter(states), None))
+        position = as_of or END_OF_STORY
+        states = unit.states.snapshots([entity.entity_id], as_of=position)
+        scenes = unit.scenes.casts(as_of=position, naming=entity.entity_id)
+        stored = unit.entities.get(entity.entity_id)
+    noted = entity.profile.get(METADATA)
+    counts = entity_counts(entity.entity_id, entity.entity_type, scenes)
+    return EntityCard(
+        entity=entity,
+        state=next(iter(states), None),
+        metadata={**(noted if isinstance(noted, Mapping) else {}), **counts},
+        created_at=stored.created_at if stored else None,
+        updated_at=stored.updated_at if stored else None,
+    )
 
 
 def has_scenes(stores: MemoryStores, project_id: str) -> bool:
@@ -239,6 +260,7 @@ def edit_entity(
         at = place_of_statement(unit, start or END_OF_STORY)
         if said:
             unit.states.append(_state_changes(changed, said, at))
+            unit.entities.mark_updated(entity.entity_id)
     if rescanned:
         drain_outbox(stores, project_id)
     return EditedEntity(
