@@ -20,7 +20,7 @@ _NAME_FIELDS = ("aliases", "alias", TRANSLATION, ALIAS_TRANSLATIONS)
 _PLACE_FIELDS = ("first_chapter", "first_scene", "name_first_chapter", "name_first_scene")
 
 CURRENT_STATE = "current_state"
-"""Field of a character's profile: how the author's card says that it stands."""
+"""Field of a profile: how the story finds it at its start; in changes, an object of attributes of the state."""
 
 MIN_LIKENESS = 0.75
 """A name as like to a field as this is taken for a slip of the pen."""
@@ -31,6 +31,28 @@ def card_fields(entity: Entity) -> list[str]:
     model_fields = [each for each in PROFILE_MODELS[entity.entity_type].model_fields if each != "extra"]
     fields = [*_OWN_FIELDS, *_NAME_FIELDS, *_PLACE_FIELDS, *model_fields, *entity.profile]
     return list(dict.fromkeys(fields))
+
+
+def state_within(entity: Entity, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the attributes of the state that stand within `current_state`.
+
+    Raises:
+        UserInputError: When `current_state` is no object; says how to write it.
+    """
+    given = changes.get(CURRENT_STATE, {})
+    if isinstance(given, Mapping):
+        return dict(given)
+    fields = ", ".join(each for each in STATE_MODELS[entity.entity_type].model_fields if each != "extra")
+    raise UserInputError(
+        f"{CURRENT_STATE} cannot be {given!r}: write an object with some of {fields}; "
+        "a single one is said by --state NAME=VALUE"
+    )
+
+
+def start_state(entity: Entity, said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those attributes that a card tells of the start of the story, as its `current_state` has them."""
+    known = set(STATE_MODELS[entity.entity_type].model_fields) - {"extra"}
+    return {name: value for name, value in said.items() if name in known and value is not None}
 
 
 def refuse_slips(entity: Entity, said: Iterable[str], *, told: Set[str]) -> None:
@@ -96,12 +118,6 @@ def changed_card(entity: Entity, changes: Mapping[str, Any]) -> Entity:
         ]
     own |= _first_shown(entity, {name: card.pop(name) for name in _PLACE_FIELDS if name in card})
     _require_translations(card)
-    if not isinstance(card.get(CURRENT_STATE, {}), Mapping):
-        fields = ", ".join(each for each in STATE_MODELS[entity.entity_type].model_fields if each != "extra")
-        raise UserInputError(
-            f"{CURRENT_STATE} cannot be {card[CURRENT_STATE]!r}: write an object with some of {fields}; "
-            "what holds from a scene on is said by --state NAME=VALUE"
-        )
     profile = _merged(entity.profile, card)
     read = {
         name: value

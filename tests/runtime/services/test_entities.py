@@ -69,13 +69,12 @@ def test_an_edit_changes_card_profile_and_state(stores: MemoryStores, project: s
 
 
 def test_fields_of_the_card_never_become_facts(stores: MemoryStores, project: str) -> None:
-    """Names, translation, first appearance and the state at the start are the card's, whatever the story does."""
+    """Names, translation and first appearance are the card's, whatever the story does."""
     before = _facts(stores, project)
     changes = {
         "alias": "Elle",
         "translation": "埃莱娜",
         "first_chapter": 2,
-        "current_state": {"goals": ["find the lake"]},
     }
     edited = edit_entity(stores, project, name="Elena Thorne", changes=changes)
     assert edited.attributes == []
@@ -83,8 +82,44 @@ def test_fields_of_the_card_never_become_facts(stores: MemoryStores, project: st
     assert entity.names() == ["Elena Thorne", "the Cartographer", "Elle"]
     assert entity.first_chapter == 2
     assert entity.profile["translation"] == "埃莱娜"
-    assert entity.profile["current_state"] == {"goals": ["find the lake"]}
     assert _facts(stores, project) == before
+
+
+def test_a_nested_state_changes_what_it_names(stores: MemoryStores, project: str) -> None:
+    """Seed 000.19: place, goals and the rest within current_state become the state, from the given place on."""
+    nested = {"location_id": "L1", "goals": ["find the lake"], "emotional_state": None, "description": "thin"}
+    with pytest.raises(UserInputError, match="'description' is no attribute"):
+        edit_entity(stores, project, name="C0", changes={"current_state": nested})
+    del nested["description"]
+    before = _state(stores, project, "C0", StoryPosition(1, 2))
+    changes = {"role": "antagonist", "current_state": nested}
+    edited = edit_entity(stores, project, name="C0", changes=changes, start=StoryPosition(2, 1))
+    assert edited.updated_fields == ["role", "location_id", "goals", "emotional_state"]
+    assert (edited.attributes, edited.holds_after) == (["location_id", "goals", "emotional_state"], "1:2")
+    now = _state(stores, project, "C0", StoryPosition(2, 1))
+    assert (now["location_id"], now["goals"]) == ("L1", ["find the lake"])
+    assert "emotional_state" not in now
+    assert _state(stores, project, "C0", StoryPosition(1, 2)) == before
+    assert "current_state" not in _facts(stores, project)
+    assert "current_state" not in get_entity(stores, project, name="C0").entity.profile
+
+
+def test_a_nested_state_before_the_first_scene_is_the_cards(stores: MemoryStores) -> None:
+    """Seed 000.19: what holds from the start is also how the card says that the story finds them."""
+    stores.create_project("unwritten", language="en")
+    add_character(stores, "unwritten", name="Ines Holt", goals=["rest"])
+    edit_entity(
+        stores, "unwritten", name="Ines Holt", changes={"current_state": {"goals": ["find the lake"]}}
+    )
+    card = get_entity(stores, "unwritten", name="Ines Holt")
+    assert card.entity.profile["current_state"] == {"goals": ["find the lake"]}
+    assert _state(stores, "unwritten", "Ines Holt")["goals"] == ["find the lake"]
+
+
+def test_a_nested_state_refuses_misspelt_names(stores: MemoryStores, project: str) -> None:
+    """Seed 000.19: within current_state, too, nothing becomes a fact by a slip of the pen."""
+    with pytest.raises(UserInputError, match="did you mean 'goals'"):
+        edit_entity(stores, project, name="C0", changes={"current_state": {"goal": ["x"]}})
 
 
 def test_an_alias_is_added_once(stores: MemoryStores, project: str) -> None:
