@@ -8,6 +8,7 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.entity import EntityType
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import ChapterIndex, StoryPosition
+from novelgen.models.record import is_unsaid
 
 MAX_CHUNK_CHARACTERS = 100_000
 
@@ -33,10 +34,12 @@ class ChunkContextRequest(BaseModel):
 
 
 class GlossaryName(BaseModel):
-    """A name and its translation, which is empty where none is known."""
+    """A name and its translation, which is empty where none is known, and who uses it, where that is told."""
 
     name: str
     translation: str = ""
+    language: str = Field(default="", exclude_if=is_unsaid)
+    speaker: str = Field(default="", exclude_if=is_unsaid, description="Name of who calls them so.")
 
 
 class GlossaryEntry(BaseModel):

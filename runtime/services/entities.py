@@ -24,6 +24,7 @@ from runtime.services.entity_fields import (
     require_fitting_attributes,
     start_state,
     state_within,
+    with_known_speakers,
 )
 from runtime.services.references import known_entities, place_name, place_of_statement, resolved_entity
 from runtime.storage.entity.merges import EntityChange
@@ -230,7 +231,8 @@ def edit_entity(
 ) -> EditedEntity:
     """Change fields of an entity's card and profile, and attributes of its state.
 
-    Nested fields of the profile are merged. `alias` adds one name, `aliases` replaces all of them;
+    Nested fields of the profile are merged. `alias` adds one name, `aliases` replaces all of them, each a text or an
+    object with alias, language, speaker, translation and first place; `translation` is that of the name;
     `first_chapter` and `first_scene` say where the story first shows the entity. None of these becomes a fact of
     the story. Every other name, and every name within `current_state`, is an attribute of the state, which does,
     unless it looks like a misspelt field.
@@ -251,7 +253,9 @@ def edit_entity(
     if not changes and not attributes:
         raise UserInputError("nothing to change; give a field and its value, such as role=minor")
     with stores.database(project_id).write() as unit:
-        entity = resolved_entity(name, known_entities(unit, None), entity_type)
+        known = known_entities(unit, None)
+        entity = resolved_entity(name, known, entity_type)
+        changes = with_known_speakers(changes, known)
         nested = state_within(entity, changes)
         require_fitting_attributes(entity, nested)
         plain = {field: value for field, value in changes.items() if field != CURRENT_STATE}
