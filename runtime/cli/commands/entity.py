@@ -102,6 +102,7 @@ def _add_show(group: click.Group, entity_type: EntityType | None, example: str) 
         session: CliSession, project: str, name: str, as_of: StoryPosition | None, as_json: bool
     ) -> None:
         """Show card, profile and state at a point of the story."""
+        from novelgen.models.appearances import METADATA
         from novelgen.rendering.labels import labels_for
         from novelgen.rendering.lines import render_value
         from runtime.cli.views import print_states
@@ -126,7 +127,9 @@ def _add_show(group: click.Group, entity_type: EntityType | None, example: str) 
                 **{
                     words.attribute(field): render_value(value, names, words)
                     for field, value in found.profile.items()
+                    if field != METADATA or not isinstance(value, dict)
                 },
+                **{words.attribute(field): value for field, value in card.metadata.items()},
             }
         )
         if card.state is not None:

@@ -156,6 +156,64 @@ def test_a_translation_shows_in_the_glossary(stores: MemoryStores, project: str)
     assert [(each.name, each.translation) for each in context.glossary] == [("Marcus Vale", "马库斯·韦尔")]
 
 
+def test_a_form_of_address_shows_who_uses_it(stores: MemoryStores, project: str) -> None:
+    """Seed 003: an alias with speaker, language and translation is set in one edit, and stands in the glossary."""
+    said = {"alias": "Old Owl", "speaker": "Elena Thorne", "language": "en", "translation": "老猫头鹰"}
+    edit_entity(stores, project, name="Marcus Vale", changes={"alias": said})
+    (alias,) = get_entity(stores, project, name="Old Owl").entity.aliases
+    assert (alias.speaker, alias.language) == ("C0", "en")
+    context = build_chunk_context(project, "The Old Owl opened the door.", stores=stores)
+    ((name,),) = [each.aliases for each in context.glossary]
+    assert (name.name, name.translation, name.speaker, name.language) == (
+        "Old Owl",
+        "老猫头鹰",
+        "Elena Thorne",
+        "en",
+    )
+    assert "Old Owl → 老猫头鹰 (used by Elena Thorne)" in context.text
+    edit_entity(stores, project, name="C1", changes={"alias": {"alias": "Old Owl", "speaker": "the guards"}})
+    (alias,) = get_entity(stores, project, name="C1").entity.aliases
+    assert (alias.speaker, alias.language) == ("the guards", "en")
+
+
+def test_a_speaker_who_is_not_known_yet_is_not_told(stores: MemoryStores, project: str) -> None:
+    """Seed 003: a chapter's glossary names nobody whom the story shows only later."""
+    edit_entity(stores, project, name="C2", changes={"first_chapter": 2})
+    edit_entity(
+        stores, project, name="C1", changes={"alias": {"alias": "Old Owl", "speaker": "Odile Brandt"}}
+    )
+    early = build_chunk_context(project, "The Old Owl opened the door.", 2, stores=stores)
+    assert [each.speaker for entry in early.glossary for each in entry.aliases] == [""]
+    late = build_chunk_context(project, "The Old Owl opened the door.", 3, stores=stores)
+    assert [each.speaker for entry in late.glossary for each in entry.aliases] == ["Odile Brandt"]
+
+
+def test_things_have_a_translated_glossary_too(stores: MemoryStores, project: str) -> None:
+    """Seed 003: an item's translation and that of its aliases are edited as a character's are."""
+    changes = {"translation": "地图残片", "alias": {"alias": "the Scrap", "translation": "碎片"}}
+    edit_entity(stores, project, name="the map fragment", changes=changes)
+    context = build_chunk_context(project, "She hid the Scrap.", stores=stores)
+    (entry,) = context.glossary
+    assert (entry.translation, [(each.name, each.translation) for each in entry.aliases]) == (
+        "地图残片",
+        [("the Scrap", "碎片")],
+    )
+
+
+@pytest.mark.parametrize(
+    ("alias", "message"),
+    [
+        ({"alias": "Vee", "speakr": "C1"}, "'speakr' is no field of an alias; did you mean 'speaker'"),
+        ({"alias": ""}, "alias cannot be ''"),
+        (7, "an alias cannot be 7"),
+    ],
+)
+def test_a_wrong_alias_is_refused(stores: MemoryStores, project: str, alias: Any, message: str) -> None:
+    """Nothing of it is dropped in silence."""
+    with pytest.raises(UserInputError, match=message):
+        edit_entity(stores, project, name="C1", changes={"alias": alias})
+
+
 def test_a_misspelt_field_makes_no_fact(stores: MemoryStores, project: str) -> None:
     """What looks like a field is refused with those that there are, unless it is said to be an attribute."""
     with pytest.raises(
