@@ -40,6 +40,21 @@ def grouped_settings(
     return {**grouped, "memory": memory} if memory else grouped
 
 
+def with_own_names(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings with the embedding model where it belongs, which other programs write under the vector store.
+
+    Args:
+        given: Settings by name, those of the memory under `memory`; where both names are given, the own one wins.
+    """
+    memory = given.get("memory")
+    store = memory.get("vector_store") if isinstance(memory, Mapping) else None
+    if not isinstance(memory, Mapping) or not isinstance(store, Mapping) or "embedding_model" not in store:
+        return dict(given)
+    rest = {name: value for name, value in store.items() if name != "embedding_model"}
+    model = {"embedding_model": store["embedding_model"]}
+    return {**given, "memory": {**model, **memory, "vector_store": rest}}
+
+
 def misspelt_key(given: Mapping[str, Any], settings: type[BaseModel]) -> str | None:
     """Return what is wrong with the first key of a config file that was probably meant to be a setting, or None.
 

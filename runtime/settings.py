@@ -8,9 +8,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+)
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -22,9 +29,26 @@ from yaml import YAMLError, safe_load
 
 from novelgen.errors import ConfigurationError
 from novelgen.settings import ChunkContextSettings, ContextSettings
-from runtime.setting_names import grouped_settings, misspelt_key, misspelt_variable, unknown_setting
+from runtime.setting_names import (
+    grouped_settings,
+    misspelt_key,
+    misspelt_variable,
+    unknown_setting,
+    with_own_names,
+)
 
 ENVIRONMENT_PREFIX = "NOVELGEN_"
+
+LOCAL_EMBEDDINGS = "local"
+
+
+def _without_suffix(provider: Any) -> Any:
+    """Chroma is also written as its package is called."""
+    return "chroma" if provider == "chromadb" else provider
+
+
+def _own_default(model: Any) -> Any:
+    return LOCAL_EMBEDDINGS if model == "default" else model
 
 
 class VectorStoreSettings(BaseModel):
@@ -32,7 +56,7 @@ class VectorStoreSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    provider: Literal["chroma"] = "chroma"
+    provider: Annotated[Literal["chroma"], BeforeValidator(_without_suffix)] = "chroma"
     url: str | None = Field(default=None, description="URL of a Chroma server; None: embedded, per project.")
     max_processes: int = Field(
         default=8, ge=1, le=10_000, description="Embedded indexes kept running at once."
@@ -95,7 +119,9 @@ class MemorySettings(ContextSettings):
     """Budgets, stores and embeddings of the memory."""
 
     vector_store: VectorStoreSettings = VectorStoreSettings()
-    embedding_model: str = Field(default="local", description="local, fake:<dimension> or provider:model.")
+    embedding_model: Annotated[str, BeforeValidator(_own_default)] = Field(
+        default=LOCAL_EMBEDDINGS, description="local, fake:<dimension> or provider:model; default: local."
+    )
     embedding_base_url: str | None = None
     embedding_api_key: SecretStr | None = Field(
         default=None, description="None: the provider's own variable. It belongs into the environment."
@@ -112,6 +138,13 @@ class MemorySettings(ContextSettings):
     search_fallback: Literal["on", "off"] = Field(
         default="on", description="off: relevant_memories stays empty when Chroma fails."
     )
+
+
+class _ConfigFile(YamlConfigSettingsSource):
+    """A config.yaml, whose settings may have the names that other programs give them."""
+
+    def __call__(self) -> dict[str, Any]:
+        return with_own_names(super().__call__())
 
 
 class NovelgenSettings(BaseSettings):
@@ -157,7 +190,7 @@ class NovelgenSettings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return (init_settings, env_settings, YamlConfigSettingsSource(settings_cls))
+        return (init_settings, env_settings, _ConfigFile(settings_cls))
 
 
 _SECRET_SETTINGS = (
@@ -182,7 +215,7 @@ def load_settings(config_file: Path | None = None, **overrides: Any) -> Novelgen
             of bounds.
     """
     told = {name: value for name, value in overrides.items() if value is not None}
-    given = grouped_settings(told, NovelgenSettings)
+    given = with_own_names(grouped_settings(told, NovelgenSettings))
 
     class FileSettings(NovelgenSettings):
         model_config = SettingsConfigDict(**{**NovelgenSettings.model_config, "yaml_file": config_file})

@@ -22,7 +22,7 @@ from novelgen.models.knowledge import CharacterKnowledge, KnowledgeKind, Knowled
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
-from novelgen.models.state import EntityStateSnapshot, LoopStatus, OpenLoop, Relationship
+from novelgen.models.state import EntityStateSnapshot, LoopStatus, Relationship
 from novelgen.names.candidates import MIN_COUNT, NameCandidate
 from novelgen.names.sightings import CandidateKind
 from novelgen.nearest import did_you_mean
@@ -51,14 +51,16 @@ from runtime.services.knowledge import MemoryKnowers, SharedLife, StoredKnowledg
 from runtime.services.memories import DEFAULT_LIMIT, AddedNote, MemoryChange, MemoryListing, MemoryStatus
 from runtime.services.name_candidates import list_candidates
 from runtime.services.relationships import DEFAULT_INTENSITY
+from runtime.services.threads import ListedThread
 from runtime.services.transfer import ProjectExport
 from runtime.stores import MemoryStores
+from runtime.story_editing import StoryEditing
 from runtime.story_memory import DEFAULT_CONTEXT_WINDOW, DEFAULT_TOP_K, StoryMemoryTools
+from runtime.story_places import Place
+from runtime.story_places import position_of as _position
+from runtime.story_places import required_position as _required_position
 from runtime.story_tools.attachment_tools import build_attachment_tools
 from runtime.story_tools.toolset import build_story_tools
-
-Place = StoryPosition | tuple[int, int] | int | None
-"""A point of the story: `(5, 4)` on entering scene 4 of chapter 5, `5` on entering chapter 5, None after the end."""
 
 _PLAN_KEYS = ("chapter_index", "scene_index", "scene_plan", "chapter_plan")
 
@@ -66,7 +68,7 @@ Progress = Callable[[int, int], Any]
 Model = TypeVar("Model", bound=BaseModel)
 
 
-class Story:
+class Story(StoryEditing):
     """The memory of one story; safe to share between threads. `Memory.story` gives it.
 
     Positions are `StoryPosition`s, `(chapter, scene)` pairs or chapter numbers; what is read at a position lies
@@ -471,7 +473,7 @@ class Story:
             self._stores, self.project_id, kind=kind, min_count=min_count, as_of=_position(as_of)
         ).candidates
 
-    def threads(self, statuses: Sequence[LoopStatus] = (), *, as_of: Place = None) -> list[OpenLoop]:
+    def threads(self, statuses: Sequence[LoopStatus] = (), *, as_of: Place = None) -> list[ListedThread]:
         """Return the questions, promises and threats that the story leaves open, in the order of their planting.
 
         Args:
@@ -915,16 +917,6 @@ class Story:
         if not self._is_awake:
             await_index(self._stores, self.project_id)
             self._is_awake = True
-
-
-def _position(place: Place) -> StoryPosition | None:
-    return None if place is None else _required_position(place)
-
-
-def _required_position(place: StoryPosition | tuple[int, int] | int) -> StoryPosition:
-    if isinstance(place, StoryPosition):
-        return place
-    return StoryPosition(*place) if isinstance(place, tuple) else StoryPosition(place)
 
 
 def _require_plan_keys(given: Mapping[str, Any]) -> None:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from novelgen.memory.search import NAMES_PURPOSE, Candidate, SearchQuery, SearchRequest
 from novelgen.models.chunk_context import ChunkContextRequest, ChunkMemory, GlossaryEntry, GlossaryName
-from novelgen.models.entity import Entity, translation_of
+from novelgen.models.entity import Entity, is_entity_id, translation_of
 from novelgen.models.memory import (
     BOOK,
     DISTILLED_TYPES,
@@ -55,41 +55,52 @@ def mentioned_in(
     found: dict[str, list[Mention]] = {}
     for mention in NameResolver([*known, *new]).find_mentions(text):
         found.setdefault(mention.entity_id, []).append(mention)
+    speakers = {entity.entity_id: entity.name for entity in known}
     return [
         TextMention(
-            entry=_entry(entities[entity_id])
+            entry=_entry(entities[entity_id], speakers)
             if entity_id in known_ids
-            else _entry_of_new(entities[entity_id], mentions),
+            else _entry_of_new(entities[entity_id], mentions, speakers),
             sentences=_sentences_with(text, mentions),
         )
         for entity_id, mentions in found.items()
     ]
 
 
-def _entry(entity: Entity) -> GlossaryEntry:
+def _entry(entity: Entity, speakers: Mapping[str, str]) -> GlossaryEntry:
     return GlossaryEntry(
         entity_id=entity.entity_id,
         entity_type=entity.entity_type,
         name=entity.name,
         translation=translation_of(entity, entity.name),
-        aliases=[_name(entity, alias) for alias in entity.names()[1:]],
+        aliases=[_name(entity, alias, speakers) for alias in entity.names()[1:]],
         description=entity.description or entity.role,
     )
 
 
-def _entry_of_new(entity: Entity, mentions: Sequence[Mention]) -> GlossaryEntry:
+def _entry_of_new(entity: Entity, mentions: Sequence[Mention], speakers: Mapping[str, str]) -> GlossaryEntry:
     first, *others = dict.fromkeys(mention.name for mention in mentions)
     return GlossaryEntry(
         entity_id=entity.entity_id,
         entity_type=entity.entity_type,
         name=first,
         translation=translation_of(entity, first),
-        aliases=[_name(entity, each) for each in others],
+        aliases=[_name(entity, each, speakers) for each in others],
     )
 
 
-def _name(entity: Entity, name: str) -> GlossaryName:
-    return GlossaryName(name=name, translation=translation_of(entity, name))
+def _name(entity: Entity, name: str, speakers: Mapping[str, str]) -> GlossaryName:
+    alias = next((each for each in entity.aliases if each.alias == name), None)
+    speaker = (alias and alias.speaker) or ""
+    if is_entity_id(speaker):
+        # Who is not known yet is not told to use it.
+        speaker = speakers.get(speaker, "")
+    return GlossaryName(
+        name=name,
+        translation=translation_of(entity, name),
+        language=(alias and alias.language) or "",
+        speaker=speaker,
+    )
 
 
 def _sentences_with(text: str, mentions: Sequence[Mention]) -> list[str]:

@@ -46,10 +46,12 @@ class ChunkContextRequest(BaseModel):
 
 
 class GlossaryName(BaseModel):
-    """A name and its translation, which is empty where none is known."""
+    """A name and its translation, which is empty where none is known, and who uses it, where that is told."""
 
     name: str
     translation: str = ""
+    language: str = Field(default="", exclude_if=is_unsaid)
+    speaker: str = Field(default="", exclude_if=is_unsaid, description="Name of who calls them so.")
 
 
 class GlossaryEntry(BaseModel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -18,6 +19,14 @@ ID_PREFIXES: dict[EntityType, str] = {
 }
 
 
+_ENTITY_ID = re.compile(rf"({'|'.join(ID_PREFIXES.values())})\d+")
+
+
+def is_entity_id(text: str) -> bool:
+    """Tell whether a text has the form of an entity's id, such as C0 or T12."""
+    return _ENTITY_ID.fullmatch(text) is not None
+
+
 class EntityAlias(BaseModel):
     """Another name of an entity, and from where on in the story it counts.
 
@@ -26,7 +35,9 @@ class EntityAlias(BaseModel):
 
     alias: str = Field(min_length=1)
     language: str | None = None
-    speaker: str | None = Field(default=None, description="Who uses it, where it depends on the speaker.")
+    speaker: str | None = Field(
+        default=None, description="Id of who uses it, or a text, where it depends on the speaker."
+    )
     first_chapter: int | None = None
     first_scene: int | None = None
 

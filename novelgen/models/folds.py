@@ -209,10 +209,14 @@ class LoopFold(NamedTuple, Generic[AnyLoopEvent]):
 def fold_loop_events(events: Sequence[AnyLoopEvent]) -> LoopFold[AnyLoopEvent]:
     """Fold the events of one thread: the first planting, and the last move after which it stands as it does.
 
+    Where it is planted twice at one place, by a record and by the author, the later one in order counts.
+
     Args:
         events: At least one, in the order in which they count.
     """
-    planted = next((event for event in events if event.kind == "planted"), None)
+    plantings = [event for event in events if event.kind == "planted"]
+    first_place = story_place(plantings[0]) if plantings else None
+    planted = next((event for event in reversed(plantings) if story_place(event) == first_place), None)
     moves = [event for event in events if event.kind != "planted"]
     last = moves[-1] if moves else events[0]
     return LoopFold(planted, last, _STATUS_AFTER[last.kind])

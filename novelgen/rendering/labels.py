@@ -173,6 +173,10 @@ CHINESE = Labels(
         "status": "状况",
         "disguise": "伪装",
         "identity": "身份",
+        "pov_count": "视角场数",
+        "scene_count": "出现场数",
+        "last_appeared": "最后出场",
+        "last_used": "最后用于",
     },
 )
 

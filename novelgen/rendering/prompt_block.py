@@ -192,6 +192,8 @@ _TYPES = {
 
 _ALSO = {"en": "also {0}", "zh": "又名{0}"}
 
+_SAID_BY = {"en": " (used by {0})", "zh": "（{0}所用）"}
+
 
 def render_chunk_context(
     glossary: Sequence[GlossaryEntry], memories: Sequence[ChunkMemory], *, more: int, language: str
@@ -225,15 +227,16 @@ def _entry_line(entry: GlossaryEntry, language: StoryLanguage) -> str:
     kind = _TYPES[language].get(entry.entity_type, entry.entity_type)
     parts = [f"{_name(entry.name, entry.translation)}{f'（{kind}）' if chinese else f' ({kind})'}"]
     if entry.aliases:
-        listed = ("、" if chinese else ", ").join(_alias(alias) for alias in entry.aliases)
+        listed = ("、" if chinese else ", ").join(_alias(alias, language) for alias in entry.aliases)
         parts.append(_ALSO[language].format(listed))
     if entry.description:
         parts.append(entry.description)
     return "- " + ("；" if chinese else "; ").join(parts)
 
 
-def _alias(alias: GlossaryName) -> str:
-    return _name(alias.name, alias.translation)
+def _alias(alias: GlossaryName, language: StoryLanguage) -> str:
+    name = _name(alias.name, alias.translation)
+    return name + (_SAID_BY[language].format(alias.speaker) if alias.speaker else "")
 
 
 def _name(name: str, translation: str) -> str:

@@ -134,6 +134,29 @@ def withdraw_names_in(
         )
 
 
+def rescan_since_in(
+    unit: UnitOfWork,
+    names: Sequence[str],
+    *,
+    since: datetime,
+    settings: IngestSettings,
+    created_at: datetime,
+) -> None:
+    """Derive anew the scenes that hold one of the names and were stored when nobody bore it.
+
+    Args:
+        unit: A writing unit of work.
+        names: Names that somebody bears again.
+        since: Scenes that were stored before this moment know them.
+        settings: What is embedded beside a record.
+        created_at: Moment stamped on new memories.
+    """
+    finder = NameFinder(names)
+    for scene in unit.scenes.list_as_of(with_text=True):
+        if scene.updated_at > since and finder.find(_whole_text(scene)):
+            replace_stored_scene(unit, scene, settings=settings, created_at=created_at)
+
+
 def _write_characters(
     unit: UnitOfWork, characters: CharactersConfig, entities: Sequence[Entity]
 ) -> list[str]:

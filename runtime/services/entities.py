@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
+from novelgen.models.appearances import METADATA, entity_counts
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import EntityStateSnapshot, StateChange
 from novelgen.names.normalise import name_key
-from runtime.ingest.entities import store_entities_in, withdraw_names_in
+from runtime.ingest.entities import rescan_since_in, store_entities_in, withdraw_names_in
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.services.entity_fields import (
+    CURRENT_STATE,
     card_fields,
     changed_card,
     refuse_slips,
     require_fitting_attributes,
+    start_state,
+    state_within,
+    with_known_speakers,
 )
 from runtime.services.references import known_entities, place_name, place_of_statement, resolved_entity
 from runtime.storage.entity.merges import EntityChange
@@ -31,6 +37,14 @@ class EntityCard(BaseModel):
 
     entity: Entity
     state: EntityStateSnapshot | None = Field(default=None, description="None: nothing is known of it yet.")
+    metadata: dict[str, Any] = Field(
+        default_factory=dict,
+        description="What is noted of it, under the counts of the scenes before the position: how often, where last.",
+    )
+    created_at: datetime | None = Field(
+        default=None, description="When its card was made; None: before that was kept."
+    )
+    updated_at: datetime | None = Field(default=None, description="When something was last said of it.")
 
 
 class AddedEntity(BaseModel):
@@ -117,8 +131,19 @@ def get_entity(
     """
     with stores.database(project_id).read() as unit:
         entity = resolved_entity(name, known_entities(unit, as_of), entity_type)
-        states = unit.states.snapshots([entity.entity_id], as_of=as_of or END_OF_STORY)
-    return EntityCard(entity=entity, state=next(iter(states), None))
+        position = as_of or END_OF_STORY
+        states = unit.states.snapshots([entity.entity_id], as_of=position)
+        scenes = unit.scenes.casts(as_of=position, naming=entity.entity_id)
+        stored = unit.entities.get(entity.entity_id)
+    noted = entity.profile.get(METADATA)
+    counts = entity_counts(entity.entity_id, entity.entity_type, scenes)
+    return EntityCard(
+        entity=entity,
+        state=next(iter(states), None),
+        metadata={**(noted if isinstance(noted, Mapping) else {}), **counts},
+        created_at=stored.created_at if stored else None,
+        updated_at=stored.updated_at if stored else None,
+    )
 
 
 def has_scenes(stores: MemoryStores, project_id: str) -> bool:
@@ -206,10 +231,11 @@ def edit_entity(
 ) -> EditedEntity:
     """Change fields of an entity's card and profile, and attributes of its state.
 
-    Nested fields of the profile are merged. `alias` adds one name, `aliases` replaces all of them;
-    `first_chapter` and `first_scene` say where the story first shows the entity; `current_state` is how the
-    story finds it at its start. None of these becomes a fact of the story. Every other name is an attribute of
-    the state, which does, unless it looks like a misspelt field.
+    Nested fields of the profile are merged. `alias` adds one name, `aliases` replaces all of them, each a text or an
+    object with alias, language, speaker, translation and first place; `translation` is that of the name;
+    `first_chapter` and `first_scene` say where the story first shows the entity. None of these becomes a fact of
+    the story. Every other name, and every name within `current_state`, is an attribute of the state, which does,
+    unless it looks like a misspelt field.
 
     Args:
         stores: The stores.
@@ -227,23 +253,32 @@ def edit_entity(
     if not changes and not attributes:
         raise UserInputError("nothing to change; give a field and its value, such as role=minor")
     with stores.database(project_id).write() as unit:
-        entity = resolved_entity(name, known_entities(unit, None), entity_type)
-        card = {field: value for field, value in changes.items() if field in card_fields(entity)}
-        said = {field: value for field, value in changes.items() if field not in card}
+        known = known_entities(unit, None)
+        entity = resolved_entity(name, known, entity_type)
+        changes = with_known_speakers(changes, known)
+        nested = state_within(entity, changes)
+        require_fitting_attributes(entity, nested)
+        plain = {field: value for field, value in changes.items() if field != CURRENT_STATE}
+        card = {field: value for field, value in plain.items() if field in card_fields(entity)}
+        said = {field: value for field, value in plain.items() if field not in card} | nested
         told = {change.attribute for change in unit.states.changes_of() if change.kind == "explicit"}
         refuse_slips(entity, said, told=told)
         said |= attributes or {}
         require_fitting_attributes(entity, said)
+        at = place_of_statement(unit, start or END_OF_STORY)
+        if at == END_OF_STORY and CURRENT_STATE in entity.profile:
+            # What holds from the start is how the card says that it stands there.
+            card[CURRENT_STATE] = start_state(entity, said)
         changed = changed_card(entity, card)
         rescanned = _store(stores, unit, project_id, changed) if changed != entity else False
-        at = place_of_statement(unit, start or END_OF_STORY)
         if said:
             unit.states.append(_state_changes(changed, said, at))
+            unit.entities.mark_updated(entity.entity_id)
     if rescanned:
         drain_outbox(stores, project_id)
     return EditedEntity(
         entity=changed,
-        updated_fields=[*changes, *(each for each in said if each not in changes)],
+        updated_fields=list(dict.fromkeys([*plain, *said])),
         attributes=list(said),
         holds_after=place_name(at) if said else None,
     )
@@ -326,9 +361,20 @@ def undo_entity_change(stores: MemoryStores, project_id: str, *, change_id: int)
 
 
 def _undone(stores: MemoryStores, unit: UnitOfWork, change_id: int) -> EntityChange:
-    kind = unit.merges.require(change_id).kind
+    kept = unit.merges.require(change_id)
+    kind = kept.kind
     if kind not in ("confirm", "name"):
-        return unit.merges.undo(change_id)
+        undone = unit.merges.undo(change_id)
+        back = unit.entities.get(kept.entity_id) if kind == "delete" else None
+        if back is not None:
+            rescan_since_in(
+                unit,
+                back.entity.names(),
+                since=kept.created_at,
+                settings=stores.settings.memory.ingest,
+                created_at=stores.clock(),
+            )
+        return undone
     change, names = unit.merges.withdraw_names(change_id)
     withdraw_names_in(
         unit,

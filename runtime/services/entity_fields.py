@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from difflib import get_close_matches
 from typing import Any
 
@@ -13,6 +13,8 @@ from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION, Entity, Enti
 from novelgen.models.position import StoryPosition
 from novelgen.models.profiles import PROFILE_MODELS, STATE_MODELS, profile_of
 from novelgen.models.state import PRESENCE_ATTRIBUTE
+from novelgen.names.resolver import NameResolver
+from novelgen.nearest import did_you_mean
 from novelgen.rendering.labels import labels_for
 
 _OWN_FIELDS = ("name", "role", "description")
@@ -20,7 +22,7 @@ _NAME_FIELDS = ("aliases", "alias", TRANSLATION, ALIAS_TRANSLATIONS)
 _PLACE_FIELDS = ("first_chapter", "first_scene", "name_first_chapter", "name_first_scene")
 
 CURRENT_STATE = "current_state"
-"""Field of a character's profile: how the author's card says that it stands."""
+"""Field of a profile: how the story finds it at its start; in changes, an object of attributes of the state."""
 
 MIN_LIKENESS = 0.75
 """A name as like to a field as this is taken for a slip of the pen."""
@@ -31,6 +33,28 @@ def card_fields(entity: Entity) -> list[str]:
     model_fields = [each for each in PROFILE_MODELS[entity.entity_type].model_fields if each != "extra"]
     fields = [*_OWN_FIELDS, *_NAME_FIELDS, *_PLACE_FIELDS, *model_fields, *entity.profile]
     return list(dict.fromkeys(fields))
+
+
+def state_within(entity: Entity, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the attributes of the state that stand within `current_state`.
+
+    Raises:
+        UserInputError: When `current_state` is no object; says how to write it.
+    """
+    given = changes.get(CURRENT_STATE, {})
+    if isinstance(given, Mapping):
+        return dict(given)
+    fields = ", ".join(each for each in STATE_MODELS[entity.entity_type].model_fields if each != "extra")
+    raise UserInputError(
+        f"{CURRENT_STATE} cannot be {given!r}: write an object with some of {fields}; "
+        "a single one is said by --state NAME=VALUE"
+    )
+
+
+def start_state(entity: Entity, said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those attributes that a card tells of the start of the story, as its `current_state` has them."""
+    known = set(STATE_MODELS[entity.entity_type].model_fields) - {"extra"}
+    return {name: value for name, value in said.items() if name in known and value is not None}
 
 
 def refuse_slips(entity: Entity, said: Iterable[str], *, told: Set[str]) -> None:
@@ -86,22 +110,16 @@ def changed_card(entity: Entity, changes: Mapping[str, Any]) -> Entity:
     """
     card = dict(changes)
     own = {name: card.pop(name) for name in _OWN_FIELDS if name in card}
-    if "aliases" in card:
-        own["aliases"] = _aliases(entity, card.pop("aliases"))
-    if "alias" in card:
-        listed = own.get("aliases", entity.aliases)
-        own["aliases"] = [
-            *listed,
-            *(each for each in _aliases(entity, card.pop("alias")) if each not in listed),
-        ]
+    if "aliases" in card or "alias" in card:
+        replacing = _aliases(entity, card.pop("aliases")) if "aliases" in card else entity.aliases
+        added = _aliases(entity, card.pop("alias")) if "alias" in card else []
+        # What is said of an alias anew takes the place of what was said of it.
+        own["aliases"] = list({each.alias: each for each in [*replacing, *added]}.values())
+        translated = _alias_translations(changes)
+        if translated:
+            card[ALIAS_TRANSLATIONS] = {**translated, **card.get(ALIAS_TRANSLATIONS, {})}
     own |= _first_shown(entity, {name: card.pop(name) for name in _PLACE_FIELDS if name in card})
     _require_translations(card)
-    if not isinstance(card.get(CURRENT_STATE, {}), Mapping):
-        fields = ", ".join(each for each in STATE_MODELS[entity.entity_type].model_fields if each != "extra")
-        raise UserInputError(
-            f"{CURRENT_STATE} cannot be {card[CURRENT_STATE]!r}: write an object with some of {fields}; "
-            "what holds from a scene on is said by --state NAME=VALUE"
-        )
     profile = _merged(entity.profile, card)
     read = {
         name: value
@@ -141,13 +159,69 @@ def _first_shown(entity: Entity, given: Mapping[str, Any]) -> dict[str, Any]:
     return stated
 
 
-def _aliases(entity: Entity, given: Any) -> list[Any]:
+_ALIAS_FIELDS = (*EntityAlias.model_fields, TRANSLATION)
+
+
+def with_known_speakers(changes: Mapping[str, Any], known: Sequence[Entity]) -> dict[str, Any]:
+    """Return changes whose aliases name who uses them by id, where somebody known is meant.
+
+    Args:
+        changes: Fields to their new values.
+        known: Who may be meant; other speakers, such as "the servants", stay as they are.
+    """
+    resolver = NameResolver(known)
+
+    def resolved(alias: Any) -> Any:
+        speaker = alias.get("speaker") if isinstance(alias, Mapping) else None
+        if not isinstance(speaker, str):
+            return alias
+        return {**alias, "speaker": resolver.resolve(speaker).entity_id or speaker}
+
+    return {
+        name: [resolved(each) for each in _listed(value)] if name in ("alias", "aliases") else value
+        for name, value in changes.items()
+    }
+
+
+def _listed(given: Any) -> list[Any]:
+    return given if isinstance(given, list) else [given]
+
+
+def _aliases(entity: Entity, given: Any) -> list[EntityAlias]:
     known = {alias.alias: alias for alias in entity.aliases}
-    listed = given if isinstance(given, list) else [given]
-    return [
-        known.get(each, EntityAlias(alias=each)) if isinstance(each, str) and each else each
-        for each in listed
-    ]
+    return [_alias(each, known) for each in _listed(given)]
+
+
+def _alias(given: Any, known: Mapping[str, EntityAlias]) -> EntityAlias:
+    if isinstance(given, EntityAlias):
+        return given
+    if isinstance(given, str):
+        given = {"alias": given}
+    if not isinstance(given, Mapping):
+        raise UserInputError(
+            f'an alias cannot be {given!r}: write a name, or an object such as {{"alias": "…", "speaker": "C1"}}'
+        )
+    unknown = [name for name in given if name not in _ALIAS_FIELDS]
+    if unknown:
+        raise UserInputError(
+            f"{unknown[0]!r} is no field of an alias{did_you_mean(unknown[0], _ALIAS_FIELDS)}; there are"
+            f" {', '.join(_ALIAS_FIELDS)}"
+        )
+    before = known.get(str(given.get("alias")))
+    said = {name: value for name, value in given.items() if name != TRANSLATION}
+    try:
+        return EntityAlias.model_validate((before.model_dump() if before else {}) | said)
+    except ValidationError as error:
+        raise _misfit(error) from error
+
+
+def _alias_translations(changes: Mapping[str, Any]) -> dict[str, Any]:
+    given = [each for name in ("aliases", "alias") for each in _listed(changes.get(name, []))]
+    return {
+        each["alias"]: each[TRANSLATION]
+        for each in given
+        if isinstance(each, Mapping) and TRANSLATION in each
+    }
 
 
 def _merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:

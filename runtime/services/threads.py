@@ -9,8 +9,14 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, RecordedLoopResolution
 from novelgen.models.state import LoopImportance, LoopStatus, OpenLoop
 from runtime.services.references import MAX_LISTED, known_entities, place_of_statement, resolved_ids
+from runtime.storage.story.threads import ThreadNotes
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
+
+
+class ListedThread(OpenLoop, ThreadNotes):
+    """A thread as it stands, with what its author notes of it, which is for authors and never for prompts."""
+
 
 WAITING: tuple[LoopStatus, ...] = ("open", "advanced")
 """Statuses of threads that wait for an answer."""
@@ -24,7 +30,7 @@ def list_threads(
     *,
     statuses: Sequence[LoopStatus] = WAITING,
     as_of: StoryPosition | None = None,
-) -> list[OpenLoop]:
+) -> list[ListedThread]:
     """List threads in the order in which they were planted.
 
     Args:
@@ -36,13 +42,15 @@ def list_threads(
     Raises:
         UnknownProjectError: When no such project is stored.
     """
+    position = as_of or END_OF_STORY
     with stores.database(project_id).read() as unit:
-        return unit.threads.list_as_of(as_of=as_of or END_OF_STORY, statuses=statuses or WAITING)
+        found = unit.threads.list_as_of(as_of=position, statuses=statuses or WAITING)
+        return _noted(unit, found, position)
 
 
 def due_threads(
     stores: MemoryStores, project_id: str, *, limit: int = DEFAULT_DUE, as_of: StoryPosition | None = None
-) -> list[OpenLoop]:
+) -> list[ListedThread]:
     """List the waiting threads that are most due, by weight times age in scenes.
 
     Args:
@@ -54,13 +62,14 @@ def due_threads(
     Raises:
         UnknownProjectError: When no such project is stored.
     """
+    position = as_of or END_OF_STORY
     with stores.database(project_id).read() as unit:
-        return unit.threads.due(as_of=as_of or END_OF_STORY, limit=limit)
+        return _noted(unit, unit.threads.due(as_of=position, limit=limit), position)
 
 
 def get_thread(
     stores: MemoryStores, project_id: str, *, thread_id: str, as_of: StoryPosition | None = None
-) -> OpenLoop:
+) -> ListedThread:
     """Return a thread as it stands at a position.
 
     Args:
@@ -86,9 +95,10 @@ def add_thread(
     characters: Sequence[str] = (),
     locations: Sequence[str] = (),
     items: Sequence[str] = (),
+    notes: str = "",
     scene_id: str | None = None,
     start: StoryPosition | None = None,
-) -> OpenLoop:
+) -> ListedThread:
     """Plant a thread.
 
     Args:
@@ -100,6 +110,7 @@ def add_thread(
         characters: Whom it is about, by id, name or alias.
         locations: Which places.
         items: Which things.
+        notes: What its author notes of it; it stands in no context and no prompt.
         scene_id: Scene in which it is planted, as S001 or 3:2; None means the last one.
         start: It waits on entering this position; None means after the last stored scene.
 
@@ -124,12 +135,52 @@ def add_thread(
         )
         at = place_of_statement(unit, as_of, scene_id=scene_id)
         unit.threads.append(thread, at=at)
+        told = {"created_at": stores.clock().isoformat(), **({"notes": notes} if notes else {})}
+        unit.threads.describe(thread.id, told)
         return _required(unit, project_id, thread.id, as_of)
+
+
+def edit_thread(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    thread_id: str,
+    description: str | None = None,
+    category: str | None = None,
+    importance: LoopImportance | None = None,
+    notes: str | None = None,
+) -> ListedThread:
+    """Change how a thread is described and what is noted of it, and return it; what is None stays.
+
+    It counts from where the thread was planted, whatever a record says there.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        thread_id: Its id.
+        description: The question or promise that the story leaves open.
+        category: mystery, relationship, goal, threat, promise, …
+        importance: How much it weighs.
+        notes: What its author notes of it; it stands in no context and no prompt.
+
+    Raises:
+        UserInputError: When no such thread is stored, the description is empty, or nothing is to be changed.
+    """
+    said = {"description": description, "category": category, "importance": importance, "notes": notes}
+    changes = {name: value for name, value in said.items() if value is not None}
+    if not changes:
+        raise UserInputError("nothing to change; give a description, a category, an importance or notes")
+    if description is not None and not description.strip():
+        raise UserInputError("the description is empty; write what the story leaves open")
+    with stores.database(project_id).write() as unit:
+        _required(unit, project_id, thread_id, END_OF_STORY)
+        unit.threads.describe(thread_id, changes)
+        return _required(unit, project_id, thread_id, END_OF_STORY)
 
 
 def advance_thread(
     stores: MemoryStores, project_id: str, *, thread_id: str, note: str, start: StoryPosition | None = None
-) -> OpenLoop:
+) -> ListedThread:
     """Say that a thread moved, and return it as it stands then.
 
     Args:
@@ -158,7 +209,7 @@ def resolve_thread(
     summary: str,
     scene_id: str | None = None,
     start: StoryPosition | None = None,
-) -> OpenLoop:
+) -> ListedThread:
     """Say that a thread was answered, and return it as it stands then.
 
     Args:
@@ -185,7 +236,7 @@ def abandon_thread(
     summary: str,
     scene_id: str | None = None,
     start: StoryPosition | None = None,
-) -> OpenLoop:
+) -> ListedThread:
     """Say that a thread was dropped without an answer, and why; else as `resolve_thread`."""
     ending = RecordedLoopResolution(id=thread_id, resolution_summary=summary, abandoned=True)
     return _end(stores, project_id, ending, scene_id, start or END_OF_STORY)
@@ -197,7 +248,7 @@ def _end(
     ending: RecordedLoopResolution,
     scene_id: str | None,
     as_of: StoryPosition,
-) -> OpenLoop:
+) -> ListedThread:
     with stores.database(project_id).write() as unit:
         thread = unit.threads.get(ending.id, as_of=as_of)
         if thread is None or thread.status not in WAITING:
@@ -209,10 +260,17 @@ def _end(
         return _required(unit, project_id, ending.id, as_of)
 
 
-def _required(unit: UnitOfWork, project_id: str, thread_id: str, as_of: StoryPosition) -> OpenLoop:
+def _required(unit: UnitOfWork, project_id: str, thread_id: str, as_of: StoryPosition) -> ListedThread:
     thread = unit.threads.get(thread_id, as_of=as_of)
     if thread is None:
         raise UserInputError(
             f"no thread {thread_id!r} is planted by then; list them with `novelgen thread list {project_id}`"
         )
-    return thread
+    return _noted(unit, [thread], as_of)[0]
+
+
+def _noted(unit: UnitOfWork, threads: Sequence[OpenLoop], as_of: StoryPosition) -> list[ListedThread]:
+    notes = unit.threads.notes(as_of=as_of) if threads else {}
+    return [
+        ListedThread(**dict(thread), **dict(notes.get(thread.loop_id, ThreadNotes()))) for thread in threads
+    ]

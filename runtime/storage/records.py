@@ -49,6 +49,8 @@ class StoredEntity(BaseModel):
 
     entity: Entity
     origin: EntityOrigin
+    created_at: datetime | None = Field(default=None, description="None: stored before moments were kept.")
+    updated_at: datetime | None = None
 
 
 class StoredKnowledge(BaseModel):
@@ -160,6 +162,9 @@ class StoredScene(BaseModel):
     failure_reason: str | None = None
     created_at: datetime
     updated_at: datetime
+    other_fields: dict[str, Any] = Field(
+        default_factory=dict, description="What another program's document of it says beside."
+    )
 
     @property
     def position(self) -> StoryPosition:

@@ -131,7 +131,10 @@ class CounterRow(Row, table=True):
 
 
 class SceneRow(Row, table=True):
-    """A stored scene; `scene_id` stays when its position changes."""
+    """A stored scene; `scene_id` stays when its position changes.
+
+    `other_fields` is what another program's document of it says beside.
+    """
 
     __tablename__: ClassVar[str] = "scenes"
     __table_args__ = (
@@ -160,6 +163,7 @@ class SceneRow(Row, table=True):
     record_origin: str = Field(sa_type=Text, sa_column_kwargs={"server_default": "rules"})
     extraction_status: str = Field(sa_type=Text, sa_column_kwargs={"server_default": "none"})
     failure_reason: str | None = Field(default=None, sa_type=Text)
+    other_fields: dict[str, Any] = Field(sa_type=JSON, sa_column_kwargs={"server_default": "{}"})
 
 
 class EntityRow(Row, table=True):
@@ -185,6 +189,8 @@ class EntityRow(Row, table=True):
     origin: str = Field(sa_type=Text)
     name_first_chapter: int | None = None
     name_first_scene: int | None = None
+    created_at: datetime | None = Field(default=None, sa_type=UtcTimestamp)
+    updated_at: datetime | None = Field(default=None, sa_type=UtcTimestamp)
 
 
 class EntityAliasRow(Row, table=True):
@@ -443,7 +449,10 @@ EVENT_ORIGINS = ("record", "author")
 
 
 class StateChangeRow(Row, table=True):
-    """One attribute of one entity took a value; the span is that of its quote in the scene's text."""
+    """One attribute of one entity took a value; the span is that of its quote in the scene's text.
+
+    `detail` is what another program's history says of it beside: a summary, a tick.
+    """
 
     __tablename__: ClassVar[str] = "state_changes"
     __table_args__ = (
@@ -471,6 +480,7 @@ class StateChangeRow(Row, table=True):
     verified: bool = Field(default=True, sa_column_kwargs={"server_default": true()})
     span_start: int | None = None
     span_end: int | None = None
+    detail: dict[str, Any] = Field(sa_type=JSON, sa_column_kwargs={"server_default": "{}"})
 
 
 class LoopEventRow(Row, table=True):
@@ -499,7 +509,10 @@ class LoopEventRow(Row, table=True):
 
 
 class RelationshipRow(Row, table=True):
-    """The id of a pair of characters, `character_a` sorting before `character_b`."""
+    """The id of a pair of characters, `character_a` sorting before `character_b`.
+
+    `other_fields` is what another program's document of it says beside.
+    """
 
     __tablename__: ClassVar[str] = "relationships"
     __table_args__ = (
@@ -512,6 +525,9 @@ class RelationshipRow(Row, table=True):
     relationship_id: str = Field(sa_type=Text)
     character_a: str = Field(sa_type=Text)
     character_b: str = Field(sa_type=Text)
+    created_at: datetime | None = Field(default=None, sa_type=UtcTimestamp)
+    updated_at: datetime | None = Field(default=None, sa_type=UtcTimestamp)
+    other_fields: dict[str, Any] = Field(sa_type=JSON, sa_column_kwargs={"server_default": "{}"})
 
 
 class RelationshipChangeRow(Row, table=True):
@@ -596,7 +612,7 @@ RELATIONSHIP_CHANGES = table_of(RelationshipChangeRow)
 
 KNOWLEDGE_EVENTS = table_of(KnowledgeEventRow)
 
-ENTITY_CHANGE_KINDS = ("merge", "split", "confirm", "name", "join", "drop")
+ENTITY_CHANGE_KINDS = ("merge", "split", "confirm", "name", "join", "drop", "delete")
 
 
 class EntityChangeRow(Row, table=True):

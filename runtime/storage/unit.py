@@ -11,6 +11,7 @@ from novelgen.knowledge.story import KnowledgeStory
 from novelgen.memory.outline import StoryOutline, StoryRecap
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.records.summaries import CHAPTERS_PER_PART, NumberedPart
+from runtime.storage.entity.deletion import DeletionRepository
 from runtime.storage.entity.entities import CharacterFileRepository, EntityRepository
 from runtime.storage.entity.merges import EntityMergeRepository
 from runtime.storage.memory.attachments import AttachmentRepository
@@ -47,6 +48,7 @@ class UnitOfWork:
         self.entities = EntityRepository(session)
         self.character_file = CharacterFileRepository(session)
         self.merges = EntityMergeRepository(session)
+        self.deletions = DeletionRepository(session)
         self.exchange = ExchangeRepository(session)
         self.scenes = SceneRepository(session)
         self.memories = MemoryRepository(session)

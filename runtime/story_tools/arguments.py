@@ -136,6 +136,7 @@ class OpenLoopCreateArguments(_Arguments):
     related_characters: _Ids | None = Field(default=None, description="Ids of characters.")
     related_locations: _Ids | None = Field(default=None, description="Ids of locations.")
     related_items: _Ids | None = Field(default=None, description="Ids of items.")
+    notes: str = Field(default="", description="Notes of the author, which no context of a scene shows.")
     scene_id: _SceneId = None
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
 from novelgen.models.entity import EntityType
 from novelgen.models.memory import StoryMemoryChunk
@@ -27,6 +27,14 @@ _CONSOLIDATED = "consolidated"
 _NOT_TOLD = {"project_id", "superseded_by", "is_indexed", "is_consolidated", "attached_to"}
 
 
+def _none_when_empty(value: Any) -> Any:
+    return None if value == "" else value
+
+
+Moment = Annotated[UtcDatetime | None, BeforeValidator(_none_when_empty)]
+"""When something was made or changed; other programs write an empty text where they do not know."""
+
+
 class _Document(BaseModel):
     """What a document holds beside its fields is kept in `model_extra`."""
 
@@ -43,7 +51,10 @@ class _Entry(_Document):
 
 
 class HistoryEntry(_Entry):
-    """State changes of an entity at one place; without `origin` a person or another program wrote it."""
+    """State changes of an entity at one place; without `origin` a person or another program wrote it.
+
+    What it holds beside its fields, a summary or a tick, is kept with the changes.
+    """
 
     entity_type: EntityType | None = None
     kind: Literal["explicit", "presence"] = "explicit"
@@ -59,8 +70,8 @@ class EntityDocument(_Document):
 
     id: str = Field(min_length=1)
     type: EntityType
-    created_at: str = ""
-    updated_at: str = ""
+    created_at: Moment = None
+    updated_at: Moment = None
     name: str = Field(min_length=1)
     aliases: list[str | dict[str, JsonValue]] = Field(default_factory=list)
     role: str = ""
@@ -70,6 +81,9 @@ class EntityDocument(_Document):
     current_state: dict[str, JsonValue] = Field(default_factory=dict)
     history: list[HistoryEntry] = Field(default_factory=list)
     metadata: dict[str, JsonValue] = Field(default_factory=dict)
+    author_metadata: dict[str, JsonValue] | None = Field(
+        default=None, description="The author's own values where `metadata` tells computed ones."
+    )
     origin: EntityOrigin = "author"
     first_chapter: int | None = Field(default=None, ge=0)
     first_scene: int | None = Field(default=None, ge=0)
@@ -82,11 +96,15 @@ MemoryDocument = dict[str, Any]
 
 
 class SceneDocument(_Document):
-    """scenes/S001.json; with `content_hash` this program wrote it, and it is stored as it was."""
+    """scenes/S001.json; with `content_hash` this program wrote it, and it is stored as it was.
+
+    What it holds beside its fields is kept with the scene.
+    """
 
     id: str = Field(min_length=1)
-    created_at: UtcDatetime | None = None
-    updated_at: UtcDatetime | None = None
+    type: str = "scene"
+    created_at: Moment = None
+    updated_at: Moment = None
     tick: int = Field(default=0, ge=0)
     chapter_index: int | None = Field(default=None, ge=0)
     scene_index: int | None = Field(default=None, ge=0)
@@ -95,10 +113,13 @@ class SceneDocument(_Document):
     location_id: str | None = None
     story_time: str | None = None
     markdown_file: str = ""
+    word_count: int | None = Field(default=None, ge=0, description="Counts where there is no text to count.")
     summary: list[str] = Field(default_factory=list)
     characters_present: list[str] = Field(default_factory=list)
     key_events: list[str] = Field(default_factory=list)
     emotional_beats: list[str] = Field(default_factory=list)
+    open_loops_created: list[JsonValue] = Field(default_factory=list, description="For reading only.")
+    open_loops_resolved: list[JsonValue] = Field(default_factory=list, description="For reading only.")
     text: str = ""
     record: SceneRecord | None = None
     record_origin: EntityOrigin = "rules"
@@ -108,6 +129,11 @@ class SceneDocument(_Document):
     content_hash: str = ""
     mentions: list[tuple[str, str]] = Field(default_factory=list)
     memories: list[MemoryDocument] = Field(default_factory=list)
+
+    def other_fields(self) -> dict[str, Any]:
+        """Return what it says of the scene that nothing of a stored scene tells."""
+        told = {"markdown_file": self.markdown_file, "word_count": None if self.text else self.word_count}
+        return {**{name: value for name, value in told.items() if value}, **(self.model_extra or {})}
 
 
 class LoopHistoryEntry(_Entry, ExchangedLoopEvent):
@@ -120,6 +146,8 @@ class LoopDocument(_Document):
     """An entry of open_loops.json; without `history` its events are made from its other fields."""
 
     id: str = Field(min_length=1)
+    type: str = "open_loop"
+    created_at: Moment = None
     status: Literal["open", "advanced", "resolved", "abandoned", "expired"] = "open"
     created_in_scene: str | None = None
     category: str = ""
@@ -145,9 +173,12 @@ class RelationshipHistoryEntry(_Entry, ExchangedRelationshipChange):
 
 
 class RelationshipDocument(_Document):
-    """An entry of relationships.json."""
+    """An entry of relationships.json; what it holds beside its fields is kept with the pair."""
 
     id: str = Field(min_length=1)
+    type: str = "relationship"
+    created_at: Moment = None
+    updated_at: Moment = None
     character_a: str = Field(min_length=1)
     character_b: str = Field(min_length=1)
     relationship_type: str = ""
@@ -159,6 +190,10 @@ class RelationshipDocument(_Document):
     dimensions_a: RelationshipDimensions = Field(default_factory=dict)
     dimensions_b: RelationshipDimensions = Field(default_factory=dict)
     history: list[RelationshipHistoryEntry] = Field(default_factory=list)
+    metadata: dict[str, JsonValue] = Field(default_factory=dict)
+    author_metadata: dict[str, JsonValue] | None = Field(
+        default=None, description="The author's own values where `metadata` tells computed ones."
+    )
 
 
 class LoopsFile(_Document):

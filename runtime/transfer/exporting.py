@@ -10,6 +10,14 @@ from typing import Any
 from urllib.parse import quote
 
 from novelgen.errors import UserInputError
+from novelgen.models.appearances import (
+    METADATA,
+    PAIR_COUNTS,
+    SceneCast,
+    computed_names,
+    entity_counts,
+    pair_counts,
+)
 from novelgen.models.entity import EntityType
 from novelgen.models.folds import fold_loop_events, fold_relationship_changes, fold_state_changes, in_force
 from novelgen.models.position import END_OF_STORY
@@ -53,6 +61,8 @@ class MemoryDocuments:
     def __init__(self, contents: ProjectContents) -> None:
         self._contents = contents
         self._ticks = {each.scene.label: tick for tick, each in enumerate(contents.scenes, start=1)}
+        self._moments = {each.scene.label: each.scene.created_at for each in contents.scenes}
+        self._casts = [_cast(each) for each in contents.scenes]
 
     def entity(self, given: ExchangedEntity) -> dict[str, Any]:
         """Return the document of an entity; `current_state` and `relationships` are what `history` amounts to."""
@@ -62,9 +72,12 @@ class MemoryDocuments:
             for order, each in enumerate(self._contents.states)
             if each.entity_id == entity.entity_id
         ]
-        reserved = {
-            name: value for name, value in entity.profile.items() if name in EntityDocument.model_fields
-        }
+        noted: Any = entity.profile.get(METADATA)
+        noted = noted if isinstance(noted, dict) else {}
+        # Notes that are no mapping, or empty, stand in the profile as they are.
+        profile = {name: value for name, value in entity.profile.items() if name != METADATA or not noted}
+        reserved = {name: value for name, value in profile.items() if name in EntityDocument.model_fields}
+        counts = entity_counts(entity.entity_id, entity.entity_type, self._casts)
         places = entity.model_dump(
             include={"first_chapter", "first_scene", "name_first_chapter", "name_first_scene"},
             exclude_none=True,
@@ -72,15 +85,17 @@ class MemoryDocuments:
         return {
             "id": entity.entity_id,
             "type": entity.entity_type,
+            **_moments(given),
             "name": entity.name,
             "aliases": _aliases(given),
             "role": entity.role,
             "description": entity.description,
-            **{name: value for name, value in entity.profile.items() if name not in reserved},
+            **{name: value for name, value in profile.items() if name not in reserved},
             **({"profile": reserved} if reserved else {}),
             "relationships": self._views(entity.entity_id),
             "current_state": folded_state([each for _, each in states]),
             "history": _state_history(states, self._ticks),
+            **_metadata(noted, counts, computed_names(entity.entity_type)),
             "origin": given.origin,
             **places,
         }
@@ -90,7 +105,11 @@ class MemoryDocuments:
         scene, record = given.scene, given.scene.record
         told = record.model_dump(mode="json") if record is not None else {}
         memories = [each for each in self._contents.memories if each.scene_label == scene.label]
+        other_fields = {
+            name: value for name, value in scene.other_fields.items() if name not in ("type", "word_count")
+        }
         return {
+            **other_fields,
             "id": scene.label,
             "type": "scene",
             "created_at": scene.created_at.isoformat(),
@@ -102,13 +121,13 @@ class MemoryDocuments:
             "pov_character_id": scene.pov,
             "location_id": scene.location_id,
             "story_time": scene.story_time,
-            "word_count": count_words(scene.text or ""),
+            "word_count": count_words(scene.text or "") or scene.other_fields.get("word_count", 0),
             "summary": told.get("summary", []),
             "characters_present": scene.participants,
             "key_events": told.get("key_events", []),
             "emotional_beats": told.get("emotional_beats", []),
-            "open_loops_created": [each["id"] for each in told.get("open_loops_created", [])],
-            "open_loops_resolved": [each["id"] for each in told.get("open_loops_resolved", [])],
+            "open_loops_created": self._loops_of(scene.label, "planted"),
+            "open_loops_resolved": self._loops_of(scene.label, "resolved", "abandoned"),
             "text": scene.text or "",
             "record": None if record is None else told,
             "record_origin": scene.record_origin,
@@ -170,13 +189,19 @@ class MemoryDocuments:
             for kind, number in self._contents.counters.items()
         }
 
+    def _loops_of(self, label: str, *kinds: str) -> list[str]:
+        events = (each for each in self._contents.loop_events if each.scene_label == label)
+        return list(dict.fromkeys(each.loop_id for each in events if each.kind in kinds))
+
     def _loop(self, loop_id: str, events: Sequence[tuple[int, ExchangedLoopEvent]]) -> dict[str, Any]:
         told = [event for _, event in events]
         fold = fold_loop_events(in_force(told))
         planted = fold.planted or told[0]
+        planted_at = self._moments.get(planted.scene_label or "")
         return {
             "id": loop_id,
             "type": "open_loop",
+            **({} if planted_at is None else {"created_at": planted_at.isoformat()}),
             "status": fold.status,
             "created_in_scene": planted.scene_label,
             **planted.detail,
@@ -195,8 +220,10 @@ class MemoryDocuments:
             for order, change in enumerate(self._contents.relationship_changes)
             if change.relationship_id == pair.relationship_id
         ]
-        told = {"id": pair.relationship_id, "type": "relationship"}
-        told |= pair.model_dump(exclude={"relationship_id"})
+        told: dict[str, Any] = {name: value for name, value in pair.other_fields.items() if name != METADATA}
+        told |= {"id": pair.relationship_id, "type": "relationship"}
+        told |= _moments(pair)
+        told |= pair.model_dump(include={"character_a", "character_b"})
         history, status = [], ""
         for order, change in numbered:
             moved = (
@@ -215,7 +242,11 @@ class MemoryDocuments:
                 mode="json", exclude={"relationship_id", "scene_label"}, exclude_none=True
             )
             history.append(view | stored)
-        return told | folded_relationship([change for _, change in numbered]) | {"history": history}
+        counts = pair_counts(pair.character_a, pair.character_b, self._casts)
+        metadata = _metadata(pair.other_fields.get(METADATA, {}), counts, PAIR_COUNTS)
+        return (
+            told | folded_relationship([change for _, change in numbered]) | {"history": history} | metadata
+        )
 
     def _views(self, entity_id: str) -> list[dict[str, Any]]:
         views = []
@@ -241,6 +272,29 @@ class MemoryDocuments:
 
     def _tick(self, event: ExchangedRelationshipChange) -> int:
         return self._ticks.get(event.scene_label or "", 0)
+
+
+def _moments(given: ExchangedEntity | ExchangedPair) -> dict[str, str]:
+    told = {"created_at": given.created_at, "updated_at": given.updated_at}
+    return {name: moment.isoformat() for name, moment in told.items() if moment is not None}
+
+
+def _cast(given: ExchangedScene) -> SceneCast:
+    scene = given.scene
+    named = frozenset(entity_id for entity_id, _ in given.mentions)
+    return SceneCast(scene.label, scene.pov, scene.participants, scene.location_id, named)
+
+
+def _metadata(
+    noted: Mapping[str, Any], counts: Mapping[str, Any], computed: Sequence[str]
+) -> dict[str, dict[str, Any]]:
+    """What an author noted, under what the scenes amount to; his own values of that stand beside."""
+    told = {name: value for name, value in counts.items() if value}
+    if not told:
+        return {METADATA: dict(noted)} if noted else {}
+    own = {name: noted[name] for name in computed if name in noted}
+    rest = {name: value for name, value in noted.items() if name not in computed}
+    return {METADATA: {**rest, **own, **told}, "author_metadata": own}
 
 
 def memory_document(memory: ExchangedMemory) -> dict[str, Any]:
@@ -279,22 +333,26 @@ def _state_history(
     last_order = -2
     last_common: dict[str, Any] = {}
     for order, state in states:
-        common = state.model_dump(mode="json", exclude={"entity_id", "attribute", "value", "scene_label"})
-        common |= {"scene_id": state.scene_label}
+        common = state.model_dump(
+            mode="json", exclude={"entity_id", "attribute", "value", "scene_label", "detail"}
+        )
+        common |= {"scene_id": state.scene_label} | state.detail
+        changes = {} if state.attribute == NO_CHANGE else {state.attribute: state.value}
         if (
             order == last_order + 1
             and common == last_common
             and state.attribute not in entries[-1]["changes"]
         ):
-            entries[-1]["changes"][state.attribute] = state.value
+            entries[-1]["changes"] |= changes
         else:
             tick = ticks.get(state.scene_label or "", 0)
-            entries.append(
-                {"order": order, "tick": tick, **common, "changes": {state.attribute: state.value}}
-            )
+            entries.append({"order": order, "tick": tick, **common, "changes": changes})
         last_order, last_common = order, common
     return entries
 
+
+NO_CHANGE = "no_change"
+"""Attribute of an entry of a history that says something and changes nothing; its value is None, which is no state."""
 
 MEMORY_FOLDER = "memory"
 ENTITY_FOLDERS: dict[EntityType, str] = {

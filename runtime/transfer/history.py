@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 
+from novelgen.models.appearances import METADATA, PAIR_COUNTS
 from novelgen.models.state import turned_type
 from runtime.storage.transfer.records import (
     ExchangedKnowledge,
@@ -26,6 +27,7 @@ from runtime.transfer.documents import (
     RelationshipHistoryEntry,
 )
 from runtime.transfer.exporting import (
+    NO_CHANGE,
     folded_relationship,
     folded_state,
 )
@@ -77,6 +79,10 @@ class EventContext:
         label = scene_id if scene_id in self.places else None
         if chapter_index is None and label is not None:
             chapter_index, scene_index = self.places[label]
+        elif label is None and scene_id:
+            # It names a scene that the folder has not, and stands where another one does.
+            here = (chapter_index, scene_index)
+            label = next((each for each, place in self.places.items() if place == here), None)
         return {"chapter_index": chapter_index, "scene_index": scene_index, "scene_label": label}
 
     def last_place(self) -> dict[str, Any]:
@@ -125,7 +131,16 @@ def relationship_events(
     pairs, numbered = [], []
     for document in documents:
         first, second = sorted((document.character_a, document.character_b))
-        pairs.append(ExchangedPair(relationship_id=document.id, character_a=first, character_b=second))
+        noted = noted_metadata(document.metadata, document.author_metadata, PAIR_COUNTS)
+        pair = ExchangedPair(
+            relationship_id=document.id,
+            character_a=first,
+            character_b=second,
+            created_at=document.created_at,
+            updated_at=document.updated_at,
+            other_fields={**(document.model_extra or {}), **({METADATA: noted} if noted else {})},
+        )
+        pairs.append(pair)
         own = [
             _Numbered(math.inf if entry.order is None else entry.order, _change(document, entry, context))
             for entry in document.history
@@ -146,11 +161,37 @@ def knowledge_events(entries: Sequence[KnowledgeEntry], context: EventContext) -
     return [_event(ExchangedKnowledge, entry, context) for entry in entries]
 
 
+def noted_metadata(
+    told: Mapping[str, Any], by_author: Mapping[str, Any] | None, computed: Sequence[str]
+) -> dict[str, Any]:
+    """Return what an author noted of what a document's metadata tell.
+
+    Args:
+        told: The metadata.
+        by_author: The author's own values of what is computed; None means that nothing of it was.
+        computed: Names of what is.
+    """
+    if by_author is None:
+        return dict(told)
+    return {**{name: value for name, value in told.items() if name not in computed}, **by_author}
+
+
 def _states_of(entry: HistoryEntry, document: EntityDocument, context: EventContext) -> list[ExchangedState]:
     place = context.place(entry.scene_id, entry.chapter_index, entry.scene_index)
+    detail = {name: value for name, value in (entry.model_extra or {}).items() if name != "tick"}
+    if entry.scene_id not in context.places:
+        detail |= {
+            name: value
+            for name, value in {**(entry.model_extra or {}), "scene_id": entry.scene_id}.items()
+            if name in ("tick", "scene_id") and value
+        }
+    if place["chapter_index"] is None and entry.scene_id:
+        # Of a scene that the folder has not: later than what it has, so that nothing is told too early.
+        place = context.last_place()
+    changes = entry.changes or ({NO_CHANGE: None} if detail else {})
     return [
-        _state(document, attribute, value, context, place, entry)
-        for attribute, value in entry.changes.items()
+        _state(document, attribute, value, context, place, entry).model_copy(update={"detail": detail})
+        for attribute, value in changes.items()
     ]
 
 
@@ -186,7 +227,9 @@ def _loop_events(document: LoopDocument, context: EventContext) -> list[_Numbere
             )
             for entry in document.history
         ]
-    detail = document.model_dump(include=set(_DETAIL)) | ({"notes": document.notes} if document.notes else {})
+    detail = document.model_dump(include=set(_DETAIL)) | (document.model_extra or {})
+    detail |= {"notes": document.notes} if document.notes else {}
+    detail |= {"created_at": document.created_at.isoformat()} if document.created_at else {}
     planted = context.place(document.created_in_scene)
     events = [ExchangedLoopEvent(loop_id=document.id, kind="planted", detail=detail, **planted)]
     kinds = {"advanced": "advanced", "resolved": "resolved", "abandoned": "abandoned", "expired": "abandoned"}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 from shutil import copyfile
@@ -30,8 +30,15 @@ from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.ingest import follow_volumes, ingest_scenes
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
 from runtime.storage.memory.consolidations import StoredConsolidation
+from runtime.storage.records import ScenePlace
 from runtime.storage.story.summaries import StoredSummary
-from runtime.storage.transfer.records import ExchangedEntity, ExchangedScene, ProjectContents, SceneBundle
+from runtime.storage.transfer.records import (
+    ExchangedEntity,
+    ExchangedScene,
+    ProjectContents,
+    SceneBundle,
+    ToldScene,
+)
 from runtime.stores import MemoryStores
 from runtime.transfer.novel_gen_folder import is_novel_gen_folder, read_novel_gen_folder
 from runtime.transfer.reading import IncomingStory, is_memory_folder, read_memory_folder
@@ -131,6 +138,9 @@ def import_story(
     count = _CharacterCount(plan, progress)
     left_out = _store(stores, project_id, plan, count)
     told = ingest_scenes(stores, project_id, plan.told_scenes, index=False, progress=count.told_scenes)
+    if plan.told_beside:
+        with stores.database(project_id).write() as unit:
+            unit.exchange.note_told_scenes(plan.told_beside)
     issues = [*told.issues, *_left_out_issues(left_out)]
     if on_stored is not None:
         on_stored(plan.stored_text)
@@ -147,6 +157,7 @@ class _ImportPlan:
     def __init__(self, stored: ProjectContents, incoming: IncomingStory, *, update: bool = False) -> None:
         self._stored = stored
         self._updates = update
+        self._incoming = incoming
         self.contents = incoming.contents
         here = {(each.scene.chapter_index, each.scene.scene_index): each for each in stored.scenes}
         self.scenes = [each for each in self.contents.scenes if _place(each) not in here]
@@ -156,6 +167,7 @@ class _ImportPlan:
             if (place := (each.chapter_index, each.scene_index)) not in here
             or (update and not _tells_the_same(here[place], each))
         ]
+        self.told_beside = self._told_beside(here)
         given = {_place(each): each for each in self.contents.scenes}
         self._other_chapters = {
             place[0]
@@ -180,6 +192,17 @@ class _ImportPlan:
             ],
             knowledge=[each for each in contents.knowledge if each.scene_label == label],
         )
+
+    def _told_beside(self, here: Mapping[ScenePlace, ExchangedScene]) -> dict[ScenePlace, ToldScene]:
+        """What documents say beside of scenes that are taken in, or were by an import that was interrupted."""
+        told = {}
+        for scene in self._incoming.scenes:
+            place = (scene.chapter_index, scene.scene_index)
+            stored = here.get(place)
+            is_bare = stored is not None and not stored.scene.other_fields and _tells_the_same(stored, scene)
+            if place in self._incoming.told and (scene in self.told_scenes or is_bare):
+                told[place] = self._incoming.told[place]
+        return told
 
     @property
     def stored_text(self) -> StoredText:
@@ -345,7 +368,7 @@ def _stored_contents(stores: MemoryStores, project_id: str) -> ProjectContents |
 def _sort_entity(preview: ImportPreview, old: ExchangedEntity, given: ExchangedEntity) -> None:
     entity_id = given.entity.entity_id
     share_a_name = set(old.entity.names()) & set(given.entity.names())
-    if old == given:
+    if old.tells_the_same(given):
         preview.same_entities.append(entity_id)
     elif share_a_name and old.entity.entity_type == given.entity.entity_type:
         preview.kept_entities.append(entity_id)

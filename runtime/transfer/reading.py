@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -11,17 +11,19 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from novelgen.errors import InvalidFileError
+from novelgen.models.appearances import METADATA, computed_names
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.record import SceneRecord
 from runtime.files.file_reading import read_json_file, read_text_file, validated
 from runtime.ingest.scene_input import SceneInput
 from runtime.storage.memory.consolidations import StoredConsolidation
-from runtime.storage.records import StoredScene
+from runtime.storage.records import ScenePlace, StoredScene
 from runtime.storage.transfer.records import (
     ExchangedEntity,
     ExchangedMemory,
     ExchangedScene,
     ProjectContents,
+    ToldScene,
 )
 from runtime.transfer.documents import (
     ConsolidationsFile,
@@ -47,6 +49,7 @@ from runtime.transfer.history import (
     entity_states,
     knowledge_events,
     loop_events,
+    noted_metadata,
     relationship_events,
 )
 
@@ -63,10 +66,12 @@ class IncomingStory:
     Args:
         contents: What is stored as it is.
         scenes: Scenes that are taken in as new ones are: what they bring is derived from text and record.
+        told: What documents say of these beside, by place.
     """
 
     contents: ProjectContents
     scenes: list[SceneInput] = field(default_factory=list)
+    told: Mapping[ScenePlace, ToldScene] = field(default_factory=dict)
 
 
 def is_memory_folder(folder: Path) -> bool:
@@ -101,7 +106,7 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
     relationships = _document(root / "relationships.json", RelationshipsFile).relationships
     pairs, changes = relationship_events(relationships, context)
     stored = [each for each in documents if each.content_hash]
-    told = _document(root / "summaries.json", SummariesFile)
+    written = _document(root / "summaries.json", SummariesFile)
     standing = _document(root / "consolidations.json", ConsolidationsFile).consolidations
     contents = ProjectContents(
         name=project.name,
@@ -119,12 +124,17 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
         pairs=pairs,
         relationship_changes=changes,
         knowledge=knowledge_events(_document(root / "knowledge.json", KnowledgeFile).knowledge, context),
-        parts=told.parts,
-        summaries=told.summaries,
+        parts=written.parts,
+        summaries=written.summaries,
         consolidations=[_consolidation(each, project_id) for each in standing],
         counters=_counters(root / "counters.json"),
     )
-    return IncomingStory(contents, [_told_scene(each, root) for each in documents if not each.content_hash])
+    others = [each for each in documents if not each.content_hash]
+    told = {
+        _place(each): ToldScene(created_at=each.created_at, other_fields=each.other_fields())
+        for each in others
+    }
+    return IncomingStory(contents, [_told_scene(each, root) for each in others], told)
 
 
 def _root(folder: Path) -> Path | None:
@@ -185,6 +195,7 @@ def _scene(document: SceneDocument, project_id: str, now: datetime) -> Exchanged
         record=document.record,
         created_at=document.created_at or now,
         updated_at=document.updated_at or now,
+        other_fields=document.other_fields(),
     )
     return ExchangedScene(scene=scene, mentions=document.mentions)
 
@@ -260,8 +271,9 @@ def exchanged_entity(document: EntityDocument) -> ExchangedEntity:
     aliases = [_alias(each, document) for each in document.aliases]
     by_default = document.origin == "author"
     profile: dict[str, Any] = {**(document.model_extra or {}), **document.profile}
-    if document.metadata:
-        profile["metadata"] = document.metadata
+    noted = noted_metadata(document.metadata, document.author_metadata, computed_names(document.type))
+    if noted:
+        profile[METADATA] = noted
     entity = Entity(
         entity_id=document.id,
         entity_type=document.type,
@@ -278,7 +290,13 @@ def exchanged_entity(document: EntityDocument) -> ExchangedEntity:
     written = [
         alias.alias for alias, by_author in aliases if (by_default if by_author is None else by_author)
     ]
-    return ExchangedEntity(entity=entity, origin=document.origin, author_aliases=written)
+    return ExchangedEntity(
+        entity=entity,
+        origin=document.origin,
+        author_aliases=written,
+        created_at=document.created_at,
+        updated_at=document.updated_at,
+    )
 
 
 def _alias(given: str | dict[str, Any], document: EntityDocument) -> tuple[EntityAlias, bool | None]:

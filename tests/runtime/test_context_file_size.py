@@ -25,7 +25,9 @@ def written(stores: MemoryStores, project_id: str) -> str:
 
 
 @BOTH_DEMOS
-def test_the_file_is_little_more_than_half_of_what_a_full_one_is(demo_stores: MemoryStores, project_id: str) -> None:
+def test_the_file_is_little_more_than_half_of_what_a_full_one_is(
+    demo_stores: MemoryStores, project_id: str
+) -> None:
     """Seed 004: by default a file has at most six tenths of the bytes, lacks no receipt, and reads back as the same."""
     context = build_context_chain(demo_stores).invoke(demo_request(project_id, 5, 4))
     text = written(demo_stores, project_id)

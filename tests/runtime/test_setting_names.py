@@ -95,3 +95,42 @@ def test_a_misspelt_variable_under_memory_is_told_the_right_one(monkeypatch: pyt
     monkeypatch.setenv("NOVELGEN_MEMORY__MEMORY_BUDGT", "7")
     with pytest.raises(ConfigurationError, match=r"did you mean 'memory\.memory_budget'"):
         load_settings()
+
+
+def test_the_names_of_the_seed_are_understood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seed 000.42: its config.yaml is taken as it stands; novelgen's own name wins over the other one."""
+    monkeypatch.delenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", raising=False)
+    config = tmp_path / "config.yaml"
+    config.write_text(
+        "memory:\n"
+        "  vector_store:\n"
+        '    provider: "chromadb"\n'
+        '    embedding_model: "default"\n'
+        "  summarization:\n"
+        "    max_bullets: 5\n"
+        '    model: "gpt-5"\n',
+        encoding="utf-8",
+    )
+    settings = load_settings(config)
+    assert settings.memory == load_settings(memory={"summarization": {"model": "gpt-5"}}).memory
+    assert (settings.memory.vector_store.provider, settings.memory.embedding_model) == ("chroma", "local")
+    both = load_settings(memory={"embedding_model": "fake:8", "vector_store": {"embedding_model": "fake:16"}})
+    assert both.memory.embedding_model == "fake:8"
+    moved = load_settings(vector_store={"embedding_model": "fake:16"})
+    assert moved.memory.embedding_model == "fake:16"
+    monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:32")
+    assert load_settings(config).memory.embedding_model == "fake:32"
+
+
+@pytest.mark.parametrize(
+    ("store", "told"),
+    [
+        ({"provider": "pinecone"}, r"memory\.vector_store\.provider' cannot be 'pinecone'"),
+        ({"embedding_modl": "default"}, r"no setting 'memory\.vector_store\.embedding_modl'"),
+        ({"embedding_model": 3}, r"memory\.embedding_model' cannot be 3"),
+    ],
+)
+def test_what_no_program_calls_so_is_refused(store: dict[str, Any], told: str) -> None:
+    """Seed 000.42: other stores, misspelt names and wrong values are told as ever."""
+    with pytest.raises(ConfigurationError, match=told):
+        load_settings(memory={"vector_store": store})

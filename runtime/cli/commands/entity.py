@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from runtime.cli.commands.candidates import candidates, confirm, drop, print_merged_candidate
+from runtime.cli.commands.deleted import print_deletion
 from runtime.cli.labels import place_text, view_labels_for
 from runtime.cli.opening import opened_project, story_labels, story_language
 from runtime.cli.output import (
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
 @click.group(cls=CommandGroup)
 def entity() -> None:
-    """Show, edit, merge and split who and what the story knows.
+    """Show, edit, merge, split and delete who and what the story knows.
 
     Entities are characters, locations, items, factions and terms.
     """
@@ -49,12 +50,12 @@ def entity() -> None:
 
 @click.group(cls=CommandGroup)
 def character() -> None:
-    """Look at characters; add and edit them."""
+    """Look at characters; add, edit and delete them."""
 
 
 @click.group(cls=CommandGroup)
 def location() -> None:
-    """Look at locations; add and edit them."""
+    """Look at locations; add, edit and delete them."""
 
 
 def _add_list(group: click.Group, entity_type: EntityType | None) -> None:
@@ -114,6 +115,7 @@ def _add_show(group: click.Group, entity_type: EntityType | None, example: str) 
         as_json: bool,
     ) -> None:
         """Show card, profile and state at a point of the story, and what is remembered of it."""
+        from novelgen.models.appearances import METADATA
         from novelgen.rendering.labels import labels_for
         from novelgen.rendering.lines import render_value
         from runtime.cli.views import print_memories, print_states
@@ -140,7 +142,9 @@ def _add_show(group: click.Group, entity_type: EntityType | None, example: str) 
                 **{
                     words.attribute(field): render_value(value, names, words)
                     for field, value in found.profile.items()
+                    if field != METADATA or not isinstance(value, dict)
                 },
+                **{words.attribute(field): value for field, value in card.metadata.items()},
             }
         )
         if card.state is not None:
@@ -183,8 +187,9 @@ def _add_edit(group: click.Group, entity_type: EntityType | None, example: str) 
         """Change fields of the card and the profile, and attributes of the state.
 
         A VALUE is JSON where it can be read as JSON, else a text. `alias` adds a name, `aliases` replaces all;
-        `first_chapter` and `first_scene` say where the story first shows it. Other names are attributes of the state,
-        which hold from --from on; one that looks like a misspelt field is said with --state.
+        `first_chapter` and `first_scene` say where the story first shows it. Other names, and those within
+        `current_state={…}`, are attributes of the state, which hold from --from on; one that looks like a misspelt
+        field is said with --state.
         """
         from runtime.services.entities import edit_entity
 
@@ -204,6 +209,31 @@ def _add_edit(group: click.Group, entity_type: EntityType | None, example: str) 
         print_result(edited, *lines, as_json=as_json)
 
 
+def _add_delete(group: click.Group, entity_type: EntityType | None, example: str) -> None:
+    @group.command("delete", epilog=f"\b\nExample:\n  novelgen {group.name} delete my-novel {example} --yes")
+    @project_argument
+    @click.argument("name", metavar="ID_OR_NAME")
+    @yes_option
+    @json_option
+    @click.pass_obj
+    def delete(session: CliSession, project: str, name: str, is_confirmed: bool, as_json: bool) -> None:
+        """Delete it with names, states and relationships; memories stay. `entity undo` takes it back.
+
+        A characters.json that still has it brings it back with the next ingest.
+        """
+        from runtime.services.deletion import delete_entity
+        from runtime.services.entities import get_entity
+
+        with opened_project(session, project) as stores:
+            found = get_entity(stores, project, name=name, entity_type=entity_type).entity
+            require_confirmation(
+                f"delete {found.entity_id} ({found.name}) with its states and relationships",
+                is_confirmed=is_confirmed,
+            )
+            deletion = delete_entity(stores, project, name=found.entity_id)
+        print_deletion(deletion, project, as_json=as_json)
+
+
 for _group, _type, _example in (
     (entity, None, "I0"),
     (character, "character", "C0"),
@@ -212,6 +242,7 @@ for _group, _type, _example in (
     _add_list(_group, _type)  # type: ignore[arg-type]
     _add_show(_group, _type, _example)  # type: ignore[arg-type]
     _add_edit(_group, _type, _example)  # type: ignore[arg-type]
+    _add_delete(_group, _type, _example)  # type: ignore[arg-type]
 
 
 @character.command(
@@ -345,7 +376,7 @@ def split(
 @json_option
 @click.pass_obj
 def undo(session: CliSession, project: str, number: int, as_json: bool) -> None:
-    """Undo a merge, a split or a decision on a candidate, by the number that `entity changes` lists."""
+    """Undo a merge, a split, a deletion or a decision on a candidate, by the number that `entity changes` lists."""
     from runtime.services.entities import undo_entity_change
 
     with opened_project(session, project) as stores:
@@ -362,7 +393,7 @@ def undo(session: CliSession, project: str, number: int, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def changes(session: CliSession, project: str, as_json: bool) -> None:
-    """List the merges and splits, and the decisions on candidates."""
+    """List the merges, splits and deletions, and the decisions on candidates."""
     from runtime.services.entities import list_entity_changes
 
     with opened_project(session, project) as stores:

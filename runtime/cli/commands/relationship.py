@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from runtime.cli.commands.deleted import print_deletion
 from runtime.cli.labels import ENGLISH, place_text
 from runtime.cli.opening import opened_project
 from runtime.cli.output import print_heading, print_json, print_pairs, print_result, print_table
@@ -18,6 +19,8 @@ from runtime.cli.parameters import (
     from_option,
     json_option,
     project_argument,
+    require_confirmation,
+    yes_option,
 )
 
 if TYPE_CHECKING:
@@ -28,7 +31,7 @@ _INTENSITY = click.IntRange(0, 10)
 
 @click.group(cls=CommandGroup)
 def relationship() -> None:
-    """Look at relationships; add and edit them.
+    """Look at relationships; add, edit and delete them.
 
     Characters are given by id, name or alias, and a pair in either order.
     """
@@ -209,3 +212,24 @@ def edit(
         )
     verb = "changed" if edited.is_changed else "unchanged"
     print_result(edited, f"{verb} {edited.relationship.relationship_id}", as_json=as_json)
+
+
+@relationship.command(epilog="\b\nExample:\n  novelgen relationship delete my-novel Ada Ben --yes")
+@project_argument
+@click.argument("first")
+@click.argument("second")
+@yes_option
+@json_option
+@click.pass_obj
+def delete(
+    session: CliSession, project: str, first: str, second: str, is_confirmed: bool, as_json: bool
+) -> None:
+    """Delete how two characters stand, with its history; `entity undo` takes it back."""
+    from runtime.services.deletion import delete_relationship
+
+    with opened_project(session, project) as stores:
+        require_confirmation(
+            f"delete the relationship of {first} and {second} with its history", is_confirmed=is_confirmed
+        )
+        deletion = delete_relationship(stores, project, first=first, second=second)
+    print_deletion(deletion, project, as_json=as_json)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from runtime.cli.commands.deleted import print_deletion
 from runtime.cli.labels import place_text
 from runtime.cli.opening import opened_project, story_labels
 from runtime.cli.output import print_json, print_pairs, print_result, print_table
@@ -17,6 +18,8 @@ from runtime.cli.parameters import (
     from_option,
     json_option,
     project_argument,
+    require_confirmation,
+    yes_option,
 )
 
 if TYPE_CHECKING:
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
 
 @click.group(cls=CommandGroup)
 def thread() -> None:
-    """Look at open threads; add, move and end them.
+    """Look at open threads; add, move, end and delete them.
 
     A thread is what the story has promised and not yet paid.
     """
@@ -126,6 +129,9 @@ def show(
 @click.option("--character", "characters", multiple=True, help="Whom it is about; may be given repeatedly.")
 @click.option("--location", "locations", multiple=True, help="Which place; may be given repeatedly.")
 @click.option("--item", "items", multiple=True, help="Which thing; may be given repeatedly.")
+@click.option(
+    "--notes", default="", help="What you note of it for yourself; no context shows it.  [default: none]"
+)
 @from_option
 @json_option
 @click.pass_obj
@@ -147,6 +153,12 @@ def add(session: CliSession, project: str, as_json: bool, **fields: Any) -> None
 @click.option("--advance", help="It moved: what happened.")
 @click.option("--resolve", help="It was answered: how.")
 @click.option("--abandon", help="It was dropped: why.")
+@click.option("--description", help="How it is described, from where it was planted.")
+@click.option("--category", help="mystery, relationship, goal, threat, promise, …")
+@click.option(
+    "--importance", type=click.Choice(["low", "medium", "high", "critical"]), help="How much it weighs."
+)
+@click.option("--notes", help="What you note of it for yourself; no context shows it.")
 @from_option
 @json_option
 @click.pass_obj
@@ -159,17 +171,44 @@ def edit(
     abandon: str | None,
     start: StoryPosition | None,
     as_json: bool,
+    **described: Any,
 ) -> None:
-    """Move or end a thread; give one of --advance, --resolve and --abandon."""
-    from runtime.services.threads import abandon_thread, advance_thread, resolve_thread
+    """Move or end a thread by one of --advance, --resolve and --abandon, or describe it anew."""
+    from runtime.services.threads import abandon_thread, advance_thread, edit_thread, resolve_thread
 
-    if sum(each is not None for each in (advance, resolve, abandon)) != 1:
-        raise click.UsageError("what becomes of the thread? give one of --advance, --resolve and --abandon")
+    moves = sum(each is not None for each in (advance, resolve, abandon))
+    is_described = any(value is not None for value in described.values())
+    if moves > 1 or not (moves or is_described):
+        raise click.UsageError(
+            "what becomes of the thread? give one of --advance, --resolve and --abandon, or what is to be"
+            " described anew"
+        )
     with opened_project(session, project) as stores:
+        if is_described:
+            edited = edit_thread(stores, project, thread_id=thread_id, **described)
         if advance is not None:
             edited = advance_thread(stores, project, thread_id=thread_id, note=advance, start=start)
-        elif resolve is not None:
+        if resolve is not None:
             edited = resolve_thread(stores, project, thread_id=thread_id, summary=resolve, start=start)
-        else:
-            edited = abandon_thread(stores, project, thread_id=thread_id, summary=abandon or "", start=start)
+        if abandon is not None:
+            edited = abandon_thread(stores, project, thread_id=thread_id, summary=abandon, start=start)
     print_result(edited, f"{thread_id} is {edited.status}", as_json=as_json)
+
+
+@thread.command(epilog="\b\nExample:\n  novelgen thread delete my-novel OL3 --yes")
+@project_argument
+@click.argument("thread_id", metavar="THREAD")
+@yes_option
+@json_option
+@click.pass_obj
+def delete(session: CliSession, project: str, thread_id: str, is_confirmed: bool, as_json: bool) -> None:
+    """Delete a thread with its history; `entity undo` takes it back."""
+    from runtime.services.deletion import delete_thread
+    from runtime.services.threads import get_thread
+
+    with opened_project(session, project) as stores:
+        found = get_thread(stores, project, thread_id=thread_id)
+        require_confirmation(
+            f"delete {thread_id} ({found.description}) with its history", is_confirmed=is_confirmed
+        )
+        print_deletion(delete_thread(stores, project, thread_id=thread_id), project, as_json=as_json)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, Table, Text, bindparam, cast, func, or_, select
 
+from novelgen.models.appearances import computed_names, without_computed
 from novelgen.models.entity import (
     SAME_AS,
     Entity,
@@ -82,12 +83,17 @@ def entity_as_of(
         aliases=[alias for alias in aliases if alias.alias != name],
         role=entity.role if is_told else "",
         description=entity.description if is_told else "",
-        profile=profile_with_names(entity, shown_names, is_told=is_told),
+        profile=_profile_as_of(entity, shown_names, is_told=is_told, is_over=is_over),
         first_chapter=first.chapter_index,
         first_scene=first.scene_index,
         name_first_chapter=own_name.chapter_index if name == entity.name else None,
         name_first_scene=own_name.scene_index if name == entity.name else None,
     )
+
+
+def _profile_as_of(entity: Entity, names: Sequence[str], *, is_told: bool, is_over: bool) -> dict[str, Any]:
+    profile = profile_with_names(entity, names, is_told=is_told)
+    return profile if is_over else without_computed(profile, computed_names(entity.entity_type))
 
 
 def first_appearance(entity: Entity, mentions: FirstMentions) -> Introduction:
@@ -215,17 +221,28 @@ class EntityRepository(Repository):
         """
         self._session.touch()
         stored = self.get(entity.entity_id)
+        now = self._session.now()
+        values = _entity_values(self._session.project_id, entity, origin)
         if stored is None:
-            self._session.insert(ENTITIES, [_entity_values(self._session.project_id, entity, origin)])
+            self._session.insert(ENTITIES, [values | {"created_at": now, "updated_at": now}])
         elif stored.origin != "author" or origin == "author":
+            changed = {} if stored.entity == entity else {"updated_at": now}
             self._session.run(
                 ENTITIES.update()
                 .where(*_is(self._session.project_id, entity.entity_id))
-                .values(**_entity_values(self._session.project_id, entity, origin))
+                .values(**values, **changed)
             )
         adds_only = stored is not None and stored.origin == "author" and origin != "author"
         self._write_aliases(entity, by_author=origin == "author", adds_only=adds_only)
         CounterRepository(self._session).jump_over([entity.entity_id])
+
+    def mark_updated(self, entity_id: str) -> None:
+        """Note that something was said of an entity now that its card does not hold."""
+        self._session.run(
+            ENTITIES.update()
+            .where(*_is(self._session.project_id, entity_id))
+            .values(updated_at=self._session.now())
+        )
 
     def remove(self, entity_id: str) -> None:
         """Delete an entity with its names; what else speaks of it stays."""
@@ -384,4 +401,6 @@ def _stored_entity(row: AnyRow, aliases: list[EntityAlias]) -> StoredEntity:
     entity = Entity.model_validate(
         {name: getattr(row, name) for name in Entity.model_fields if name != "aliases"} | {"aliases": aliases}
     )
-    return StoredEntity(entity=entity, origin=row.origin)
+    return StoredEntity(
+        entity=entity, origin=row.origin, created_at=row.created_at, updated_at=row.updated_at
+    )

@@ -28,15 +28,16 @@ from runtime.storage.records import StoredEntity
 from runtime.storage.session import AnyRow, Repository, StorageSession, batches
 from runtime.storage.tables import ALIASES, CHUNK_ENTITIES, CHUNKS, ENTITIES, ENTITY_CHANGES, MENTIONS, SCENES
 
-EntityChangeKind = Literal["merge", "split", "confirm", "name", "join", "drop"]
+EntityChangeKind = Literal["merge", "split", "confirm", "name", "join", "drop", "delete"]
 
 
 class EntityChange(BaseModel):
-    """A decision on who is who, which can be undone.
+    """A decision on who is who, or a deletion, which can be undone.
 
     A merge (`other_id` became `entity_id`), a split (`other_id` came out of `entity_id`), or a decision on a
     candidate, a name that the text alone offers: it became an entity (confirm), or a name of one (name), it
-    belongs to another candidate (join), or is not offered again (drop).
+    belongs to another candidate (join), or is not offered again (drop). Of a deletion `entity_id` is what is gone,
+    an entity, relationship or thread, and `other_id` its name.
     """
 
     change_id: int
@@ -167,6 +168,14 @@ class EntityChangeJournal(Repository):
         row = self._standing_row(change_id)
         names = [RowChange.model_validate(each).image["alias"] for each in row.changed_rows]
         return self._marked_undone(change_id), names
+
+    @contextmanager
+    def _imaged(self) -> Iterator[list[RowChange]]:
+        """Give a list that holds what the block changed once the block has ended."""
+        changes: list[RowChange] = []
+        before = undo_snapshots(self._session)
+        yield changes
+        changes += row_changes(before, undo_snapshots(self._session))
 
     def _standing_row(self, change_id: int) -> AnyRow:
         row = self._row(change_id)
@@ -353,7 +362,9 @@ class EntityMergeRepository(EntityChangeJournal):
             EntityRelinking(self._session, gone_id, keep_id, new_type=keep.entity.entity_type).run()
             self._session.run(ENTITIES.delete().where(*_is(self._session.project_id, gone_id)))
             self._session.run(
-                ENTITIES.update().where(*_is(self._session.project_id, keep_id)).values(**_merged(keep, gone))
+                ENTITIES.update()
+                .where(*_is(self._session.project_id, keep_id))
+                .values(**_merged(keep, gone), updated_at=self._session.now())
             )
             self._relink_profiles(gone_id, keep_id)
         return self.keep("merge", keep_id, gone_id, changes)
@@ -514,14 +525,6 @@ class EntityMergeRepository(EntityChangeJournal):
             raise UnknownEntityError(f"no entity {entity_id!r} is stored; list them to find its id")
         return stored
 
-    @contextmanager
-    def _imaged(self) -> Iterator[list[RowChange]]:
-        """Give a list that holds what the block changed once the block has ended."""
-        changes: list[RowChange] = []
-        before = undo_snapshots(self._session)
-        yield changes
-        changes += row_changes(before, undo_snapshots(self._session))
-
 
 def _require_mergeable(keep: Entity, gone: Entity) -> None:
     if keep.entity_id == gone.entity_id:
@@ -545,7 +548,8 @@ def _merged(keep: StoredEntity, gone: StoredEntity) -> dict[str, Any]:
     """The card of two entities that became one, and where it was first seen."""
     author_wins = gone.origin == "author" and keep.origin != "author"
     first, second = (gone, keep) if author_wins else (keep, gone)
-    values: dict[str, Any] = {"origin": first.origin}
+    made = [each.created_at for each in (keep, gone) if each.created_at is not None]
+    values: dict[str, Any] = {"origin": first.origin, "created_at": min(made, default=None)}
     if (first.origin == "author") == (second.origin == "author"):
         values |= {
             name: getattr(first.entity, name) or getattr(second.entity, name)

@@ -136,7 +136,9 @@ def _pair_id(session: StorageSession, first: str, second: str) -> str:
     if known is not None:
         return str(known)
     relationship_id = CounterRepository(session).take("R")
-    row = {"project_id": session.project_id, "relationship_id": relationship_id}
+    now = session.now()
+    row: dict[str, Any] = {"project_id": session.project_id, "relationship_id": relationship_id}
+    row |= {"created_at": now, "updated_at": now}
     session.insert(RELATIONSHIPS, [row | {"character_a": first, "character_b": second}])
     return relationship_id
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel
@@ -25,6 +26,7 @@ from runtime.storage.tables import (
     RELATIONSHIPS,
     SCENES,
     STATES,
+    UtcTimestamp,
 )
 
 Image = dict[str, Any]
@@ -70,10 +72,8 @@ _IMAGED = (
     ),
     _Imaged(CHUNKS, ("chunk_id",), ("chunk_id", "entities_mentioned", "attached", "detached", "slot_type")),
     _whole(CHUNK_ENTITIES, "chunk_row_id", "entity_id"),
-    _Imaged(
-        STATES, ("row_id",), ("row_id", "scene_id", "attribute", "kind", "entity_id", "entity_type", "value")
-    ),
-    _Imaged(LOOP_EVENTS, ("row_id",), ("row_id", "scene_id", "loop_id", "kind", "detail")),
+    _whole(STATES, "row_id"),
+    _whole(LOOP_EVENTS, "row_id"),
     _whole(RELATIONSHIPS, "relationship_id"),
     _whole(RELATIONSHIP_CHANGES, "row_id"),
     _Imaged(
@@ -130,13 +130,15 @@ def restore_rows(session: StorageSession, changes: Sequence[RowChange]) -> None:
 def _insert(session: StorageSession, changes: Sequence[RowChange]) -> None:
     for change in changes:
         table = _BY_NAME[change.table].table
-        session.insert(table, [_with_free_row_id(session, table, change.image)])
+        row = _with_free_row_id(session, table, change.image)
+        session.insert(table, [_with_moments(table, row)])
 
 
 def _update(session: StorageSession, changes: Sequence[RowChange]) -> None:
     for change in changes:
         imaged, before = _BY_NAME[change.table], change.before or {}
         values = {name: value for name, value in before.items() if name not in imaged.key}
+        values = _with_moments(imaged.table, values)
         session.run(imaged.table.update().where(_is_row(imaged, session.project_id, before)).values(**values))
 
 
@@ -160,7 +162,7 @@ def _with_free_row_id(session: StorageSession, table: Table, row: Image) -> Imag
 def _require_unchanged(now: Images, changes: Sequence[RowChange]) -> None:
     for change in changes:
         current = now[change.table].get(_key(_BY_NAME[change.table], change.image))
-        if _without_number(current) != _without_number(change.after):
+        if not _is_as_left(current, change.after):
             raise UserInputError(
                 f"a row of {change.table} changed since ({_shown(current, change.image)}); undo what was changed"
                 " after it first, or correct it by hand"
@@ -170,7 +172,7 @@ def _require_unchanged(now: Images, changes: Sequence[RowChange]) -> None:
 def _images(session: StorageSession, imaged: _Imaged) -> dict[str, Image]:
     columns = [imaged.table.c[name] for name in imaged.columns]
     rows = session.rows(select(*columns).where(session.owns(imaged.table)))
-    images = (dict(row._mapping) for row in rows)
+    images = ({name: _plain(value) for name, value in row._mapping.items()} for row in rows)
     return {_key(imaged, image): image for image in images}
 
 
@@ -183,8 +185,29 @@ def _is_row(imaged: _Imaged, project_id: str, image: Image) -> Any:
     return and_(imaged.table.c.project_id == project_id, *same_key)
 
 
-def _without_number(image: Image | None) -> Image | None:
-    return None if image is None else {name: value for name, value in image.items() if name != "row_id"}
+def _is_as_left(current: Image | None, after: Image | None) -> bool:
+    """Tell whether a row is as a change left it; columns that came after the change was kept say nothing."""
+    if current is None or after is None:
+        return current is after
+    return all(current.get(name) == value for name, value in after.items() if name not in _PASSED_OVER)
+
+
+_PASSED_OVER = ("row_id", "updated_at")
+"""A row may get another number, and says when something else was said of it."""
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def _with_moments(table: Table, row: Image) -> Image:
+    """Return a row of an image, whose moments are texts, as the table has it."""
+    return {
+        name: datetime.fromisoformat(value)
+        if isinstance(table.c[name].type, UtcTimestamp) and isinstance(value, str)
+        else value
+        for name, value in row.items()
+    }
 
 
 def _shown(current: Image | None, image: Image) -> str:

@@ -61,6 +61,10 @@ class RelationshipRepository(Repository):
             for change, relationship_id in zip(changes, relationship_ids, strict=True)
         ]
         self._session.insert(RELATIONSHIP_CHANGES, rows)
+        changed = (
+            RELATIONSHIPS.c.project_id == self._session.project_id
+        ) & RELATIONSHIPS.c.relationship_id.in_(set(relationship_ids))
+        self._session.run(RELATIONSHIPS.update().where(changed).values(updated_at=self._session.now()))
         return relationship_ids
 
     def list_as_of(
@@ -135,7 +139,9 @@ class RelationshipRepository(Repository):
         if known is not None:
             return str(known)
         relationship_id = CounterRepository(self._session).take("R")
-        row = {"project_id": self._session.project_id, "relationship_id": relationship_id}
+        now = self._session.now()
+        row: dict[str, Any] = {"project_id": self._session.project_id, "relationship_id": relationship_id}
+        row |= {"created_at": now, "updated_at": now}
         self._session.insert(RELATIONSHIPS, [row | {"character_a": first, "character_b": second}])
         return relationship_id
 

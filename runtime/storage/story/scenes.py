@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Column, Select, Table, and_, bindparam, case, distinct, func, or_, select
 
 from novelgen.errors import InvalidPositionError, UnknownSceneError
+from novelgen.models.appearances import SceneCast
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.storage.cuts import before
@@ -31,6 +32,7 @@ from runtime.storage.tables import (
     ENTITIES,
     KNOWLEDGE_EVENTS,
     LOOP_EVENTS,
+    MENTIONS,
     POSITIONED_TABLES,
     RELATIONSHIP_CHANGES,
     SCENES,
@@ -354,6 +356,35 @@ class SceneRepository(Repository):
             statement = statement.where(SCENES.c.extraction_status.in_(statuses))
         rows = self._session.own(self._session.rows(statement))
         return [_scene(row) for row in reversed(rows)]
+
+    def casts(self, *, as_of: StoryPosition, naming: str | None = None) -> list[SceneCast]:
+        """Return who is in the scenes before a position, in story order, without their texts and records.
+
+        Args:
+            as_of: Position of the read.
+            naming: Tell of this entity alone which scenes' texts name it; None tells of nobody.
+        """
+        columns = (
+            SCENES.c.scene_id,
+            SCENES.c.label,
+            SCENES.c.pov,
+            SCENES.c.participants,
+            SCENES.c.location_id,
+        )
+        named = select(MENTIONS.c.scene_id).where(
+            self._session.owns(MENTIONS), MENTIONS.c.entity_id == (naming or "")
+        )
+        naming_scenes = set(self._session.connection.scalars(named)) if naming else set()
+        return [
+            SceneCast(
+                row.label,
+                row.pov,
+                row.participants,
+                row.location_id,
+                frozenset([naming] if naming and row.scene_id in naming_scenes else []),
+            )
+            for row in self._session.rows(self._before(as_of, *columns))
+        ]
 
     def census(self) -> SceneCensus:
         """Count chapters, scenes, what they are long, and how far they were read, without reading them."""

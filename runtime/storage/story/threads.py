@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
+from pydantic import BaseModel
 from sqlalchemy import select
 
 from novelgen.errors import UserInputError
-from novelgen.models.folds import RecordedLoopEvent, folded_loop
+from novelgen.models.folds import RecordedLoopEvent, fold_loop_events, folded_loop
 from novelgen.models.folds import loop_event_values as values_of_event
-from novelgen.models.position import END_OF_STORY, StoryPosition, packed_place
+from novelgen.models.position import END_OF_STORY, StoryPosition, UtcDatetime, packed_place
 from novelgen.models.record import RecordedLoop
 from novelgen.models.state import UNRESOLVED_STATUSES, LoopStatus, OpenLoop, most_due
 from runtime.storage.cuts import before, order_in_force, scene_ids_at
 from runtime.storage.projects import CounterRepository
 from runtime.storage.session import AnyRow, Integers, Repository
 from runtime.storage.tables import LOOP_EVENTS, SCENES
+
+
+class ThreadNotes(BaseModel):
+    """What an author noted of a thread, which is no part of the story, and when it was planted."""
+
+    notes: str = ""
+    created_at: UtcDatetime | None = None
 
 
 class ThreadRepository(Repository):
@@ -53,6 +61,58 @@ class ThreadRepository(Repository):
         }
         self._session.insert(LOOP_EVENTS, [values])
         CounterRepository(self._session).jump_over([event.id])
+
+    def describe(self, loop_id: str, changes: Mapping[str, Any]) -> None:
+        """Change how a thread is described, where it was planted; this survives the re-ingest of that scene.
+
+        Args:
+            loop_id: The thread.
+            changes: Fields of its description to their new values: category, description, importance, notes, ….
+
+        Raises:
+            UserInputError: When nobody planted it.
+        """
+        self._session.touch()
+        planted = self._planted(END_OF_STORY).get(loop_id)
+        if planted is None:
+            raise UserInputError(f"no open loop {loop_id!r} is stored; plant it first")
+        detail = {**planted.detail, **changes}
+        if planted.origin == "author":
+            self._session.run(
+                LOOP_EVENTS.update().where(LOOP_EVENTS.c.row_id == planted.row_id).values(detail=detail)
+            )
+            return
+        row = {
+            name: getattr(planted, name)
+            for name in ("project_id", "scene_id", "chapter_index", "scene_index", "loop_id", "kind", "note")
+        }
+        self._session.insert(LOOP_EVENTS, [row | {"detail": detail, "origin": "author"}])
+
+    def notes(self, *, as_of: StoryPosition = END_OF_STORY) -> dict[str, ThreadNotes]:
+        """Return what an author noted of the threads that are planted by a position, and when they were."""
+        return {
+            loop_id: ThreadNotes(
+                notes=row.detail.get("notes", ""), created_at=row.detail.get("created_at") or row.stored_at
+            )
+            for loop_id, row in self._planted(as_of).items()
+        }
+
+    def _planted(self, as_of: StoryPosition) -> dict[str, AnyRow]:
+        statement = (
+            select(LOOP_EVENTS, SCENES.c.created_at.label("stored_at"))
+            .select_from(LOOP_EVENTS.outerjoin(SCENES, SCENES.c.scene_id == LOOP_EVENTS.c.scene_id))
+            .where(
+                self._session.owns(LOOP_EVENTS),
+                LOOP_EVENTS.c.kind == "planted",
+                before(as_of, LOOP_EVENTS),
+            )
+            .order_by(*order_in_force(LOOP_EVENTS))
+        )
+        by_loop: dict[str, list[AnyRow]] = defaultdict(list)
+        for row in self._session.own(self._session.rows(statement)):
+            by_loop[row.loop_id].append(row)
+        folds = {loop_id: fold_loop_events(rows).planted for loop_id, rows in by_loop.items()}
+        return {loop_id: row for loop_id, row in folds.items() if row is not None}
 
     def get(self, loop_id: str, *, as_of: StoryPosition = END_OF_STORY) -> OpenLoop | None:
         """Return a loop as it stands at a position, or None when it is not planted by then."""

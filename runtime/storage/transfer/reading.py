@@ -118,6 +118,8 @@ def _entities(session: StorageSession) -> list[ExchangedEntity]:
             entity=stored.entity,
             origin=stored.origin,
             author_aliases=by_author.get(stored.entity.entity_id, []),
+            created_at=stored.created_at,
+            updated_at=stored.updated_at,
         )
         for stored in EntityRepository(session).list_all()
     ]

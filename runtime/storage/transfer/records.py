@@ -24,6 +24,13 @@ class ExchangedEntity(BaseModel):
     entity: Entity
     origin: EntityOrigin = "author"
     author_aliases: list[str] = Field(default_factory=list)
+    created_at: UtcDatetime | None = None
+    updated_at: UtcDatetime | None = None
+
+    def tells_the_same(self, other: ExchangedEntity) -> bool:
+        """Tell whether both say the same of an entity, whenever they did."""
+        moments = {"created_at", "updated_at"}
+        return self.model_dump(exclude=moments) == other.model_dump(exclude=moments)
 
 
 class ExchangedState(StateChange):
@@ -32,6 +39,9 @@ class ExchangedState(StateChange):
     origin: EventOrigin = "author"
     scene_label: str | None = None
     created_at: UtcDatetime
+    detail: dict[str, Any] = Field(
+        default_factory=dict, description="What a history says of it beside, such as a summary."
+    )
 
 
 class ExchangedLoopEvent(BaseModel):
@@ -53,6 +63,11 @@ class ExchangedPair(BaseModel):
     relationship_id: str
     character_a: str
     character_b: str
+    created_at: UtcDatetime | None = None
+    updated_at: UtcDatetime | None = None
+    other_fields: dict[str, Any] = Field(
+        default_factory=dict, description="What another program's document of it says beside."
+    )
 
 
 class ExchangedRelationshipChange(BaseModel):
@@ -131,3 +146,10 @@ class SceneBundle(BaseModel):
     loop_events: list[ExchangedLoopEvent] = Field(default_factory=list)
     relationship_changes: list[ExchangedRelationshipChange] = Field(default_factory=list)
     knowledge: list[ExchangedKnowledge] = Field(default_factory=list)
+
+
+class ToldScene(BaseModel):
+    """What another program's document says of a scene beside its text and record."""
+
+    created_at: UtcDatetime | None = None
+    other_fields: dict[str, Any] = Field(default_factory=dict)

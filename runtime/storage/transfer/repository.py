@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -17,12 +17,14 @@ from runtime.storage.memory.consolidations import ConsolidationRepository, Store
 from runtime.storage.memory.rows import chunk_values, text_hash
 from runtime.storage.memory.writer import ChunkWriter
 from runtime.storage.projects import CounterRepository, ProjectRepository
+from runtime.storage.records import ScenePlace
 from runtime.storage.session import Repository
 from runtime.storage.story.scene_writer import free_label
 from runtime.storage.story.states import with_span_columns
 from runtime.storage.story.summaries import StoredSummary, SummaryRepository
 from runtime.storage.tables import (
     ALIASES,
+    ENTITIES,
     KNOWLEDGE_EVENTS,
     LOOP_EVENTS,
     MENTIONS,
@@ -40,6 +42,7 @@ from runtime.storage.transfer.records import (
     ExchangedState,
     ProjectContents,
     SceneBundle,
+    ToldScene,
 )
 
 _SCENE_COLUMNS = (
@@ -57,6 +60,7 @@ _SCENE_COLUMNS = (
     "failure_reason",
     "created_at",
     "updated_at",
+    "other_fields",
 )
 
 
@@ -73,6 +77,13 @@ class ExchangeRepository(Repository):
         self._session.touch()
         bare = entity.model_copy(update={"aliases": []})
         EntityRepository(self._session).upsert(bare, origin=given.origin)
+        told = given.model_dump(include={"created_at", "updated_at"}, exclude_none=True)
+        if told:
+            mine = (
+                ENTITIES.c.project_id == self._session.project_id,
+                ENTITIES.c.entity_id == entity.entity_id,
+            )
+            self._session.run(ENTITIES.update().where(*mine).values(**told))
         self._session.insert(
             ALIASES, _alias_rows(self._session.project_id, entity, set(given.author_aliases))
         )
@@ -94,7 +105,14 @@ class ExchangeRepository(Repository):
                 new_id = pair.relationship_id if is_free else counters.take("R")
                 counters.jump_over([new_id])
                 taken.add(new_id)
-                known[key] = pair.model_copy(update={"relationship_id": new_id})
+                now = self._session.now()
+                known[key] = pair.model_copy(
+                    update={
+                        "relationship_id": new_id,
+                        "created_at": pair.created_at or now,
+                        "updated_at": pair.updated_at or now,
+                    }
+                )
                 self._session.insert(
                     RELATIONSHIPS, [known[key].model_dump() | {"project_id": self._session.project_id}]
                 )
@@ -128,6 +146,14 @@ class ExchangeRepository(Repository):
         self._add_memories(bundle.memories, {label: scene_id, scene.label: scene_id})
         by_place: dict[Place, str] = {(scene.chapter_index, scene.scene_index): scene_id}
         self._insert_events(bundle, relationship_ids, by_place)
+
+    def note_told_scenes(self, told: Mapping[ScenePlace, ToldScene]) -> None:
+        """Keep what documents say of scenes beside their text and record, for those that stand at the places."""
+        self._session.touch()
+        scene_ids = scene_ids_at(self._session, told)
+        for place, said in told.items():
+            scene = SCENES.update().where(SCENES.c.scene_id == scene_ids.get(place))
+            self._session.run(scene.values(**said.model_dump(exclude_none=True)))
 
     def add_rest(self, contents: ProjectContents, relationship_ids: dict[str, str]) -> None:
         """Add what goes with no scene of the contents, tied to the scene that stands at its place, if any."""

@@ -298,3 +298,63 @@ def test_wrong_input_is_one_line(run: Run, ingested: Path, arguments: tuple[str,
     assert result.exit_code == 2
     assert message in result.stderr
     assert result.stderr.count("error:") == 1
+
+
+def test_a_card_tells_its_counts_and_moments(run: Run, ingested: Path) -> None:
+    """Seed 000.5: `character show` tells how often and where last, as of the position that is asked for."""
+    whole = _json(run, "character", "show", PROJECT, "Ben")
+    assert (whole["metadata"]["scene_count"], whole["metadata"]["last_appeared"]) == (2, "S004")
+    assert whole["created_at"] <= whole["updated_at"]
+    early = _json(run, "character", "show", PROJECT, "Ada", "--as-of", "1:2")
+    assert early["metadata"]["last_appeared"] == "S001"
+    assert "last_appeared S004" in _done(run, "character", "show", PROJECT, "Ben")
+
+
+def test_a_nested_state_is_edited(run: Run, ingested: Path) -> None:
+    """Seed 000.19: current_state={…} changes the state, not a field of that name."""
+    nested = 'current_state={"location_id": "L0", "goals": ["rest"]}'
+    told = _done(run, "character", "edit", PROJECT, "Ada", nested)
+    assert told.startswith("changed C0: location_id, goals location_id, goals from after scene")
+    state = _json(run, "character", "show", PROJECT, "Ada")["state"]["state_data"]
+    assert (state["location_id"], state["goals"]) == ("L0", ["rest"])
+    assert "current_state" not in state
+
+
+def test_a_character_is_deleted_and_comes_back(run: Run, ingested: Path) -> None:
+    """Seed 000.18: it asks first, tells who stays without the link, and says how to undo it."""
+    before = _json(run, "character", "show", PROJECT, "Ben")
+    assert run("character", "delete", PROJECT, "Ben", answer="n\n").exit_code != 0
+    told = _done(run, "character", "delete", PROJECT, "Ben", "--yes")
+    assert told.startswith("deleted C1 (Ben)")
+    assert f"undo: novelgen entity undo {PROJECT} 1" in told
+    assert run("character", "show", PROJECT, "Ben").exit_code == 2
+    assert "delete" in _done(run, "entity", "changes", PROJECT)
+    assert "undone: delete of C1" in _done(run, "entity", "undo", PROJECT, "1")
+    assert _json(run, "character", "show", PROJECT, "Ben") == before
+
+
+def test_relationships_and_threads_are_deleted(run: Run, ingested: Path) -> None:
+    """Seed 000.18: a pair by its names, a thread by its id, each with its history and back again."""
+    _done(run, "relationship", "add", PROJECT, "Ada", "Ben", "--type", "friends")
+    assert _done(run, "relationship", "delete", PROJECT, "Ben", "Ada", "--yes").startswith("deleted R")
+    added = _json(run, "thread", "add", PROJECT, "Who lit the lamp?", "--notes", "Ben did")
+    assert added["notes"] == "Ben did"
+    done = _json(run, "thread", "delete", PROJECT, added["loop_id"], "--yes")
+    assert (done["deleted"], done["name"]) == (added["loop_id"], "Who lit the lamp?")
+    assert run("thread", "show", PROJECT, added["loop_id"]).exit_code == 2
+    _done(run, "entity", "undo", PROJECT, str(done["change"]["change_id"]))
+    assert _json(run, "thread", "show", PROJECT, added["loop_id"]) == added
+
+
+def test_a_thread_is_noted_and_described(run: Run, ingested: Path) -> None:
+    """Seed 000.10: `thread edit` sets notes and description beside a move or alone, `thread list` tells them."""
+    thread = _json(run, "thread", "add", PROJECT, "Who lit the lamp?")["loop_id"]
+    edited = _json(
+        run, "thread", "edit", PROJECT, thread, "--notes", "Ben did", "--advance", "a second light"
+    )
+    assert (edited["notes"], edited["status"]) == ("Ben did", "advanced")
+    (listed,) = [each for each in _json(run, "thread", "list", PROJECT) if each["loop_id"] == thread]
+    assert listed["notes"] == "Ben did"
+    assert listed["created_at"] is not None
+    assert run("thread", "edit", PROJECT, thread).exit_code == 2
+    assert run("thread", "edit", PROJECT, thread, "--resolve", "a", "--abandon", "b").exit_code == 2

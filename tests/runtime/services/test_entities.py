@@ -69,13 +69,12 @@ def test_an_edit_changes_card_profile_and_state(stores: MemoryStores, project: s
 
 
 def test_fields_of_the_card_never_become_facts(stores: MemoryStores, project: str) -> None:
-    """Names, translation, first appearance and the state at the start are the card's, whatever the story does."""
+    """Names, translation and first appearance are the card's, whatever the story does."""
     before = _facts(stores, project)
     changes = {
         "alias": "Elle",
         "translation": "埃莱娜",
         "first_chapter": 2,
-        "current_state": {"goals": ["find the lake"]},
     }
     edited = edit_entity(stores, project, name="Elena Thorne", changes=changes)
     assert edited.attributes == []
@@ -83,8 +82,44 @@ def test_fields_of_the_card_never_become_facts(stores: MemoryStores, project: st
     assert entity.names() == ["Elena Thorne", "the Cartographer", "Elle"]
     assert entity.first_chapter == 2
     assert entity.profile["translation"] == "埃莱娜"
-    assert entity.profile["current_state"] == {"goals": ["find the lake"]}
     assert _facts(stores, project) == before
+
+
+def test_a_nested_state_changes_what_it_names(stores: MemoryStores, project: str) -> None:
+    """Seed 000.19: place, goals and the rest within current_state become the state, from the given place on."""
+    nested = {"location_id": "L1", "goals": ["find the lake"], "emotional_state": None, "description": "thin"}
+    with pytest.raises(UserInputError, match="'description' is no attribute"):
+        edit_entity(stores, project, name="C0", changes={"current_state": nested})
+    del nested["description"]
+    before = _state(stores, project, "C0", StoryPosition(1, 2))
+    changes = {"role": "antagonist", "current_state": nested}
+    edited = edit_entity(stores, project, name="C0", changes=changes, start=StoryPosition(2, 1))
+    assert edited.updated_fields == ["role", "location_id", "goals", "emotional_state"]
+    assert (edited.attributes, edited.holds_after) == (["location_id", "goals", "emotional_state"], "1:2")
+    now = _state(stores, project, "C0", StoryPosition(2, 1))
+    assert (now["location_id"], now["goals"]) == ("L1", ["find the lake"])
+    assert "emotional_state" not in now
+    assert _state(stores, project, "C0", StoryPosition(1, 2)) == before
+    assert "current_state" not in _facts(stores, project)
+    assert "current_state" not in get_entity(stores, project, name="C0").entity.profile
+
+
+def test_a_nested_state_before_the_first_scene_is_the_cards(stores: MemoryStores) -> None:
+    """Seed 000.19: what holds from the start is also how the card says that the story finds them."""
+    stores.create_project("unwritten", language="en")
+    add_character(stores, "unwritten", name="Ines Holt", goals=["rest"])
+    edit_entity(
+        stores, "unwritten", name="Ines Holt", changes={"current_state": {"goals": ["find the lake"]}}
+    )
+    card = get_entity(stores, "unwritten", name="Ines Holt")
+    assert card.entity.profile["current_state"] == {"goals": ["find the lake"]}
+    assert _state(stores, "unwritten", "Ines Holt")["goals"] == ["find the lake"]
+
+
+def test_a_nested_state_refuses_misspelt_names(stores: MemoryStores, project: str) -> None:
+    """Seed 000.19: within current_state, too, nothing becomes a fact by a slip of the pen."""
+    with pytest.raises(UserInputError, match="did you mean 'goals'"):
+        edit_entity(stores, project, name="C0", changes={"current_state": {"goal": ["x"]}})
 
 
 def test_an_alias_is_added_once(stores: MemoryStores, project: str) -> None:
@@ -119,6 +154,64 @@ def test_a_translation_shows_in_the_glossary(stores: MemoryStores, project: str)
     edit_entity(stores, project, name="Marcus Vale", changes={"translation": "马库斯·韦尔"})
     context = build_chunk_context(project, "Marcus Vale opened the door.", stores=stores)
     assert [(each.name, each.translation) for each in context.glossary] == [("Marcus Vale", "马库斯·韦尔")]
+
+
+def test_a_form_of_address_shows_who_uses_it(stores: MemoryStores, project: str) -> None:
+    """Seed 003: an alias with speaker, language and translation is set in one edit, and stands in the glossary."""
+    said = {"alias": "Old Owl", "speaker": "Elena Thorne", "language": "en", "translation": "老猫头鹰"}
+    edit_entity(stores, project, name="Marcus Vale", changes={"alias": said})
+    (alias,) = get_entity(stores, project, name="Old Owl").entity.aliases
+    assert (alias.speaker, alias.language) == ("C0", "en")
+    context = build_chunk_context(project, "The Old Owl opened the door.", stores=stores)
+    ((name,),) = [each.aliases for each in context.glossary]
+    assert (name.name, name.translation, name.speaker, name.language) == (
+        "Old Owl",
+        "老猫头鹰",
+        "Elena Thorne",
+        "en",
+    )
+    assert "Old Owl → 老猫头鹰 (used by Elena Thorne)" in context.text
+    edit_entity(stores, project, name="C1", changes={"alias": {"alias": "Old Owl", "speaker": "the guards"}})
+    (alias,) = get_entity(stores, project, name="C1").entity.aliases
+    assert (alias.speaker, alias.language) == ("the guards", "en")
+
+
+def test_a_speaker_who_is_not_known_yet_is_not_told(stores: MemoryStores, project: str) -> None:
+    """Seed 003: a chapter's glossary names nobody whom the story shows only later."""
+    edit_entity(stores, project, name="C2", changes={"first_chapter": 2})
+    edit_entity(
+        stores, project, name="C1", changes={"alias": {"alias": "Old Owl", "speaker": "Odile Brandt"}}
+    )
+    early = build_chunk_context(project, "The Old Owl opened the door.", 2, stores=stores)
+    assert [each.speaker for entry in early.glossary for each in entry.aliases] == [""]
+    late = build_chunk_context(project, "The Old Owl opened the door.", 3, stores=stores)
+    assert [each.speaker for entry in late.glossary for each in entry.aliases] == ["Odile Brandt"]
+
+
+def test_things_have_a_translated_glossary_too(stores: MemoryStores, project: str) -> None:
+    """Seed 003: an item's translation and that of its aliases are edited as a character's are."""
+    changes = {"translation": "地图残片", "alias": {"alias": "the Scrap", "translation": "碎片"}}
+    edit_entity(stores, project, name="the map fragment", changes=changes)
+    context = build_chunk_context(project, "She hid the Scrap.", stores=stores)
+    (entry,) = context.glossary
+    assert (entry.translation, [(each.name, each.translation) for each in entry.aliases]) == (
+        "地图残片",
+        [("the Scrap", "碎片")],
+    )
+
+
+@pytest.mark.parametrize(
+    ("alias", "message"),
+    [
+        ({"alias": "Vee", "speakr": "C1"}, "'speakr' is no field of an alias; did you mean 'speaker'"),
+        ({"alias": ""}, "alias cannot be ''"),
+        (7, "an alias cannot be 7"),
+    ],
+)
+def test_a_wrong_alias_is_refused(stores: MemoryStores, project: str, alias: Any, message: str) -> None:
+    """Nothing of it is dropped in silence."""
+    with pytest.raises(UserInputError, match=message):
+        edit_entity(stores, project, name="C1", changes={"alias": alias})
 
 
 def test_a_misspelt_field_makes_no_fact(stores: MemoryStores, project: str) -> None:

@@ -275,6 +275,30 @@ ROWS: dict[str, tuple[Given, ...]] = {
             },
         ),
     ),
+    "0007": (
+        (
+            "entities",
+            {
+                **_entity("T1", "风月")[1],
+                "entity_type": "term",
+                "created_at": MOMENT,
+                "updated_at": MOMENT,
+            },
+        ),
+        _scene("ghi", "S001", 9, "夜。", other_fields={"markdown_file": "scene_009.md"}),
+        _state("def", "no_change", None, detail={"summary": "她什么也没说。"}),
+        (
+            "entity_changes",
+            {
+                "project_id": "demo",
+                "kind": "delete",
+                "entity_id": "OL9",
+                "other_id": "旧事",
+                "created_at": MOMENT,
+                "changed_rows": [],
+            },
+        ),
+    ),
 }
 """By revision; a revision that needs no rows of its own is not named."""
 

@@ -70,7 +70,7 @@ def _records(unit: UnitOfWork) -> None:
 
 def _journal(unit: UnitOfWork) -> None:
     """Merges of entities, which can be undone."""
-    (change,) = unit.merges.list_all()
+    (change,) = [each for each in unit.merges.list_all() if each.kind == "merge"]
     assert (change.kind, change.entity_id, change.other_id, change.undone_at) == ("merge", "C4", "C1", None)
 
 
@@ -110,9 +110,26 @@ def _knowledge(unit: UnitOfWork) -> None:
     assert unit.knowledge.said(as_of=at(1, 2)) == []
 
 
+def _cards(unit: UnitOfWork) -> None:
+    """Moments of cards, what documents say of scenes beside, and what a history says of a change."""
+    term, old = unit.entities.get("T1"), unit.entities.get("C4")
+    assert term is not None
+    assert old is not None
+    assert (term.created_at, old.created_at) == (MOMENT, None)
+    assert unit.scenes.require(at(1, 9)).other_fields == {"markdown_file": "scene_009.md"}
+    said = [each.detail for each in unit.exchange.contents().states if each.attribute == "no_change"]
+    assert said == [{"summary": "她什么也没说。"}]
+
+
+def _deletions(unit: UnitOfWork) -> None:
+    """Deletions beside merges."""
+    assert [each.entity_id for each in unit.merges.list_all() if each.kind == "delete"] == ["OL9"]
+
+
 CHECKS: dict[str, tuple[Callable[[UnitOfWork], None], ...]] = {
     "0001": (_first, _records, _journal, _attachments, _last_read, _evidence, _consolidated, _summaries),
     "0006": (_knowledge,),
+    "0007": (_cards, _deletions),
 }
 """What must be read at head of the rows that a revision made possible."""
 

@@ -1,0 +1,148 @@
+"""Deleting entities, relationships and threads: who refers to them stays, and it is undone exactly."""
+
+from __future__ import annotations
+
+import pytest
+
+from novelgen.errors import UnknownEntityError, UserInputError
+from novelgen.models.entity import Entity
+from runtime.storage.database import DatabaseManager
+from runtime.storage.entity.deletion import without_id
+from tests.runtime.storage.stories import at, change, memory, record, scene, store
+from tests.runtime.storage.strangers_story import fill, rows_of
+
+
+def test_memories_of_a_deleted_character_stay_without_the_link(sqlite_database: DatabaseManager) -> None:
+    """Seed 000.18: cast, point of view, memories, slots, states, threads, relationships and profiles let go of her."""
+    fill(sqlite_database)
+    with sqlite_database.project("demo").write() as unit:
+        done = unit.deletions.delete_entity("C1")
+        assert unit.entities.get("C1") is None
+        first, second = unit.memories.by_ids(["M1", "M2"])
+        assert (first.entities_mentioned, first.slot_type) == (["I0"], None)
+        assert second.entities_mentioned == ["C0"]
+        assert unit.memories.by_entities(["C1"]) == []
+        assert unit.states.snapshots(["C1"]) == []
+        (key,) = unit.states.snapshots(["I0"])
+        assert "holder" not in key.state_data
+        assert [each.relationship_id for each in unit.relationships.list_as_of()] == ["R2"]
+        (thread,) = unit.threads.list_as_of()
+        assert thread.related_entities == []
+        scenes = unit.scenes.list_as_of()
+        assert [(each.participants, each.pov) for each in scenes] == [(["C2"], None), (["C0"], None)]
+        assert [each.record and each.record.characters_present for each in scenes] == [["C2"], []]
+        assert [len(each.record.relationship_changes) for each in scenes if each.record] == [0, 1]
+        tom = unit.entities.get("C2")
+        assert tom is not None
+        assert tom.entity.profile == {"ally": None}
+        assert {each.chunk_id for each in unit.outbox.claim(limit=9)} >= {"M1", "M2"}
+
+    assert (done.change.kind, done.change.entity_id, done.change.other_id) == ("delete", "C1", "the stranger")
+    assert sorted(done.unlinked_memories) == ["M1", "M2"]
+    assert sorted(done.removed_relationships) == ["R0", "R1"]
+    assert (done.changed_threads, done.changed_scenes) == (["OL0"], ["S001", "S002"])
+    assert done.changed_entities == ["C2", "I0"]
+
+
+@pytest.mark.parametrize("gone", ["C0", "C1", "C2", "I0"])
+def test_an_undone_deletion_leaves_every_row_as_it_was(database: DatabaseManager, gone: str) -> None:
+    """Seed 000.18: history, links, moments and the scenes' marks come back exactly."""
+    fill(database)
+    before = rows_of(database)
+    with database.project("demo").write() as unit:
+        done = unit.deletions.delete_entity(gone)
+    assert rows_of(database) != before
+    with database.project("demo").write() as unit:
+        assert unit.merges.undo(done.change.change_id).undone_at is not None
+    assert rows_of(database) == before
+
+
+def test_a_relationship_goes_with_its_history_and_comes_back(sqlite_database: DatabaseManager) -> None:
+    """Seed 000.18: both characters stay, and the record that brought it does not bring it again."""
+    fill(sqlite_database)
+    before = rows_of(sqlite_database)
+    with sqlite_database.project("demo").write() as unit:
+        done = unit.deletions.delete_relationship("R0")
+        assert unit.relationships.between("C1", "C2") is None
+        (first, second) = unit.scenes.list_as_of()
+        assert [each.record and len(each.record.relationship_changes) for each in (first, second)] == [0, 2]
+        assert done.removed_relationships == []
+    with sqlite_database.project("demo").write() as unit:
+        unit.merges.undo(done.change.change_id)
+    assert rows_of(sqlite_database) == before
+
+
+def test_a_thread_goes_with_its_events_and_comes_back(sqlite_database: DatabaseManager) -> None:
+    """Seed 000.18: planting, moves and ending in whatever scenes, the author's too."""
+    fill(sqlite_database)
+    ended = record(2, 1, open_loops_resolved=[{"id": "OL0", "resolution_summary": "Mary."}])
+    store(sqlite_database, scene(2, 1, record=ended))
+    before = rows_of(sqlite_database)
+    with sqlite_database.project("demo").write() as unit:
+        done = unit.deletions.delete_thread("OL0")
+        assert unit.threads.get("OL0") is None
+        assert (done.change.entity_id, done.change.other_id) == ("OL0", "Who is she?")
+        assert done.changed_scenes == ["S001", "S003"]
+    with sqlite_database.project("demo").write() as unit:
+        unit.merges.undo(done.change.change_id)
+    assert rows_of(sqlite_database) == before
+
+
+def test_what_is_not_stored_cannot_be_deleted(sqlite_database: DatabaseManager) -> None:
+    """Each kind says so, and nothing is kept in the journal."""
+    with sqlite_database.project("demo").write() as unit:
+        with pytest.raises(UnknownEntityError, match="no entity 'C9'"):
+            unit.deletions.delete_entity("C9")
+        with pytest.raises(UserInputError, match="no relationship 'R9'"):
+            unit.deletions.delete_relationship("R9")
+        with pytest.raises(UserInputError, match="no thread 'OL9'"):
+            unit.deletions.delete_thread("OL9")
+        assert unit.merges.list_all() == []
+
+
+def test_a_deletion_whose_rows_changed_since_is_not_undone(sqlite_database: DatabaseManager) -> None:
+    """What was written over would be lost; the author is told to undo that first."""
+    fill(sqlite_database)
+    with sqlite_database.project("demo").write() as unit:
+        done = unit.deletions.delete_entity("C1")
+    with sqlite_database.project("demo").write() as unit:
+        unit.scenes.replace_scene(scene(1, 1, memory("M1"), participants=["C2"]))
+    with (
+        pytest.raises(UserInputError, match="changed since"),
+        sqlite_database.project("demo").write() as unit,
+    ):
+        unit.merges.undo(done.change.change_id)
+
+
+def test_a_mask_of_somebody_who_is_gone_is_nobody_else(sqlite_database: DatabaseManager) -> None:
+    """Who turned out to be a deleted character is a character of their own again."""
+    fill(sqlite_database)
+    with sqlite_database.project("demo").write() as unit:
+        unit.merges.unmask("C0", "C1", at=at(1, 2))
+        assert "C1" not in [each.entity_id for each in unit.entities.list_as_of(as_of=at(2))]
+        unit.deletions.delete_entity("C0")
+        assert "C1" in [each.entity_id for each in unit.entities.list_as_of(as_of=at(2))]
+
+
+def test_places_and_lists_let_go_of_a_location(sqlite_database: DatabaseManager) -> None:
+    """Seed 000.18: nobody stands in a place that is gone; what else was said of the scene stays."""
+    with sqlite_database.project("demo").write() as unit:
+        unit.entities.upsert(Entity(entity_id="L0", entity_type="location", name="the quay"))
+        way = {"connections": [{"location_id": "L0"}, {"location_id": "L2"}], "visitors": ["L0", "C0"]}
+        unit.entities.upsert(Entity(entity_id="L1", entity_type="location", name="the inn", profile=way))
+    moved = [change("C0", "location_id", "L0"), change("C0", "mood", "calm")]
+    store(sqlite_database, scene(1, 1, location_id="L0", states=moved))
+    with sqlite_database.project("demo").write() as unit:
+        unit.deletions.delete_entity("L0")
+        (state,) = unit.states.snapshots(["C0"])
+        assert state.state_data == {"mood": "calm"}
+        assert unit.scenes.require(at(1, 1)).location_id is None
+        inn = unit.entities.get("L1")
+        assert inn is not None
+        assert inn.entity.profile == {"connections": [{"location_id": "L2"}], "visitors": ["C0"]}
+
+
+def test_longer_texts_keep_an_id_that_they_contain() -> None:
+    """Only whole texts are references; C10 is not C1."""
+    given = {"note": "C1 is C10", "who": ["C10", "C1"], "C1": 3, "of": {"entity_id": "C1"}, "slot": "C1.eyes"}
+    assert without_id(given, "C1") == {"note": "C1 is C10", "who": ["C10"], "slot": None}

@@ -1,0 +1,80 @@
+"""A program corrects its story through the front door: cards, threads, deletions and their undoing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from novelgen.errors import UnknownEntityError, UserInputError
+from runtime.ingest.entities import store_entities
+from runtime.ingest.ingest import ingest_scenes
+from runtime.settings import load_settings
+from runtime.stores import MemoryStores
+from runtime.story import Story
+from tests.runtime.story_tools.guild_story import ENTITIES, scene
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Iterator[Story]:
+    """The guild's story."""
+    settings = load_settings(projects_dir=tmp_path, memory={"embedding_model": "fake:32"})
+    with MemoryStores(settings) as stores:
+        stores.create_project("guild", language="en")
+        store_entities(stores, "guild", ENTITIES, origin="author")
+        ingest_scenes(stores, "guild", [scene(*place) for place in ((1, 1), (1, 2), (2, 1))], index=False)
+        yield Story(stores, "guild")
+
+
+def test_a_card_is_edited_and_read(story: Story) -> None:
+    """Seed 000.19: a nested state by Story holds from its place on, and the counts are those before the position."""
+    edited = story.edit_entity(
+        "Elena Thorne", {"current_state": {"location_id": "L0"}}, state={"mood": "calm"}, start=(2, 1)
+    )
+    assert (edited.attributes, edited.holds_after) == (["location_id", "mood"], "1:2")
+    card = story.entity("C0", as_of=(2, 1))
+    assert card.state is not None
+    assert (card.state.state_data["location_id"], card.state.state_data["mood"]) == ("L0", "calm")
+    assert (card.metadata["scene_count"], card.metadata["last_appeared"]) == (2, "S002")
+    with pytest.raises(UnknownEntityError):
+        story.entity("Nobody")
+
+
+def test_what_is_deleted_comes_back(story: Story) -> None:
+    """Seed 000.18: an entity, a relationship and a thread, each undone by the number of its result."""
+    entity = story.delete_entity("Odile Brandt", entity_type="character")
+    pair = story.delete_relationship("C0", "C1")
+    thread = story.delete_thread("OL0")
+    assert [each.entity_id for each in story.entities("character")] == ["C0", "C1"]
+    assert (story.relationships(), story.threads()) == ([], [])
+    for done in (thread, pair, entity):
+        story.undo(done.change.change_id)
+    assert len(story.entities("character")) == 3
+    assert [each.relationship_id for each in story.relationships()] == ["R0", "R1"]
+    assert [each.loop_id for each in story.threads()] == ["OL0"]
+    with pytest.raises(UserInputError, match="undone already"):
+        story.undo(entity.change.change_id)
+
+
+def test_a_thread_is_described_anew(story: Story) -> None:
+    """Seed 000.10: notes are the author's, and listed with the thread."""
+    assert story.edit_thread("OL0", notes="ask Marcus", importance="low").notes == "ask Marcus"
+    (thread,) = story.threads()
+    assert (thread.notes, thread.importance) == ("ask Marcus", "low")
+
+
+def test_an_editor_has_tools_and_twins(story: Story) -> None:
+    """Every correction can be awaited, and be made by an agent that is given the tools of an editor."""
+    assert {tool.name for tool in story.editing_tools()} == {
+        "entity_update",
+        "entity_delete",
+        "relationship_delete",
+        "open_loop_update",
+        "open_loop_delete",
+        "change_undo",
+    }
+    assert not {tool.name for tool in story.tools()} & {tool.name for tool in story.editing_tools()}
+    done = asyncio.run(story.adelete_thread("OL0"))
+    assert asyncio.run(story.aundo(done.change.change_id)).change.undone_at is not None
