@@ -136,9 +136,7 @@ class Mind:
     def of_slots(self, slot_types: Sequence[str]) -> Mask:
         """Return which memories hold, or held, a slot of one of these types."""
         wanted = frozenset(slot_types)
-        return self._mask(
-            ("slots", wanted), lambda: [each.slot_type in wanted for each in self.memories]
-        )
+        return self._mask(("slots", wanted), lambda: [each.slot_type in wanted for each in self.memories])
 
     def word_relevance(self, said: str, among: Mask) -> NDArray[np.float64]:
         """Return what share of the weight of a text's words each memory shares, 0 to 1; rare words weigh more."""

@@ -24,6 +24,7 @@ from runtime.storage.transfer.records import (
     ProjectContents,
 )
 from runtime.transfer.documents import (
+    CharacterMemoriesFile,
     ConsolidationsFile,
     EntityDocument,
     LoopsFile,
@@ -114,6 +115,7 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
         parts=told.parts,
         summaries=told.summaries,
         consolidations=[_consolidation(each, project_id) for each in standing],
+        character_memories=_document(root / "character_memories.json", CharacterMemoriesFile).memories,
         counters=_counters(root / "counters.json"),
     )
     return IncomingStory(contents, [_told_scene(each, root) for each in documents if not each.content_hash])
