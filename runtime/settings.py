@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     BaseModel,
@@ -17,6 +17,7 @@ from pydantic import (
     Field,
     SecretStr,
     ValidationError,
+    model_validator,
 )
 from pydantic_settings import (
     BaseSettings,
@@ -27,6 +28,7 @@ from pydantic_settings import (
 )
 from yaml import YAMLError, safe_load
 
+from novelgen.character_memory.settings import CharacterMemorySettings
 from novelgen.errors import ConfigurationError
 from novelgen.settings import ChunkContextSettings, ContextSettings
 from runtime.setting_names import (
@@ -34,6 +36,7 @@ from runtime.setting_names import (
     misspelt_key,
     misspelt_variable,
     unknown_setting,
+    with_flat_settings,
     with_own_names,
 )
 
@@ -116,7 +119,12 @@ class ConsolidationSettings(BaseModel):
 
 
 class MemorySettings(ContextSettings):
-    """Budgets, stores and embeddings of the memory."""
+    """Budgets, stores and embeddings of the memory.
+
+    What a group of `flat_groups` holds may stand beside the group, too: `recency_half_life_days` of `memory`.
+    """
+
+    flat_groups: ClassVar[tuple[str, ...]] = ("character_memory",)
 
     vector_store: VectorStoreSettings = VectorStoreSettings()
     embedding_model: Annotated[str, BeforeValidator(_own_default)] = Field(
@@ -130,6 +138,7 @@ class MemorySettings(ContextSettings):
     summarization: SummarizationSettings = SummarizationSettings()
     consolidation: ConsolidationSettings = ConsolidationSettings()
     chunk_context: ChunkContextSettings = ChunkContextSettings()
+    character_memory: CharacterMemorySettings = CharacterMemorySettings()
     token_counter: str = Field(
         default="estimate",
         pattern=r"^(estimate|tiktoken:.+|hf:.+)$",
@@ -138,6 +147,11 @@ class MemorySettings(ContextSettings):
     search_fallback: Literal["on", "off"] = Field(
         default="on", description="off: relevant_memories stays empty when Chroma fails."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather_flat_settings(cls, given: Any) -> Any:
+        return with_flat_settings(given, cls) if isinstance(given, dict) else given
 
 
 class _ConfigFile(YamlConfigSettingsSource):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,6 +14,7 @@ from langchain_core.tools import BaseTool
 from pydantic import BaseModel, ValidationError
 
 from novelgen.chains.story_memory_retriever import StoryMemoryRetriever
+from novelgen.character_memory.memory import as_moment
 from novelgen.errors import UserInputError
 from novelgen.models.chunk_context import ChunkContext, MemoryPriority
 from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
@@ -27,12 +29,15 @@ from novelgen.names.candidates import MIN_COUNT, NameCandidate
 from novelgen.names.sightings import CandidateKind
 from novelgen.nearest import did_you_mean
 from runtime.async_twins import async_twin
+from runtime.character import Character, given_event
 from runtime.chunk_context import build_chunk_context
 from runtime.files.file_reading import described
 from runtime.files.project_files import chapter_files, in_first_shape
 from runtime.files.scene_plans import own_scene_plan
 from runtime.langchain_tools import build_memory_tools
 from runtime.services import attachments as attachment_services
+from runtime.services import character_news as news_services
+from runtime.services import characters as character_services
 from runtime.services import conflicts as conflict_services
 from runtime.services import entities as entity_services
 from runtime.services import knowledge as knowledge_services
@@ -41,6 +46,7 @@ from runtime.services import relationships as relationship_services
 from runtime.services import threads as thread_services
 from runtime.services import transfer as transfer_services
 from runtime.services.attachments import DEFAULT_ABOUT, MemoriesAbout
+from runtime.services.character_news import WorldEvent
 from runtime.services.conflicts import ListedConflict
 from runtime.services.contexts import ContextBuilder, ContextOptions
 from runtime.services.diagnosis import Diagnosis, diagnose
@@ -746,6 +752,70 @@ class Story(StoryEditing):
         """
         return conflict_services.list_conflicts(self._stores, self.project_id, with_waived=with_waived)
 
+    # --- Characters who remember ---
+
+    def character(
+        self, name: str, *, create: bool = False, clock: Callable[[], datetime] | None = None
+    ) -> Character:
+        """Return a character who remembers and recalls by itself, for games and role-play.
+
+        Args:
+            name: Id, name or alias.
+            create: Make a character of that name where there is none; the project, too.
+            clock: Tells the present moment of the game; None takes the computer's.
+
+        Raises:
+            UnknownEntityError: When nobody bears the name and `create` is not set; names who is near.
+        """
+        entity = character_services.open_character(self._stores, self.project_id, name=name, create=create)
+        return Character(self._stores, self.project_id, entity, clock=clock)
+
+    def world_event(
+        self,
+        text: str,
+        *,
+        witnesses: Mapping[str, str] | Sequence[str] = (),
+        told_to: Mapping[str, float] | Sequence[str] = (),
+        heard_from: str | None = None,
+        delay: timedelta | int = timedelta(0),
+        delay_per_distance: timedelta | int | None = None,
+        max_distance: float | None = None,
+        at: tuple[int, int] | datetime | None = None,
+        clock: Callable[[], datetime] | None = None,
+        **event: Any,
+    ) -> WorldEvent:
+        """Let an event of the world be remembered by those who see it, and by others once the news reaches them.
+
+        Args:
+            text: What happened.
+            witnesses: Who sees it; a mapping tells what each of them remembers, in their own words.
+            told_to: Who hears of it; a mapping tells how far away each of them is, in a measure of your own.
+            heard_from: Who brings the news.
+            delay: How long the news takes to anybody: a time, or turns of the game with `at=(session, turn)`.
+            delay_per_distance: How long it takes for each step of distance; None takes as long as `delay`.
+            max_distance: Beyond it the news never comes.
+            at: When it happens: a pair of session and turn, a datetime, or None for now.
+            clock: Tells the present moment of the game; None takes the computer's.
+            **event: What else there is to say of it, as for `Character.remember`: event_type, importance, …
+
+        Raises:
+            UnknownEntityError: When somebody is unknown; nothing is stored then.
+            UserInputError: When an argument is wrong, or nobody is named.
+        """
+        return news_services.spread_event(
+            self._stores,
+            self.project_id,
+            event=given_event(text=text, **event),
+            witnesses=witnesses,
+            told_to=told_to,
+            heard_from=heard_from,
+            delay=delay,
+            delay_per_distance=delay_per_distance,
+            max_distance=max_distance,
+            at=as_moment(at),
+            now=(clock or self._stores.clock)(),
+        )
+
     # --- Care ---
 
     def export(self, folder: str | Path) -> ProjectExport:
@@ -872,6 +942,8 @@ class Story(StoryEditing):
     amemories = async_twin(memories)
     amemories_about = async_twin(memories_about)
     aconflicts = async_twin(conflicts)
+    acharacter = async_twin(character)
+    aworld_event = async_twin(world_event)
     aexport = async_twin(export)
     acheck_health = async_twin(check_health)
     areindex = async_twin(reindex)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from novelgen.models.context import SceneMemoryContext
 
 _SILENT_MEMORY_FIELDS = ("is_indexed", "is_consolidated")
-"""Fields of a memory that say nothing while they are as they are by default; programs that read files rely on others."""
+"""Fields of a memory that say nothing while they are as they are by default; readers of files rely on others."""
 
 
 def context_document(context: SceneMemoryContext, *, is_full: bool = False) -> dict[str, Any]:

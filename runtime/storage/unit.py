@@ -11,6 +11,7 @@ from novelgen.knowledge.story import KnowledgeStory
 from novelgen.memory.outline import StoryOutline, StoryRecap
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.records.summaries import CHAPTERS_PER_PART, NumberedPart
+from runtime.storage.character.memories import CharacterMemoryRepository
 from runtime.storage.entity.deletion import DeletionRepository
 from runtime.storage.entity.entities import CharacterFileRepository, EntityRepository
 from runtime.storage.entity.merges import EntityMergeRepository
@@ -50,6 +51,7 @@ class UnitOfWork:
         self.merges = EntityMergeRepository(session)
         self.deletions = DeletionRepository(session)
         self.exchange = ExchangeRepository(session)
+        self.characters = CharacterMemoryRepository(session)
         self.scenes = SceneRepository(session)
         self.memories = MemoryRepository(session)
         self.consolidations = ConsolidationRepository(session)

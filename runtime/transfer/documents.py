@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
+from novelgen.character_memory.memory import CharacterMemory
 from novelgen.models.entity import EntityType
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import UtcDatetime
@@ -218,6 +219,12 @@ class ConsolidationsFile(_Document):
     """consolidations.json."""
 
     consolidations: list[MemoryDocument] = Field(default_factory=list)
+
+
+class CharacterMemoriesFile(_Document):
+    """character_memories.json."""
+
+    memories: list[CharacterMemory] = Field(default_factory=list)
 
 
 class SummariesFile(_Document):

@@ -47,6 +47,7 @@ COUNTER_NAMES = {
     "OL": "open_loop",
     "R": "relationship",
     "N": "note",
+    "CM": "character_memory",
 }
 """Kind of id to its name in counters.json."""
 
@@ -179,6 +180,15 @@ class MemoryDocuments:
                 {"scene_id": each.scene_label}
                 | each.model_dump(mode="json", exclude={"scene_label"}, exclude_none=True)
                 for each in self._contents.knowledge
+            ]
+        }
+
+    def character_memories(self) -> dict[str, Any]:
+        """Return the document of what characters remember by themselves."""
+        return {
+            "memories": [
+                each.model_dump(mode="json", exclude_defaults=True)
+                for each in self._contents.character_memories
             ]
         }
 
@@ -417,6 +427,8 @@ def _documents(contents: ProjectContents) -> Iterator[tuple[str, Any]]:
         yield "knowledge.json", documents.knowledge()
     if contents.consolidations:
         yield "consolidations.json", documents.consolidations()
+    if contents.character_memories:
+        yield "character_memories.json", documents.character_memories()
     yield "counters.json", documents.counters()
 
 

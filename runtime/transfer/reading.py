@@ -26,6 +26,7 @@ from runtime.storage.transfer.records import (
     ToldScene,
 )
 from runtime.transfer.documents import (
+    CharacterMemoriesFile,
     ConsolidationsFile,
     EntityDocument,
     KnowledgeFile,
@@ -127,6 +128,7 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
         parts=written.parts,
         summaries=written.summaries,
         consolidations=[_consolidation(each, project_id) for each in standing],
+        character_memories=_document(root / "character_memories.json", CharacterMemoriesFile).memories,
         counters=_counters(root / "counters.json"),
     )
     others = [each for each in documents if not each.content_hash]

@@ -14,6 +14,7 @@ from runtime.storage.memory.rows import text_hash
 from runtime.storage.projects import CounterRepository
 from runtime.storage.session import AnyRow, StorageSession
 from runtime.storage.tables import (
+    CHARACTER_MEMORIES,
     CHUNK_ENTITIES,
     CHUNKS,
     KNOWLEDGE_EVENTS,
@@ -179,12 +180,14 @@ class EntityRelinking:
         self._scene_ids = scene_ids
 
     def run(self) -> None:
-        """Move all links: scenes, mentions, memories, states, loops, relationships and knowledge."""
+        """Move all links: scenes, memories, states, loops, relationships, knowledge, what a character remembers."""
         self._relink_scenes()
         self._relink_mentions()
         self._relink_memories()
         self._relink_states()
         self._relink_loops()
+        if self._scene_ids is None:
+            self._relink_character_memories()
         relink_relationships(self._session, self._old, self._new, self._scene_ids)
         self._relink_knowledge()
 
@@ -255,6 +258,17 @@ class EntityRelinking:
                 values["learned_from"] = None
             if any(getattr(row, name) != value for name, value in values.items()):
                 self._session.run(table.update().where(table.c.row_id == row.row_id).values(**values))
+
+    def _relink_character_memories(self) -> None:
+        """Give what a character remembers to the other, and name the other in everybody's memories."""
+        names = ("character_id", "participants", "heard_from", "slot")
+        columns = [CHARACTER_MEMORIES.c[name] for name in ("row_id", *names)]
+        revision = self._session.revision()
+        for row in self._session.rows(select(*columns).where(self._session.owns(CHARACTER_MEMORIES))):
+            values = {name: self._replaced(getattr(row, name)) for name in names}
+            if any(getattr(row, name) != value for name, value in values.items()):
+                statement = CHARACTER_MEMORIES.update().where(CHARACTER_MEMORIES.c.row_id == row.row_id)
+                self._session.run(statement.values(**values, changed=revision))
 
     def _replaced(self, value: Any) -> Any:
         return replaced_id(value, self._old, self._new)

@@ -16,6 +16,7 @@ from runtime.storage.session import StorageSession
 from runtime.storage.tables import (
     ALIASES,
     CHARACTER_FILE_ALIASES,
+    CHARACTER_MEMORIES,
     CHUNK_ENTITIES,
     CHUNKS,
     ENTITIES,
@@ -74,6 +75,11 @@ _IMAGED = (
     _whole(CHUNK_ENTITIES, "chunk_row_id", "entity_id"),
     _whole(STATES, "row_id"),
     _whole(LOOP_EVENTS, "row_id"),
+    _Imaged(
+        CHARACTER_MEMORIES,
+        ("memory_id",),
+        ("memory_id", "character_id", "participants", "heard_from", "slot"),
+    ),
     _whole(RELATIONSHIPS, "relationship_id"),
     _whole(RELATIONSHIP_CHANGES, "row_id"),
     _Imaged(
@@ -135,10 +141,14 @@ def _insert(session: StorageSession, changes: Sequence[RowChange]) -> None:
 
 
 def _update(session: StorageSession, changes: Sequence[RowChange]) -> None:
+    revision = session.revision()
     for change in changes:
         imaged, before = _BY_NAME[change.table], change.before or {}
         values = {name: value for name, value in before.items() if name not in imaged.key}
         values = _with_moments(imaged.table, values)
+        if imaged.table is CHARACTER_MEMORIES:
+            # Who has them at hand must see that they changed.
+            values["changed"] = revision
         session.run(imaged.table.update().where(_is_row(imaged, session.project_id, before)).values(**values))
 
 

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+from novelgen.character_memory.memory import CharacterMemory
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import UtcDatetime
@@ -133,6 +134,9 @@ class ProjectContents(BaseModel):
     summaries: list[StoredSummary] = Field(default_factory=list, description="Written ones only.")
     consolidations: list[StoredConsolidation] = Field(
         default_factory=list, description="Memories that stand for others; not among `memories`."
+    )
+    character_memories: list[CharacterMemory] = Field(
+        default_factory=list, description="What characters remember by themselves, deleted memories too."
     )
     counters: dict[str, int] = Field(default_factory=dict, description="Kind of id to its next number.")
 
