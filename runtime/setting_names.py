@@ -89,20 +89,45 @@ def unknown_setting(path: Sequence[int | str], settings: type[BaseModel]) -> str
         if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
             break
         model = annotation
-    nearest = nearest_name(name, model.model_fields, likeness=ALIKE)
-    meant = _all_of(list(model.model_fields))
+    known = [*model.model_fields, *_flat_groups(model)]
+    nearest = nearest_name(name, known, likeness=ALIKE)
+    meant = _all_of(known)
     if nearest is not None:
         meant = f"; did you mean {'.'.join([*group, nearest])!r}?"
     return f"there is no setting {'.'.join([*group, name])!r}{meant}"
 
 
+def with_flat_settings(given: Mapping[str, Any], model: type[BaseModel]) -> dict[str, Any]:
+    """Return settings of a group with those that stand beside one of its own groups moved into it.
+
+    What stands beside it wins: the group may hold no more than defaults.
+
+    Args:
+        given: Settings by name.
+        model: Their model; its `flat_groups` names the groups that may be left out.
+    """
+    flat = _flat_groups(model)
+    told = {name: value for name, value in given.items() if name not in flat}
+    for name in given:
+        if name in flat:
+            inner = _as_mapping(told.get(flat[name]) or {})
+            told[flat[name]] = {**inner, name: given[name]}
+    return told
+
+
+def _flat_groups(model: type[BaseModel]) -> dict[str, str]:
+    """Return the settings that may stand beside their group, with the group's name."""
+    return {name: group for group in getattr(model, "flat_groups", ()) for name in _inner(model, group)}
+
+
 def _inner(settings: type[BaseModel], name: str) -> list[str]:
+    model = _model_of(settings, name)
+    return [] if model is None else [*model.model_fields, *_flat_groups(model)]
+
+
+def _model_of(settings: type[BaseModel], name: str) -> type[BaseModel] | None:
     annotation = settings.model_fields[name].annotation
-    return (
-        list(annotation.model_fields)
-        if isinstance(annotation, type) and issubclass(annotation, BaseModel)
-        else []
-    )
+    return annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
 
 
 def _as_mapping(group: Any) -> dict[str, Any]:

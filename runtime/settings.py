@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -20,9 +20,16 @@ from pydantic_settings import (
 )
 from yaml import YAMLError, safe_load
 
+from novelgen.character_memory.settings import CharacterMemorySettings
 from novelgen.errors import ConfigurationError
 from novelgen.settings import ContextSettings
-from runtime.setting_names import grouped_settings, misspelt_key, misspelt_variable, unknown_setting
+from runtime.setting_names import (
+    grouped_settings,
+    misspelt_key,
+    misspelt_variable,
+    unknown_setting,
+    with_flat_settings,
+)
 
 ENVIRONMENT_PREFIX = "NOVELGEN_"
 
@@ -92,7 +99,12 @@ class ConsolidationSettings(BaseModel):
 
 
 class MemorySettings(ContextSettings):
-    """Budgets, stores and embeddings of the memory."""
+    """Budgets, stores and embeddings of the memory.
+
+    What a group of `flat_groups` holds may stand beside the group, too: `recency_half_life_days` of `memory`.
+    """
+
+    flat_groups: ClassVar[tuple[str, ...]] = ("character_memory",)
 
     vector_store: VectorStoreSettings = VectorStoreSettings()
     embedding_model: str = Field(default="local", description="local, fake:<dimension> or provider:model.")
@@ -103,6 +115,7 @@ class MemorySettings(ContextSettings):
     ingest: IngestSettings = IngestSettings()
     summarization: SummarizationSettings = SummarizationSettings()
     consolidation: ConsolidationSettings = ConsolidationSettings()
+    character_memory: CharacterMemorySettings = CharacterMemorySettings()
     token_counter: str = Field(
         default="estimate",
         pattern=r"^(estimate|tiktoken:.+|hf:.+)$",
@@ -111,6 +124,11 @@ class MemorySettings(ContextSettings):
     search_fallback: Literal["on", "off"] = Field(
         default="on", description="off: relevant_memories stays empty when Chroma fails."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather_flat_settings(cls, given: Any) -> Any:
+        return with_flat_settings(given, cls) if isinstance(given, dict) else given
 
 
 class NovelgenSettings(BaseSettings):

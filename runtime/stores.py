@@ -32,7 +32,9 @@ from runtime.providers.embeddings import (
     checked_embeddings,
     embedding_identity,
 )
+from runtime.providers.relevance_scales import RelevanceScales
 from runtime.settings import NovelgenSettings, load_settings
+from runtime.storage.character.minds import MindCache
 from runtime.storage.database import DatabaseManager, ProjectDatabase
 from runtime.storage.records import StoredProject
 from runtime.vectors.locations import ChromaServer, EmbeddedIndex, IndexLocation
@@ -102,6 +104,8 @@ class MemoryStores:
     ) -> None:
         self.settings = settings
         self.clock = clock
+        self.minds = MindCache()
+        self.relevance_scales = RelevanceScales()
         # One lock per kind of store: a database that hangs while it opens must not keep the index from answering.
         self._database_lock = threading.RLock()
         self._vectors_lock = threading.Lock()
@@ -260,6 +264,7 @@ class MemoryStores:
             self._databases.take_all()
             self._held.clear()
             self._known_projects.clear()
+        self.minds.clear()
         for index in vectors:
             index.close()
         for database in databases:

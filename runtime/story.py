@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,12 +27,14 @@ from novelgen.names.candidates import MIN_COUNT, NameCandidate
 from novelgen.names.sightings import CandidateKind
 from novelgen.nearest import did_you_mean
 from runtime.async_twins import async_twin
+from runtime.character import Character
 from runtime.chunk_context import DEFAULT_LIMIT as DEFAULT_CHUNK_LIMIT
 from runtime.chunk_context import build_chunk_context
 from runtime.files.file_reading import described
 from runtime.files.project_files import chapter_files, in_first_shape
 from runtime.files.scene_plans import own_scene_plan
 from runtime.langchain_tools import build_memory_tools
+from runtime.services import characters as character_services
 from runtime.services import conflicts as conflict_services
 from runtime.services import entities as entity_services
 from runtime.services import memories as memory_services
@@ -434,6 +437,24 @@ class Story:
         """
         return conflict_services.list_conflicts(self._stores, self.project_id, with_waived=with_waived)
 
+    # --- Characters who remember ---
+
+    def character(
+        self, name: str, *, create: bool = False, clock: Callable[[], datetime] | None = None
+    ) -> Character:
+        """Return a character who remembers and recalls by itself, for games and role-play.
+
+        Args:
+            name: Id, name or alias.
+            create: Make a character of that name where there is none; the project, too.
+            clock: Tells the present moment of the game; None takes the computer's.
+
+        Raises:
+            UnknownEntityError: When nobody bears the name and `create` is not set; names who is near.
+        """
+        entity = character_services.open_character(self._stores, self.project_id, name=name, create=create)
+        return Character(self._stores, self.project_id, entity, clock=clock)
+
     # --- Care ---
 
     def export(self, folder: str | Path) -> ProjectExport:
@@ -540,6 +561,7 @@ class Story:
     arelationships = async_twin(relationships)
     amemories = async_twin(memories)
     aconflicts = async_twin(conflicts)
+    acharacter = async_twin(character)
     aexport = async_twin(export)
     acheck_health = async_twin(check_health)
     areindex = async_twin(reindex)

@@ -119,8 +119,8 @@ def _project(row: AnyRow) -> StoredProject:
     return StoredProject.model_validate(row, from_attributes=True)
 
 
-CounterKind = Literal["C", "L", "I", "F", "T", "S", "OL", "R", "N"]
-"""Characters, locations, items, factions, terms, scenes, open loops, relationships, notes."""
+CounterKind = Literal["C", "L", "I", "F", "T", "S", "OL", "R", "N", "CM"]
+"""Characters, locations, items, factions, terms, scenes, open loops, relationships, notes, memories of characters."""
 
 _FIRST_NUMBER: dict[str, int] = {"S": 1}
 

@@ -610,6 +610,81 @@ class SummaryRow(Row, table=True):
 
 SUMMARIES = table_of(SummaryRow)
 
+CHARACTER_MEMORY_STATUSES = ("active", "consolidated", "deleted")
+
+HOW_LEARNT = ("own_doing", "witnessed", "told", "overheard", "read")
+
+
+class CharacterMemoryRow(Row, table=True):
+    """What one character remembers; no search of the story ever reads it.
+
+    `changed` is the project's `story_revision` at which the row was written last, by which readers tell what is new.
+    The vector is that of the content under the model, as little-endian float32.
+    """
+
+    __tablename__: ClassVar[str] = "character_memories"
+    __table_args__ = (
+        UniqueConstraint("project_id", "memory_id"),
+        Index("ix_character_memories_changed", "project_id", "character_id", "changed"),
+        Index("ix_character_memories_event", "project_id", "event_id"),
+        one_of("status", CHARACTER_MEMORY_STATUSES),
+        one_of("how", HOW_LEARNT),
+        one_of("tier", MEMORY_TIERS),
+    )
+    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
+    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
+    character_id: str = Field(sa_type=Text)
+    memory_id: str = Field(sa_type=Text)
+    changed: int
+    content: str = Field(sa_type=Text)
+    short: str | None = Field(default=None, sa_type=Text)
+    event_type: str = Field(sa_type=Text)
+    interaction_type: str | None = Field(default=None, sa_type=Text)
+    importance: int
+    tier: str = Field(sa_type=Text)
+    is_milestone: bool
+    participants: list[str] = Field(sa_type=JSON)
+    emotion: str = Field(sa_type=Text)
+    location: str = Field(sa_type=Text)
+    slot: str | None = Field(default=None, sa_type=Text)
+    how: str = Field(sa_type=Text)
+    heard_from: str | None = Field(default=None, sa_type=Text)
+    event_id: str = Field(sa_type=Text)
+    session: int | None = None
+    turn: int | None = None
+    happened_at: datetime = Field(sa_type=UtcTimestamp)
+    known_session: int | None = None
+    known_turn: int | None = None
+    known_at: datetime = Field(sa_type=UtcTimestamp)
+    superseded_by: str | None = Field(default=None, sa_type=Text)
+    status: str = Field(sa_type=Text)
+    consolidated_into: str | None = Field(default=None, sa_type=Text)
+    stands_for: list[str] = Field(sa_type=JSON)
+    details: dict[str, Any] = Field(sa_type=JSON)
+    created_at: datetime = Field(sa_type=UtcTimestamp)
+    content_hash: str = Field(sa_type=Text)
+    embedding_model: str | None = Field(default=None, sa_type=Text)
+    vector: bytes | None = Field(default=None, sa_type=LargeBinary)
+
+
+class CharacterChangeRow(Row, table=True):
+    """Something that was done to a character's memories; `changed_rows` holds each before and after, to undo it."""
+
+    __tablename__: ClassVar[str] = "character_memory_changes"
+    __table_args__ = (Index(None, "project_id", "character_id", "row_id"),)
+    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
+    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
+    character_id: str = Field(sa_type=Text)
+    kind: str = Field(sa_type=Text)
+    created_at: datetime = Field(sa_type=UtcTimestamp)
+    undone_at: datetime | None = Field(default=None, sa_type=UtcTimestamp)
+    changed_rows: list[dict[str, Any]] = Field(sa_type=JSON)
+
+
+CHARACTER_MEMORIES = table_of(CharacterMemoryRow)
+
+CHARACTER_CHANGES = table_of(CharacterChangeRow)
+
 POSITIONED_TABLES: tuple[Table, ...] = (CHUNKS, STATES, LOOP_EVENTS, RELATIONSHIP_CHANGES, MENTIONS)
 """Tables whose rows carry a scene's id and a copy of its position."""
 

@@ -39,6 +39,7 @@ COUNTER_NAMES = {
     "OL": "open_loop",
     "R": "relationship",
     "N": "note",
+    "CM": "character_memory",
 }
 """Kind of id to its name in counters.json."""
 

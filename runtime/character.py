@@ -1,0 +1,206 @@
+"""One character of a story or a game, who remembers: the services as methods, each with an async twin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pydantic import ValidationError
+
+from novelgen.character_memory.given_event import GivenEvent
+from novelgen.character_memory.memory import CharacterChange, CharacterMemory, HowLearnt, as_moment
+from novelgen.character_memory.recall import ProtectedLine, Recall
+from novelgen.errors import UserInputError
+from novelgen.models.entity import Entity
+from runtime.async_twins import async_twin
+from runtime.files.file_reading import described
+from runtime.services import characters as character_services
+from runtime.services.characters import Remembered
+from runtime.stores import MemoryStores
+
+Moment = tuple[int, int] | datetime | None
+"""When: a pair of session and turn, a datetime, or None for now."""
+
+
+class Character:
+    """A character with a memory of its own; safe to share between threads. `Story.character` gives it.
+
+    Nobody recalls what another learnt. Moments are pairs of session and turn, which order what is played as chapters
+    and scenes order a book, or datetimes; what is read as of a moment was learnt strictly before it.
+
+    Args:
+        stores: Open stores; they are not closed here.
+        project_id: The project.
+        entity: The character.
+        clock: Tells the present moment; None takes that of the stores. A game with a calendar of its own passes its
+            own.
+    """
+
+    def __init__(
+        self,
+        stores: MemoryStores,
+        project_id: str,
+        entity: Entity,
+        *,
+        clock: Callable[[], datetime] | None = None,
+    ) -> None:
+        self._stores = stores
+        self._clock = clock or stores.clock
+        self.project_id = project_id
+        self.character_id = entity.entity_id
+        self.name = entity.name
+
+    def __repr__(self) -> str:
+        return f"Character({self.name!r}, {self.character_id!r}, project {self.project_id!r})"
+
+    def remember(
+        self,
+        text: str,
+        *,
+        event_type: str = "",
+        importance: int | None = None,
+        participants: Sequence[str] = (),
+        emotion: str = "",
+        location: str = "",
+        slot: str | None = None,
+        at: Moment = None,
+        short: str | None = None,
+        interaction_type: str | None = None,
+        is_milestone: bool = False,
+        state_deltas: Mapping[str, Any] | None = None,
+        supersedes: str | None = None,
+        how: HowLearnt = "own_doing",
+        heard_from: str | None = None,
+        witnesses: Mapping[str, str] | Sequence[str] = (),
+        details: Mapping[str, Any] | None = None,
+    ) -> Remembered:
+        """Remember an event.
+
+        Args:
+            text: What happened, as the character would tell it: "The player told me that her name is Ines."
+            event_type: What kind of event it was: conversation, gift_received, betrayal, a type of the game's own, ….
+            importance: 1 to 10; None derives it from the type and `state_deltas`.
+            participants: Who took part; names of characters are known again under every alias.
+            emotion: What the character felt.
+            location: Where it was.
+            slot: It is the one current value of this slot from now on: `player_name`, `npc_death_status:Mira`.
+            at: When it happened.
+            short: The same in a sentence; None takes one of the text.
+            interaction_type: What a model called the interaction; one that is not valid is taken for the nearest.
+            is_milestone: Whether it is one, whatever its type.
+            state_deltas: What it changed: trust_change, secret_revealed, npc_died, ….
+            supersedes: Id of a memory that it puts an end to.
+            how: own_doing, witnessed, told, overheard or read.
+            heard_from: Who told it.
+            witnesses: Other characters who were there and remember it, too; a mapping tells each one's own words.
+            details: What the program wants to keep with it.
+
+        Returns:
+            The memory, and what it put an end to. What went wrong on the way stands in `issues`.
+
+        Raises:
+            UserInputError: When an argument is wrong; says which.
+            UnknownEntityError: When a witness is unknown.
+        """
+        event = _event(
+            text=text,
+            short=short,
+            event_type=event_type,
+            interaction_type=interaction_type,
+            importance=importance,
+            is_milestone=is_milestone,
+            participants=tuple(participants),
+            emotion=emotion,
+            location=location,
+            slot=slot,
+            supersedes=supersedes,
+            state_deltas=dict(state_deltas or {}),
+            details=dict(details or {}),
+        )
+        return character_services.remember_event(
+            self._stores,
+            self.project_id,
+            character_id=self.character_id,
+            event=event,
+            at=as_moment(at),
+            now=self._clock(),
+            how="told" if heard_from is not None and how == "own_doing" else how,
+            heard_from=heard_from,
+            witnesses=witnesses,
+        )
+
+    def recall(
+        self,
+        said: str = "",
+        *,
+        budget_tokens: int | None = None,
+        as_of: Moment = None,
+        protected: Sequence[ProtectedLine] = (),
+    ) -> Recall:
+        """Return what comes back at a remark, within a budget; `as_prompt()` renders it.
+
+        Args:
+            said: What was said to the character, or what happens; empty asks for what weighs most by itself.
+            budget_tokens: Hard limit of the block; None takes the setting `recall_budget_tokens`.
+            as_of: Only what the character knew strictly before; None means everything so far.
+            protected: Lines that stand above the recall, outside of the competition.
+        """
+        return character_services.recall_memories(
+            self._stores,
+            self.project_id,
+            character_id=self.character_id,
+            said=said,
+            budget_tokens=budget_tokens,
+            as_of=as_moment(as_of),
+            now=self._clock(),
+            protected=protected,
+        )
+
+    def memories(self, *, as_of: Moment = None, with_former: bool = True) -> list[CharacterMemory]:
+        """Return what the character knows, in the order of storing.
+
+        Args:
+            as_of: Only what it knew strictly before; None means everything so far.
+            with_former: Whether to return what something later put an end to.
+        """
+        return character_services.list_character_memories(
+            self._stores,
+            self.project_id,
+            character_id=self.character_id,
+            as_of=as_moment(as_of),
+            now=self._clock(),
+            with_former=with_former,
+        )
+
+    def changes(self) -> list[CharacterChange]:
+        """Return what was done to the character's memories, the oldest first."""
+        return character_services.list_character_changes(
+            self._stores, self.project_id, character_id=self.character_id
+        )
+
+    def undo(self, change_id: int | None = None) -> CharacterChange:
+        """Undo a change of the character's memories.
+
+        Args:
+            change_id: Its number; None takes the last one that is not undone.
+
+        Raises:
+            UserInputError: When there is none, or something of it changed again since.
+        """
+        return character_services.undo_character_change(
+            self._stores, self.project_id, character_id=self.character_id, change_id=change_id
+        )
+
+    aremember = async_twin(remember)
+    arecall = async_twin(recall)
+    amemories = async_twin(memories)
+    achanges = async_twin(changes)
+    aundo = async_twin(undo)
+
+
+def _event(**given: Any) -> GivenEvent:
+    try:
+        return GivenEvent(**given)
+    except ValidationError as error:
+        raise UserInputError(described(error)) from error

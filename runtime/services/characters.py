@@ -1,0 +1,439 @@
+"""What a character does with a memory of its own: remember what happened, and recall what bears on a remark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, Field
+
+from novelgen.character_memory import recall as recalling
+from novelgen.character_memory.events import ended_by
+from novelgen.character_memory.given_event import GivenEvent, Learning, learning, made_memory
+from novelgen.character_memory.memory import CharacterChange, CharacterMemory, HowLearnt, Moment
+from novelgen.character_memory.mind import Mind, Vectors
+from novelgen.character_memory.recall import Asked, ProtectedLine, Recall, RecalledBy
+from novelgen.character_memory.relevance import unit_rows
+from novelgen.character_memory.settings import CharacterMemorySettings
+from novelgen.errors import ConfigurationError, EmbeddingError, UnknownEntityError, UserInputError
+from novelgen.models.context import ReportIssue
+from novelgen.models.entity import Entity
+from novelgen.names.normalise import name_key
+from novelgen.text.language import story_language
+from runtime.services.entities import add_character
+from runtime.services.references import known_entities, resolved_entity
+from runtime.storage.character.memories import MemoryVector
+from runtime.storage.unit import UnitOfWork
+from runtime.stores import MemoryStores
+
+MAX_EMBEDDED_LATER = 64
+"""Memories stored without a vector that one call embeds beside its own."""
+
+
+class Remembered(BaseModel):
+    """What a character remembers from now on."""
+
+    memory: CharacterMemory
+    copies: list[CharacterMemory] = Field(
+        default_factory=list, description="What others who were there remember of it, each their own."
+    )
+    ended: list[str] = Field(
+        default_factory=list,
+        description="Memories of this character that it put an end to: former values, promises.",
+    )
+    change_id: int = Field(description="For `undo`.")
+    issues: list[ReportIssue] = Field(default_factory=list)
+
+
+def open_character(stores: MemoryStores, project_id: str, *, name: str, create: bool = False) -> Entity:
+    """Return the character that a name means.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        name: Id, name or alias.
+        create: Make a character of that name where there is none; the project, too.
+
+    Raises:
+        UnknownEntityError: When nobody bears the name and `create` is not set; names who is near.
+    """
+    if not name.strip():
+        raise UserInputError("the name of the character is empty; say who remembers")
+    if create:
+        stores.ensure_project(project_id)
+    try:
+        with stores.database(project_id).read() as unit:
+            return resolved_entity(name, known_entities(unit, None), "character")
+    except UnknownEntityError as error:
+        if not create:
+            raise UnknownEntityError(f"{error}; pass create=True to make a new character") from error
+        if "may be" in str(error):
+            raise
+    return add_character(stores, project_id, name=name).entity
+
+
+def remember_event(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    character_id: str,
+    event: GivenEvent,
+    at: Moment | None = None,
+    now: datetime | None = None,
+    how: HowLearnt = "own_doing",
+    heard_from: str | None = None,
+    witnesses: Mapping[str, str] | Sequence[str] = (),
+) -> Remembered:
+    """Let a character remember an event, and others who saw it, each in memories of their own.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        character_id: Who remembers.
+        event: What happened.
+        at: When it happened; None means now.
+        now: The present moment; None asks the clock.
+        how: How the character learnt of it.
+        heard_from: Who told it, by name or id.
+        witnesses: Who else was there, by name or id; a mapping tells what each of them remembers, in their own words.
+
+    Returns:
+        The memory as it was stored. Where the embedding model failed it is found by words until it is embedded, which
+        `issues` says.
+
+    Raises:
+        UnknownEntityError: When a witness is unknown.
+        UnknownMemoryError: When `supersedes` names no memory of the character.
+        UserInputError: When a slot or change of state is unknown.
+    """
+    words = dict(witnesses) if isinstance(witnesses, Mapping) else dict.fromkeys(witnesses, event.text)
+    settings = stores.settings.memory.character_memory
+    moment = now or stores.clock()
+    vectors, issues = _embedded(stores, [event.text, *words.values()])
+    with stores.database(project_id).write() as unit:
+        known = learning(at, now=moment, how=how, heard_from=_ids(unit, [heard_from or ""])[0] or None)
+        event_id = unit.characters.next_id()
+        made = _MadeFor(unit, settings, moment, vectors)
+        change, ended = made.store(character_id, event, known, event_id=event_id, memory_id=event_id)
+        copies = []
+        for witness, text in words.items():
+            other = _character(unit, witness)
+            if other.entity_id == character_id:
+                continue
+            seen = event.model_copy(
+                update={"text": text, "slot": None, "supersedes": None} | _own_short(event, text)
+            )
+            made.store(
+                other.entity_id, seen, known._replace(how="witnessed", heard_from=None), event_id=event_id
+            )
+            copies.append(made.stored[-1])
+    return Remembered(
+        memory=made.stored[0],
+        copies=copies,
+        ended=ended,
+        change_id=change.change_id,
+        issues=[*issues, *made.issues],
+    )
+
+
+def recall_memories(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    character_id: str,
+    said: str,
+    budget_tokens: int | None = None,
+    as_of: Moment | None = None,
+    now: datetime | None = None,
+    protected: Sequence[ProtectedLine] = (),
+) -> Recall:
+    """Return what comes back to a character at a remark.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        character_id: Who remembers.
+        said: What was said, or what happens; empty asks for what weighs most by itself.
+        budget_tokens: Hard limit of the block; None takes the setting's.
+        as_of: Only what the character knew strictly before; None means everything so far.
+        now: The present moment, by which memories fade; None asks the clock.
+        protected: Lines of states that no memory holds, such as how the two stand.
+
+    Returns:
+        The recall. Where the embedding model failed, memories were compared by words, which `issues` says.
+    """
+    settings = stores.settings.memory.character_memory
+    question, issues = _question(stores, said)
+    with stores.database(project_id).read() as unit:
+        mind = stores.minds.mind(unit, project_id, character_id, model=_model_name(stores))
+        names = unit.characters.names()
+        here = unit.characters.last_position() if mind.waits_for_turns and as_of is None else None
+    if question is not None and not mind.has_vector.all():
+        mind = _embedded_later(stores, project_id, character_id, mind, issues)
+    view = mind.view(as_of, clock_now=now or stores.clock(), here=here)
+    asked = _asked(stores, mind, said, question, view.live, issues)
+    recalled = recalling.recall(
+        mind,
+        view,
+        Asked(
+            said=said,
+            relevance=asked.relevance,
+            by=asked.by,
+            nearness=asked.nearness,
+            budget_tokens=settings.recall_budget_tokens if budget_tokens is None else budget_tokens,
+            protected=protected,
+            names=names,
+        ),
+        character_id=character_id,
+        settings=settings,
+    )
+    return recalled.model_copy(update={"issues": [*issues, *recalled.issues]})
+
+
+def list_character_memories(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    character_id: str,
+    as_of: Moment | None = None,
+    now: datetime | None = None,
+    with_former: bool = True,
+) -> list[CharacterMemory]:
+    """List what a character knows, in the order of storing; memories that another stands for are left out.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        character_id: Who remembers.
+        as_of: Only what the character knew strictly before; None means everything so far.
+        now: The present moment; None asks the clock.
+        with_former: Whether to list what something later put an end to.
+    """
+    with stores.database(project_id).read() as unit:
+        mind = stores.minds.mind(unit, project_id, character_id, model=_model_name(stores))
+        here = unit.characters.last_position() if mind.waits_for_turns and as_of is None else None
+    view = mind.view(as_of, clock_now=now or stores.clock(), here=here)
+    shown = view.live if with_former else view.live & ~view.superseded
+    return [mind.memories[place] for place in np.flatnonzero(shown).tolist()]
+
+
+def undo_character_change(
+    stores: MemoryStores, project_id: str, *, character_id: str, change_id: int | None = None
+) -> CharacterChange:
+    """Undo what was done to a character's memories: remembering, an edit, a deletion, a consolidation.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        character_id: Whose memories.
+        change_id: Its number; None takes the last change that is not undone.
+
+    Raises:
+        UserInputError: When there is none, or something of it changed again since.
+    """
+    with stores.database(project_id).write() as unit:
+        return unit.characters.undo(character_id, change_id)
+
+
+def list_character_changes(
+    stores: MemoryStores, project_id: str, *, character_id: str
+) -> list[CharacterChange]:
+    """List what was done to a character's memories, the oldest first."""
+    with stores.database(project_id).read() as unit:
+        return unit.characters.changes(character_id)
+
+
+class _MadeFor:
+    """Stores what characters make of an event within one transaction."""
+
+    def __init__(
+        self,
+        unit: UnitOfWork,
+        settings: CharacterMemorySettings,
+        now: datetime,
+        vectors: Mapping[str, MemoryVector],
+    ) -> None:
+        self._unit = unit
+        self._settings = settings
+        self._now = now
+        self._vectors = vectors
+        self.stored: list[CharacterMemory] = []
+        self.issues: list[ReportIssue] = []
+
+    def store(
+        self,
+        character_id: str,
+        event: GivenEvent,
+        known: Learning,
+        *,
+        event_id: str,
+        memory_id: str | None = None,
+    ) -> tuple[CharacterChange, list[str]]:
+        """Store one memory, and return the change with the ids of what it put an end to."""
+        made = made_memory(
+            event,
+            known,
+            character_id=character_id,
+            memory_id=memory_id or self._unit.characters.next_id(),
+            event_id=event_id,
+            participants=_ids(self._unit, event.participants),
+            settings=self._settings,
+            created_at=self._now,
+        )
+        memory = made.memory
+        self.issues += [each for each in made.issues if each not in self.issues]
+        over = self._ended(memory, event)
+        vector = self._vectors.get(memory.content)
+        change = self._unit.characters.change(
+            "remember",
+            character_id,
+            added=[memory],
+            vectors={} if vector is None else {memory.memory_id: vector},
+            changed=[(each, each.model_copy(update={"superseded_by": memory.memory_id})) for each in over],
+        )
+        self.stored.append(memory)
+        return change, [each.memory_id for each in over]
+
+    def _ended(self, memory: CharacterMemory, event: GivenEvent) -> list[CharacterMemory]:
+        """Return what a new memory puts an end to: what is named, the slot's value, the other half of a pair."""
+        over: dict[str, CharacterMemory] = {}
+        if event.supersedes is not None:
+            named = self._unit.characters.require(memory.character_id, event.supersedes)
+            over[named.memory_id] = named
+        if memory.slot is not None:
+            held = self._unit.characters.active(memory.character_id, slot=memory.slot)
+            over |= {each.memory_id: each for each in held if each.superseded_by is None}
+        began = [
+            first for first, ends in self._settings.supersession_pairs.items() if ends == memory.event_type
+        ]
+        if began and event.supersedes is None:
+            earlier = self._unit.characters.active(memory.character_id, event_types=began)
+            found = ended_by(
+                memory.event_type,
+                memory.content,
+                memory.participants,
+                earlier=earlier,
+                settings=self._settings,
+            )
+            if found.problem is not None:
+                self.issues.append(ReportIssue(stage="remember", kind="unresolved", message=found.problem))
+            over |= {each.memory_id: each for each in earlier if each.memory_id == found.memory_id}
+        return list(over.values())
+
+
+class _Compared(BaseModel):
+    """How near memories are to what was said."""
+
+    model_config = {"arbitrary_types_allowed": True}
+
+    relevance: Any = None
+    nearness: Any = None
+    by: RecalledBy = "standing"
+
+
+def _question(stores: MemoryStores, said: str) -> tuple[Vectors | None, list[ReportIssue]]:
+    """Embed what was said; None where nothing was, or the model failed, which is told."""
+    if not said.strip():
+        return None, []
+    try:
+        return unit_rows(stores.embeddings.embed_query(said))[0], []
+    except (EmbeddingError, ConfigurationError) as error:
+        message = f"memories were compared by words: {error}"
+        return None, [ReportIssue(stage="recall", kind="degraded", message=message)]
+
+
+def _asked(
+    stores: MemoryStores,
+    mind: Mind,
+    said: str,
+    question: Vectors | None,
+    live: Any,
+    issues: list[ReportIssue],
+) -> _Compared:
+    if not said.strip():
+        return _Compared()
+    if question is None or not mind.has_vector.any() or mind.vectors.shape[1] != len(question):
+        return _Compared(relevance=mind.word_relevance(said, live), by="words")
+    try:
+        scale = stores.relevance_scales.scale(stores.embeddings, story_language(said))
+    except EmbeddingError as error:
+        message = f"memories were compared by words: {error}"
+        issues.append(ReportIssue(stage="recall", kind="degraded", message=message))
+        return _Compared(relevance=mind.word_relevance(said, live), by="words")
+    cosines = (mind.vectors @ question).astype(np.float64)
+    relevance = scale.of(cosines)
+    nearness = (cosines - scale.unrelated) / max(scale.related - scale.unrelated, 1e-6)
+    lacking = live & ~mind.has_vector
+    if lacking.any():
+        by_words = mind.word_relevance(said, lacking)
+        relevance = np.where(mind.has_vector, relevance, by_words)
+        nearness = np.where(mind.has_vector, nearness, by_words)
+    return _Compared(relevance=relevance, nearness=nearness, by="meaning")
+
+
+def _embedded(
+    stores: MemoryStores, texts: Sequence[str]
+) -> tuple[dict[str, MemoryVector], list[ReportIssue]]:
+    """Embed texts, equal ones once; none where the model fails, which is told."""
+    wanted = list(dict.fromkeys(texts))
+    try:
+        vectors = stores.embeddings.embed_documents(wanted)
+        model = stores.embeddings.model_name
+    except (EmbeddingError, ConfigurationError) as error:
+        message = f"stored to be found by words, and embedded at a later call: {error}"
+        return {}, [ReportIssue(stage="remember", kind="degraded", message=message)]
+    return {
+        text: MemoryVector(model, np.asarray(vector, dtype=np.float32))
+        for text, vector in zip(wanted, vectors, strict=True)
+    }, []
+
+
+def _embedded_later(
+    stores: MemoryStores, project_id: str, character_id: str, mind: Mind, issues: list[ReportIssue]
+) -> Mind:
+    """Embed some of what was stored without a vector, and return the memories as they are then."""
+    places = np.flatnonzero(~mind.has_vector & mind.not_deleted)
+    memories = [mind.memories[place] for place in places[:MAX_EMBEDDED_LATER].tolist()]
+    if not memories:
+        return mind
+    vectors, failed = _embedded(stores, [each.content for each in memories])
+    issues += failed
+    if failed:
+        return mind
+    with stores.database(project_id).write() as unit:
+        unit.characters.put_vectors(
+            {each.memory_id: (each.content, vectors[each.content]) for each in memories}
+        )
+    left = len(places) - len(memories)
+    if left:
+        message = f"{left} memories have no vector yet and were compared by words; later calls embed them"
+        issues.append(ReportIssue(stage="recall", kind="degraded", message=message))
+    with stores.database(project_id).read() as unit:
+        return stores.minds.mind(unit, project_id, character_id, model=_model_name(stores))
+
+
+def _model_name(stores: MemoryStores) -> str | None:
+    try:
+        return stores.embeddings.model_name
+    except ConfigurationError:
+        # What was said is not embedded either, and said so.
+        return None
+
+
+def _character(unit: UnitOfWork, name: str) -> Entity:
+    return resolved_entity(name, known_entities(unit, None), "character")
+
+
+def _ids(unit: UnitOfWork, names: Sequence[str]) -> list[str]:
+    """Return the ids of those names that one character bears, the other names as they are."""
+    if not any(names):
+        return list(names)
+    found = unit.characters.ids_by_name(names, [name_key(name) for name in names])
+    return [found.get(name, name) for name in names]
+
+
+def _own_short(event: GivenEvent, text: str) -> dict[str, None]:
+    """A short form tells the event in the words of the one who gave it, not in another's."""
+    return {} if text == event.text else {"short": None}
