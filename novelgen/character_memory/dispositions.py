@@ -141,7 +141,9 @@ def deltas_of(event_type: str, settings: CharacterMemorySettings) -> dict[str, i
     """Return how an event of that type moves feelings by the rules; nothing for a type that has no rule."""
     name = SAME_EVENT.get(event_type, event_type)
     own = settings.relationship_deltas
-    return {**(own.get(event_type) or own.get(name) or RELATIONSHIP_DELTAS.get(name) or {})}
+    # An own rule that is empty says that nothing moves.
+    rule: Deltas = own[event_type] if event_type in own else own.get(name, RELATIONSHIP_DELTAS.get(name, {}))  # type: ignore[assignment]
+    return dict(rule)
 
 
 def clamped(deltas: Mapping[str, Any], settings: CharacterMemorySettings) -> dict[str, int]:
@@ -305,8 +307,8 @@ def disposition_words(disposition: Disposition, *, other: str, language: StoryLa
 
 def status_words(status: Status | str, language: StoryLanguage) -> str:
     """Return a status as it stands in a sentence; one of the game's own as it is."""
-    en, zh = _STATUS_WORDS.get(status, (status, status))  # type: ignore[call-overload]
-    return str(zh if language == "zh" else en)
+    en, zh = next((words for known, words in _STATUS_WORDS.items() if known == status), (status, status))
+    return zh if language == "zh" else en
 
 
 def _bounded(dimension: str, value: int) -> int:

@@ -29,7 +29,8 @@ class ReplyFinding(BaseModel):
     end: int
     message: str = Field(description="What is wrong, in the language of the story.")
     evidence: str = Field(
-        default="", description="What it goes against: a slot's value, the id of a secret, a name that is meant."
+        default="",
+        description="What it goes against: a slot's value, the id of a secret, a name that is meant.",
     )
 
 
@@ -76,9 +77,7 @@ def check_reply(text: str, ground: ReplyGround) -> list[ReplyFinding]:
     """
     found = [*_leaks(text, ground), *_contradictions(text, ground)]
     taken = [range(each.start, each.end) for each in found if each.kind == "contradicted_slot"]
-    found += [
-        each for each in _unknown_names(text, ground) if not any(each.start in span for span in taken)
-    ]
+    found += [each for each in _unknown_names(text, ground) if not any(each.start in span for span in taken)]
     return sorted(found, key=lambda each: (each.start, each.end, each.kind))
 
 
@@ -177,9 +176,7 @@ def _unknown_names(text: str, ground: ReplyGround) -> Iterator[ReplyFinding]:
         yield _unknown(text, name, start, known, ground.language)
 
 
-def _unknown(
-    text: str, name: str, start: int, known: Sequence[str], language: StoryLanguage
-) -> ReplyFinding:
+def _unknown(text: str, name: str, start: int, known: Sequence[str], language: StoryLanguage) -> ReplyFinding:
     meant = _meant_name(name, known)
     if language == "zh":
         message = f"故事里没有人叫“{name}”" + (f"；是不是指“{meant}”？" if meant else "")
@@ -204,15 +201,13 @@ def _meant_name(name: str, known: Sequence[str]) -> str | None:
                 for each in known
                 if len(each) > 1
                 and abs(len(each) - len(name)) <= 1
-                and sum(a == b for a, b in zip(each, name, strict=False)) >= max(len(each), len(name)) - 1
+                and len(set(each) & set(name)) >= max(len(each), len(name)) - 1
             ),
             None,
         ) or nearest_name(name, known, likeness=_LIKE_A_NAME)
     parts = [part for each in known for part in (each, *each.split()) if part[:1].isupper()]
     bare = [name, *(each for each in name.split() if len(each) > 2)]
-    return next(
-        (found for each in bare if (found := nearest_name(each, parts, likeness=_LIKE_A_NAME))), None
-    )
+    return next((found for each in bare if (found := nearest_name(each, parts, likeness=_LIKE_A_NAME))), None)
 
 
 def _english_people(text: str) -> Iterator[tuple[str, int]]:
@@ -234,7 +229,12 @@ def _english_people(text: str) -> Iterator[tuple[str, int]]:
             continue
         name = opening["name"]
         word = name.casefold()
-        if word not in _NOT_SUBJECTS and word not in _ADDRESSES and word not in lower and word not in _common():
+        if (
+            word not in _NOT_SUBJECTS
+            and word not in _ADDRESSES
+            and word not in lower
+            and word not in _common()
+        ):
             yield name, opening.start("name")
 
 
@@ -245,13 +245,17 @@ def _is_place_only(text: str, name: str) -> bool:
     """Whether every mention stands where a place does, "the road to Ravenmoor", and not as "from Grigor, the …"."""
     escaped = re.escape(name)
     of_place = len(re.findall(rf"\b{_PLACE_BEFORE} (?:the )?{escaped}\b(?!, (?:the|my|our|a) )(?!'s)", text))
-    heard = re.search(rf"\b(?:hear|heard|had it|bought|learnt|learned|word|letter)\b[^.!?]*\bfrom {escaped}\b", text)
+    heard = re.search(
+        rf"\b(?:hear|heard|had it|bought|learnt|learned|word|letter)\b[^.!?]*\bfrom {escaped}\b", text
+    )
     return heard is None and of_place == len(re.findall(rf"\b{escaped}\b", text))
 
 
 @lru_cache(maxsize=1)
 def _common() -> frozenset[str]:
-    return frozenset("well now then there here yes no aye nay what why how who perhaps maybe never always".split())
+    return frozenset(
+        "well now then there here yes no aye nay what why how who perhaps maybe never always".split()
+    )
 
 
 def _first_letter(text: str, start: int) -> int:
@@ -303,10 +307,12 @@ def _chinese_people(text: str) -> Iterator[tuple[str, int]]:
 
 
 _NAME_TAGS = frozenset(("nr", "nrt", "nrfg", "nz", "x", "ns", "n"))
-_DOES = (
-    "说", "讲", "告诉", "来过", "来了", "昨", "今早", "在", "家", "死", "住", "偷", "告", "提醒", "答应", "欠", "知道", "看见",
-    "听见", "也说", "就说", "常说", "想", "走了", "回来", "病", "的儿子", "的女儿",
-)  # fmt: skip
+_DOES = tuple(
+    """
+    说 讲 告诉 来过 来了 昨 今早 在 家 死 住 偷 告 提醒 答应 欠 知道 看见 听见 也说
+    就说 常说 想 走了 回来 病 的儿子 的女儿
+    """.split()
+)
 _MET = frozenset("听 问 找 问问 看见 见 见过 听见 跟 认识 惊动 是 叫 告诉 去找".split())
 
 
@@ -321,12 +327,16 @@ _NAMED = re.compile(
     r"\b(?i:your name(?: is|'s|’s)|you are called|you're called|they call you|call you|you told me you (?:are|were)|"
     r"you go by)\s+(?P<name>[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?)"
 )
-_NAMED_ZH = re.compile(rf"(?:你叫|你的名字是|你的名字叫|大家叫你|人们叫你|你就是)(?P<name>[{CJK_RANGES}·]{{2,8}})")
+_NAMED_ZH = re.compile(
+    rf"(?:你叫|你的名字是|你的名字叫|大家叫你|人们叫你|你就是)(?P<name>[{CJK_RANGES}·]{{2,8}})"
+)
 _GREETED_ZH = re.compile(
-    rf"(?:欢迎回来|欢迎|你好|早上好|早安|晚安|晚上好|再见|谢谢你|多谢|保重|好久不见|又见面了)[，,、 ]\s*(?P<name>[{CJK_RANGES}·]{{2,6}})(?=[，。！？!,.…])"
+    rf"(?:欢迎回来|欢迎|你好|早上好|早安|晚安|晚上好|再见|谢谢你|多谢|保重|好久不见|又见面了)"
+    rf"[，,、 ]\s*(?P<name>[{CJK_RANGES}·]{{2,6}})(?=[，。！？!,.…])"
 )
 _PAST = re.compile(
-    r"\b(?:was|were|used to|once|formerly|no longer|not|never|before|had been|stopped|left)\b|曾|以前|从前|不再|过去|当年|原来|没有|不是|离开",
+    r"\b(?:was|were|used to|once|formerly|no longer|not|never|before|had been|stopped|left)\b"
+    r"|曾|以前|从前|不再|过去|当年|原来|没有|不是|离开",
     re.IGNORECASE,
 )
 _YOU = re.compile(r"\b(?:you|your|you're|you've)\b|你|您", re.IGNORECASE)
@@ -364,7 +374,9 @@ def _other_names(text: str, slot: KnownSlot, ground: ReplyGround) -> Iterator[Re
                 continue
             # A greeting may be for somebody else; only a name that somebody else bears, or that was theirs, counts.
             if told or keys & others:
-                yield _contradicted(text, match.start("name"), match.start("name") + len(name), slot, ground.language)
+                yield _contradicted(
+                    text, match.start("name"), match.start("name") + len(name), slot, ground.language
+                )
 
 
 def _earlier_values(text: str, slot: KnownSlot, language: StoryLanguage) -> Iterator[ReplyFinding]:

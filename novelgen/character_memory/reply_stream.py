@@ -80,9 +80,7 @@ def read_analysis(text: str) -> ReplyAnalysis:
     inner = found.get("analysis")
     fields = {**found, **inner} if isinstance(inner, dict) else found
     changes = {
-        key: value
-        for key, value in fields.items()
-        if key.endswith("_change") and type(value) in (int, float)
+        key: value for key, value in fields.items() if key.endswith("_change") and type(value) in (int, float)
     }
     told = {name: fields[name] for name in ReplyAnalysis.model_fields if name in fields}
     return ReplyAnalysis(**{**told, "changes": changes})

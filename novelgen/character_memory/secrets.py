@@ -214,7 +214,9 @@ _FUNCTION_WORDS = frozenset(
     there here if then else all any some one out up down over under off about
     """.split()
 )
-_CHINESE_FUNCTION = frozenset("的了着是在把被将和与及就都也还又而但或者吗呢吧啊这那个们我你他她它您之其不有为到去来给让对从向")
+_CHINESE_FUNCTION = frozenset(
+    "的了着是在把被将和与及就都也还又而但或者吗呢吧啊这那个们我你他她它您之其不有为到去来给让对从向"
+)
 
 
 class _Terms(NamedTuple):
@@ -243,20 +245,21 @@ def find_secret(
         at = fold_width(text).casefold().find(fold_width(key_word).casefold())
         if key_word.strip() and at >= 0:
             return SecretTrace(at, at + len(key_word), "key_word")
-    sentences = split_sentences(text)
     ignored = frozenset(
         word for name in (*own_names, *said_names) for word in _terms(name, frozenset()).words
     )
     told = _terms(secret.text, ignored)
+    is_verbatim = bool(whole) and whole in _loose(text)
+    if not is_verbatim and len(told.words & _read_terms(text, ignored).words) < LEAST_TERMS:
+        return None
+    sentences = split_sentences(text)
     for width in (1, 2):
         for first in range(len(sentences) - width + 1):
             span = Span(sentences[first].start, sentences[first + width - 1].end)
             how = _gives_away(text[span.start : span.end], whole, told, ignored, is_one=width == 1)
             if how is not None:
                 return SecretTrace(span.start, span.end, how)
-    if whole and whole in _loose(text):
-        return SecretTrace(0, len(text), "verbatim")
-    return None
+    return SecretTrace(0, len(text), "verbatim") if is_verbatim else None
 
 
 def _gives_away(
@@ -264,7 +267,7 @@ def _gives_away(
 ) -> Literal["verbatim", "near_verbatim", "key_facts"] | None:
     if whole and whole in _loose(piece):
         return "verbatim"
-    found = _terms(piece, ignored)
+    found = _read_terms(piece, ignored)
     shared = told.words & found.words
     if len(told.words) >= LEAST_TERMS and len(shared) >= max(
         LEAST_TERMS, NEAR_VERBATIM_SHARE * len(told.words)
@@ -277,8 +280,12 @@ def _gives_away(
     return None
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _terms(text: str, ignored: frozenset[str]) -> _Terms:
+    return _read_terms(text, ignored)
+
+
+def _read_terms(text: str, ignored: frozenset[str]) -> _Terms:
     folded = fold_width(text)
     words: set[str] = set()
     facts: list[set[str]] = []
@@ -310,7 +317,7 @@ def _terms(text: str, ignored: frozenset[str]) -> _Terms:
 
 
 def _is_long_number(word: str) -> bool:
-    return _NUMBER.fullmatch(word) is not None and len(word) > 1 or _CHINESE_NUMBER.fullmatch(word) is not None
+    return (_NUMBER.fullmatch(word) is not None and len(word) > 1) or bool(_CHINESE_NUMBER.fullmatch(word))
 
 
 def _stem(word: str) -> str:

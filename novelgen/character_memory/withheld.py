@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from novelgen.character_memory.memory import CharacterMemory
@@ -26,11 +26,13 @@ def withheld_places(
     if not closed:
         return []
     ids = {secret.secret_id for secret in closed}
+    keys = tuple((secret.text, tuple(secret.key_words)) for secret in closed)
+    names = tuple(own_names)
     found = {
         place
         for place, memory in enumerate(memories)
         if memory.details.get(SECRET_DETAIL) in ids
-        or any(_tells(_text(memory), _key(secret), tuple(own_names)) for secret in closed)
+        or any(_tells(text, keys, names) for text in _texts(memory))
     }
     told = {memories[place].memory_id for place in found}
     found |= {place for place, memory in enumerate(memories) if told.intersection(memory.stands_for)}
@@ -46,23 +48,22 @@ def without_secrets(text: str, closed: Sequence[Secret], *, own_names: Sequence[
     )
 
 
-_Key = tuple[str, tuple[str, ...]]
-
-
-def _key(secret: Secret) -> _Key:
-    return secret.text, tuple(secret.key_words)
-
-
-def _text(memory: CharacterMemory) -> str:
+def _texts(memory: CharacterMemory) -> Iterator[str]:
+    """Everything of a memory that a recall gives out."""
+    yield memory.content
+    if memory.short is not None:
+        yield memory.short
+    beside = (memory.emotion, memory.location, memory.slot)
+    yield from filter(None, beside)
     details = {name: value for name, value in memory.details.items() if name != SECRET_DETAIL}
-    told = json.dumps(details, ensure_ascii=False, default=str) if details else ""
-    return "\n\n".join(
-        filter(None, (memory.content, memory.short, memory.emotion, memory.location, memory.slot, told))
+    if details:
+        yield json.dumps(details, ensure_ascii=False, default=str)
+
+
+@lru_cache(maxsize=100_000)
+def _tells(text: str, secrets: tuple[tuple[str, tuple[str, ...]], ...], own_names: tuple[str, ...]) -> bool:
+    """Tell whether a text tells one of the secrets; remembered, for a character is asked at every remark."""
+    return any(
+        find_secret(text, Secret(secret_id="-", text=secret, key_words=list(key_words)), own_names=own_names)
+        for secret, key_words in secrets
     )
-
-
-@lru_cache(maxsize=200_000)
-def _tells(text: str, secret: _Key, own_names: tuple[str, ...]) -> bool:
-    """Tell whether a text tells a secret; remembered, for a character is asked at every remark."""
-    given = Secret(secret_id="-", text=secret[0], key_words=list(secret[1]))
-    return find_secret(text, given, own_names=own_names) is not None

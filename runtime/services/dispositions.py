@@ -18,7 +18,8 @@ from novelgen.character_memory.dispositions import (
     require_dimensions,
     status_of,
 )
-from novelgen.character_memory.memory import GamePosition, Moment
+from novelgen.character_memory.events import STATE_DELTAS
+from novelgen.character_memory.memory import CharacterMemory, GamePosition, Moment
 from novelgen.character_memory.recall import ProtectedLine
 from novelgen.character_memory.settings import CharacterMemorySettings
 from novelgen.errors import UserInputError
@@ -166,43 +167,46 @@ def event_deltas(
     settings: CharacterMemorySettings,
 ) -> dict[str, int]:
     """Return how an event moves feelings: by its rule, and where somebody says otherwise, by what they say."""
-    by_rule = deltas_of(event_type, settings) or deltas_of(interaction_type or "", settings)
-    said = {
-        name: given[f"{name}_change"] for name in DIMENSIONS if type(given.get(f"{name}_change")) is int
-    }
-    return {**by_rule, **said}
+    moved = deltas_of(event_type, settings) or deltas_of(interaction_type or "", settings)
+    for name in DIMENSIONS:
+        said = given.get(f"{name}_change")
+        if type(said) is int:
+            moved[name] = said
+    return moved
 
 
-def move_by_event(
-    unit: UnitOfWork,
-    *,
-    character_id: str,
-    others: list[str],
-    event_type: str,
-    deltas: Mapping[str, int],
-    when: Happened,
-    memory_id: str,
-) -> None:
+def as_state_deltas(deltas: Mapping[str, int]) -> dict[str, int]:
+    """Return moves of feelings under the names by which the importance of an event is told."""
+    return {f"{name}_change": by for name, by in deltas.items() if f"{name}_change" in STATE_DELTAS}
+
+
+def move_by_event(unit: UnitOfWork, memory: CharacterMemory, deltas: Mapping[str, int]) -> None:
     """Let an event that a character lived through move what it feels for those who took part.
 
     What changes nothing, because a dimension stands at its bound, is not written down.
+
+    Args:
+        unit: A writing transaction.
+        memory: What the character remembers of it.
+        deltas: By how much feelings move.
     """
-    for other_id in others:
-        if other_id == character_id or not deltas:
+    for other_id in memory.participants:
+        if other_id == memory.character_id or not deltas:
             continue
-        before = folded_disposition(unit.play.dispositions(character_id, other_id))
-        if before.moved(deltas) == before:
-            continue
-        unit.play.add_disposition(
-            StoredDispositionChange(
-                character_id=character_id,
-                other_id=other_id,
-                event_type=event_type,
-                deltas=dict(deltas),
-                memory_id=memory_id,
-                **dict(when),
+        before = folded_disposition(unit.play.dispositions(memory.character_id, other_id))
+        if before.moved(deltas) != before:
+            unit.play.add_disposition(
+                StoredDispositionChange(
+                    character_id=memory.character_id,
+                    other_id=other_id,
+                    event_type=memory.event_type or memory.interaction_type or "",
+                    deltas=dict(deltas),
+                    memory_id=memory.memory_id,
+                    session=memory.session,
+                    turn=memory.turn,
+                    happened_at=memory.happened_at,
+                )
             )
-        )
 
 
 def happened(at: Moment | None, now: datetime) -> Happened:

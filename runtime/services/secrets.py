@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
 from novelgen.character_memory.memory import Moment
+from novelgen.character_memory.mind import Mind, View
+from novelgen.character_memory.recall import ProtectedLine
 from novelgen.character_memory.secrets import Secret, SecretStanding, require_secret
+from novelgen.character_memory.withheld import withheld_places
 from novelgen.errors import UserInputError
 from novelgen.names.normalise import name_key
 from novelgen.text.scrub import scrub_text, scrub_tree
 from runtime.files.file_reading import described
-from runtime.services.dispositions import feelings_in, happened, other_id_of
+from runtime.services.dispositions import feelings_in, happened, header_line, other_id_of
+from runtime.services.references import known_entities
 from runtime.storage.character.dispositions import Disclosure, FlagChange
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
@@ -59,9 +63,7 @@ def keep_secret(
         UserInputError: When a field is wrong; says which.
     """
     try:
-        given = (
-            secret if isinstance(secret, Secret) else Secret.model_validate(scrub_tree(dict(secret)))
-        )
+        given = secret if isinstance(secret, Secret) else Secret.model_validate(scrub_tree(dict(secret)))
     except ValidationError as error:
         raise UserInputError(f"that is no secret: {described(error)}") from error
     with stores.database(project_id).write() as unit:
@@ -120,9 +122,7 @@ def reveal_secret(
         UserInputError: When it keeps no such secret, or one that is never told.
     """
     with stores.database(project_id).write() as unit:
-        return reveal_in(
-            unit, character_id, secret_id, to=to, at=at, now=now or stores.clock()
-        )
+        return reveal_in(unit, character_id, secret_id, to=to, at=at, now=now or stores.clock())
 
 
 def reveal_in(
@@ -252,6 +252,48 @@ def secret_view(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Towards:
+    """What a recall towards a listener adds and keeps back.
+
+    Args:
+        header: How the two stand, as a line above the recall.
+        closed: Secrets that the listener may not hear.
+        own_names: Names of the character.
+    """
+
+    header: Sequence[ProtectedLine] = ()
+    closed: Sequence[Secret] = ()
+    own_names: Sequence[str] = ()
+
+    def kept_back(self, mind: Mind, view: View) -> View:
+        """Return a view of memories without those that tell a secret which is closed."""
+        places = withheld_places(mind.memories, self.closed, own_names=self.own_names)
+        if not places:
+            return view
+        live = view.live.copy()
+        live[places] = False
+        return replace(view, live=live)
+
+
+def towards_listener(
+    unit: UnitOfWork, character_id: str, to: str | None, *, as_of: Moment | None, now: datetime
+) -> Towards:
+    """Return what a recall towards a listener adds and keeps back."""
+    view = secret_view(unit, character_id, to, as_of=as_of, now=now)
+    own_names = names_of(unit, character_id) if view.closed else []
+    if to is None or other_id_of(unit, to) == character_id:
+        return Towards(closed=view.closed, own_names=own_names)
+    feelings = feelings_in(unit, character_id, to, as_of=as_of, now=now)
+    return Towards([header_line(feelings)], view.closed, own_names)
+
+
+def names_of(unit: UnitOfWork, character_id: str) -> list[str]:
+    """Return every name of a character; none for somebody who is no entity."""
+    entities = {each.entity_id: each for each in known_entities(unit, None)}
+    return entities[character_id].names() if character_id in entities else []
+
+
 def _states(
     unit: UnitOfWork, character_id: str, to: str, *, as_of: Moment | None, now: datetime
 ) -> list[SecretState]:
@@ -269,9 +311,7 @@ def _states(
         standing = secret.standing(
             feelings.disposition, flags=flags, items=shown, is_known=name_key(secret.secret_id) in told
         )
-        hint = (
-            secret.hint(feelings.disposition, flags=flags, items=shown) if standing == "hinted" else None
-        )
+        hint = secret.hint(feelings.disposition, flags=flags, items=shown) if standing == "hinted" else None
         states.append(SecretState(secret=secret, standing=standing, hint=hint))
     return states
 
@@ -290,4 +330,6 @@ def require_json(value: Any, what: str) -> None:
         for each in value:
             require_json(each, what)
     elif not (value is None or isinstance(value, str | int | float | bool)) or value != value:
-        raise UserInputError(f"{what} cannot be {value!r}; pass text, a number, true, false, a list or a mapping")
+        raise UserInputError(
+            f"{what} cannot be {value!r}; pass text, a number, true, false, a list or a mapping"
+        )

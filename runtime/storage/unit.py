@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from novelgen.memory.outline import StoryOutline, StoryRecap
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.records.summaries import CHAPTERS_PER_PART, NumberedPart
+from runtime.storage.character.dispositions import PlayRepository
 from runtime.storage.character.memories import CharacterMemoryRepository
 from runtime.storage.entity.entities import CharacterFileRepository, EntityRepository
 from runtime.storage.entity.merges import EntityMergeRepository
@@ -48,6 +49,7 @@ class UnitOfWork:
         self.merges = EntityMergeRepository(session)
         self.exchange = ExchangeRepository(session)
         self.characters = CharacterMemoryRepository(session)
+        self.play = PlayRepository(session)
         self.scenes = SceneRepository(session)
         self.memories = MemoryRepository(session)
         self.consolidations = ConsolidationRepository(session)

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, Field
-from sqlalchemy import ColumnElement, Table, or_, select, true
+from sqlalchemy import ColumnElement, Table, Text, cast, func, not_, or_, select, true
 
 from novelgen.character_memory.dispositions import DispositionChange
 from novelgen.character_memory.memory import GamePosition, Moment, PositionNumber
 from novelgen.character_memory.secrets import Secret
 from novelgen.models.position import UtcDatetime
 from runtime.storage.session import AnyRow, Repository
-from runtime.storage.tables import CHARACTER_SECRETS, DISCLOSURES, DISPOSITION_CHANGES, STORY_FLAGS
+from runtime.storage.tables import (
+    ALIASES,
+    CHARACTER_MEMORIES,
+    CHARACTER_SECRETS,
+    CHUNKS,
+    DISCLOSURES,
+    DISPOSITION_CHANGES,
+    ENTITIES,
+    SCENES,
+    STORY_FLAGS,
+)
 
 
 class Happened(BaseModel):
@@ -56,6 +67,13 @@ class StoredSecret(BaseModel):
     secret: Secret
 
 
+class Encounters(NamedTuple):
+    """When two first and last met."""
+
+    first: datetime
+    last: datetime
+
+
 class PlayContents(BaseModel):
     """Everything of it that a project holds, for export and import."""
 
@@ -84,6 +102,49 @@ class PlayRepository(Repository):
         table = DISPOSITION_CHANGES
         rows = self._rows(table, as_of, table.c.character_id == character_id, table.c.other_id == other_id)
         return [_disposition(row) for row in rows]
+
+    def encounters(
+        self, character_id: str, other_id: str, *, as_of: Moment | None = None
+    ) -> Encounters | None:
+        """Return when a character first and last lived through something with another, or None where they have not met.
+
+        What was only heard of somebody is no meeting.
+        """
+        table = CHARACTER_MEMORIES
+        # Participants are a JSON list of texts; the text in quotation marks stands in it as a whole.
+        is_there = cast(table.c.participants, Text).contains(
+            json.dumps(other_id, ensure_ascii=False), autoescape=True
+        )
+        first, last = self._session.connection.execute(
+            select(func.min(table.c.happened_at), func.max(table.c.happened_at)).where(
+                self._session.owns(table),
+                table.c.character_id == character_id,
+                table.c.status != "deleted",
+                table.c.how.in_(("own_doing", "witnessed")),
+                is_there,
+                self._before(as_of, table),
+            )
+        ).one()
+        return None if first is None else Encounters(first, last)
+
+    def is_told_in_story(self, name: str) -> bool:
+        """Tell whether a name stands anywhere in the story: in its scenes, cards, or what somebody remembers."""
+        texts = (
+            CHARACTER_MEMORIES.c.content,
+            SCENES.c.text,
+            CHUNKS.c.content,
+            ENTITIES.c.description,
+            ALIASES.c.alias,
+        )
+        return any(
+            self._session.connection.scalar(
+                select(column.table.c.project_id)
+                .where(self._session.owns(column.table), column.contains(name, autoescape=True))
+                .limit(1)
+            )
+            is not None
+            for column in texts
+        )
 
     def others(self, character_id: str, *, as_of: Moment | None = None) -> list[str]:
         """Return for whom a character feels anything that is written down, in order of id."""
@@ -184,7 +245,7 @@ class PlayRepository(Repository):
     def _rows(self, table: Table, as_of: Moment | None, *conditions: ColumnElement[bool]) -> list[AnyRow]:
         statement = (
             select(table)
-            .where(self._session.owns(table), up_to(as_of, table), *conditions)
+            .where(self._session.owns(table), self._before(as_of, table), *conditions)
             .order_by(table.c.row_id)
         )
         rows = self._session.own(self._session.rows(statement))
@@ -199,20 +260,37 @@ class PlayRepository(Repository):
             ),
         )
 
+    def _before(self, as_of: Moment | None, table: Table) -> ColumnElement[bool]:
+        """Return the condition that a row lies strictly before a moment.
 
-def up_to(as_of: Moment | None, table: Table) -> ColumnElement[bool]:
-    """Return the condition that a row may be read as of a moment.
+        What has no position lies before one if it happened before the first thing that stands there or later.
+        """
+        if as_of is None:
+            return true()
+        if isinstance(as_of, datetime):
+            return table.c.happened_at < as_of
+        position = GamePosition(*as_of)
+        firsts = [
+            self._session.connection.scalar(
+                select(func.min(each.c.happened_at)).where(
+                    self._session.owns(each),
+                    each.c.session.is_not(None),
+                    not_(_is_earlier(each, position)),
+                )
+            )
+            for each in (CHARACTER_MEMORIES, DISPOSITION_CHANGES, DISCLOSURES, STORY_FLAGS)
+        ]
+        border = min((each for each in firsts if each is not None), default=None)
+        unplaced = table.c.session.is_(None)
+        return or_(
+            unplaced if border is None else unplaced & (table.c.happened_at < border),
+            table.c.session.is_not(None) & _is_earlier(table, position),
+        )
 
-    At a position of the game that is what happened strictly before it, or has none; at a point in time what had
-    happened by then.
-    """
-    if as_of is None:
-        return true()
-    if isinstance(as_of, datetime):
-        return table.c.happened_at <= as_of
-    position = GamePosition(*as_of)
-    earlier = (table.c.session == position.session) & (table.c.turn < position.turn)
-    return or_(table.c.session.is_(None), table.c.session < position.session, earlier)
+
+def _is_earlier(table: Table, position: GamePosition) -> ColumnElement[bool]:
+    same_session = (table.c.session == position.session) & (table.c.turn < position.turn)
+    return or_(table.c.session < position.session, same_session)
 
 
 def _disposition(row: AnyRow) -> StoredDispositionChange:

@@ -58,7 +58,9 @@ def test_the_speech_is_heard_and_the_analysis_read_however_the_answer_is_cut_int
 
 
 @pytest.mark.parametrize("size", [1, 4, 1000])
-@pytest.mark.parametrize("answer", ["Good day.", "天黑了。先回去吧。", "A `lone` mark, a < sign = and {no object}."])
+@pytest.mark.parametrize(
+    "answer", ["Good day.", "天黑了。先回去吧。", "A `lone` mark, a < sign = and {no object}."]
+)
 def test_a_model_that_forgets_the_analysis_is_heard_whole(answer: str, size: int) -> None:
     """Without an analysis everything is speech, and that there is none is told, not guessed."""
     heard, splitter = split(answer, size)
@@ -95,7 +97,7 @@ def test_escapes_of_a_streamed_response_are_read() -> None:
 def test_fields_of_the_wrong_kind_count_as_nothing(written: str) -> None:
     """A model that writes a word where a number belongs moves nothing."""
     analysis = read_analysis(written)
-    assert analysis.interaction_type == "" and analysis.memory == "" and analysis.changes == {}
+    assert (analysis.interaction_type, analysis.memory, analysis.changes) == ("", "", {})
     assert analysis.learned_about_player.name is None
 
 
