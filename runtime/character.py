@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from langchain_core.language_models import BaseChatModel
 from pydantic import ValidationError
 
 from novelgen.character_memory.given_event import GivenEvent
@@ -16,7 +17,11 @@ from novelgen.models.entity import Entity
 from runtime.async_twins import async_twin
 from runtime.character_talk import CharacterTalk
 from runtime.files.file_reading import described
+from runtime.services import character_care as care_services
+from runtime.services import character_news as news_services
 from runtime.services import characters as character_services
+from runtime.services.character_care import CharacterConsolidation, EditedMemory
+from runtime.services.character_news import Told
 from runtime.services.characters import Remembered
 from runtime.stores import MemoryStores
 
@@ -104,7 +109,7 @@ class Character(CharacterTalk):
             UserInputError: When an argument is wrong; says which.
             UnknownEntityError: When a witness is unknown.
         """
-        event = _event(
+        event = given_event(
             text=text,
             short=short,
             event_type=event_type,
@@ -178,6 +183,97 @@ class Character(CharacterTalk):
             with_former=with_former,
         )
 
+    def tell(
+        self,
+        listener: str | Character,
+        what: str | Sequence[str],
+        *,
+        wording: str | None = None,
+        how: HowLearnt = "told",
+        limit: int = 1,
+        at: Moment = None,
+    ) -> Told:
+        """Tell another character of what this one remembers; there it is marked as heard from this one.
+
+        Args:
+            listener: Who is told: a character, its name or id.
+            what: Ids of memories, or one text: what comes back at it is told.
+            wording: What the listener is told in place of the memory's own words.
+            how: told, or overheard where the listener was not meant.
+            limit: At most so many of what comes back at a text.
+            at: When.
+
+        Raises:
+            UnknownEntityError: When the listener is unknown.
+            UnknownMemoryError: When there is no such memory.
+        """
+        named = [what] if isinstance(what, str) else list(what)
+        is_query = isinstance(what, str) and not any(
+            each.memory_id == what for each in self.memories(as_of=at)
+        )
+        return news_services.tell_memories(
+            self._stores,
+            self.project_id,
+            character_id=self.character_id,
+            listener=listener.character_id if isinstance(listener, Character) else listener,
+            memory_ids=[] if is_query else named,
+            about=named[0] if is_query else "",
+            limit=limit,
+            wording=wording,
+            how=how,
+            at=as_moment(at),
+            now=self._clock(),
+        )
+
+    def edit(self, memory_id: str, **changes: Any) -> EditedMemory:
+        """Correct a memory: content, short, importance, tier, participants, ….
+
+        Args:
+            memory_id: Its id.
+            **changes: Fields to their new values.
+
+        Raises:
+            UnknownMemoryError: When there is no such memory.
+            UserInputError: When a field is none, or a value does not fit.
+        """
+        return care_services.edit_character_memory(
+            self._stores,
+            self.project_id,
+            character_id=self.character_id,
+            memory_id=memory_id,
+            changes=changes,
+        )
+
+    def delete(self, memory_id: str) -> CharacterChange:
+        """Delete a memory; what it had put an end to, or stood for, holds again.
+
+        Raises:
+            UnknownMemoryError: When there is no such memory.
+        """
+        return care_services.delete_character_memory(
+            self._stores, self.project_id, character_id=self.character_id, memory_id=memory_id
+        )
+
+    def consolidate(
+        self, *, target: int | None = None, model: BaseChatModel | None = None, dry_run: bool = False
+    ) -> CharacterConsolidation:
+        """Let one memory stand for several where there are too many; `undo` takes it back.
+
+        Args:
+            target: Live memories to leave, whatever the limit; None takes the settings', beyond their limit only.
+            model: Chat model that writes the memories; None joins their own sentences.
+            dry_run: Only tell what would become one.
+        """
+        return care_services.consolidate_character(
+            self._stores,
+            self.project_id,
+            character_id=self.character_id,
+            target=target,
+            model=model,
+            dry_run=dry_run,
+            now=self._clock(),
+        )
+
     def changes(self) -> list[CharacterChange]:
         """Return what was done to the character's memories, the oldest first."""
         return character_services.list_character_changes(
@@ -200,11 +296,20 @@ class Character(CharacterTalk):
     aremember = async_twin(remember)
     arecall = async_twin(recall)
     amemories = async_twin(memories)
+    atell = async_twin(tell)
+    aedit = async_twin(edit)
+    adelete = async_twin(delete)
+    aconsolidate = async_twin(consolidate)
     achanges = async_twin(changes)
     aundo = async_twin(undo)
 
 
-def _event(**given: Any) -> GivenEvent:
+def given_event(**given: Any) -> GivenEvent:
+    """Return an event of arguments that a caller gave.
+
+    Raises:
+        UserInputError: When one is wrong; says which.
+    """
     try:
         return GivenEvent(**given)
     except ValidationError as error:

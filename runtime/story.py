@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,13 +28,14 @@ from novelgen.names.candidates import MIN_COUNT, NameCandidate
 from novelgen.names.sightings import CandidateKind
 from novelgen.nearest import did_you_mean
 from runtime.async_twins import async_twin
-from runtime.character import Character
+from runtime.character import Character, given_event
 from runtime.chunk_context import DEFAULT_LIMIT as DEFAULT_CHUNK_LIMIT
 from runtime.chunk_context import build_chunk_context
 from runtime.files.file_reading import described
 from runtime.files.project_files import chapter_files, in_first_shape
 from runtime.files.scene_plans import own_scene_plan
 from runtime.langchain_tools import build_memory_tools
+from runtime.services import character_news as news_services
 from runtime.services import characters as character_services
 from runtime.services import conflicts as conflict_services
 from runtime.services import entities as entity_services
@@ -43,6 +44,7 @@ from runtime.services import relationships as relationship_services
 from runtime.services import secrets as secret_services
 from runtime.services import threads as thread_services
 from runtime.services import transfer as transfer_services
+from runtime.services.character_news import WorldEvent
 from runtime.services.conflicts import ListedConflict
 from runtime.services.contexts import ContextBuilder, ContextOptions
 from runtime.services.diagnosis import Diagnosis, diagnose
@@ -478,6 +480,52 @@ class Story:
         """
         return secret_services.read_flags(self._stores, self.project_id, as_of=as_moment(as_of))
 
+    def world_event(
+        self,
+        text: str,
+        *,
+        witnesses: Mapping[str, str] | Sequence[str] = (),
+        told_to: Mapping[str, float] | Sequence[str] = (),
+        heard_from: str | None = None,
+        delay: timedelta | int = timedelta(0),
+        delay_per_distance: timedelta | int | None = None,
+        max_distance: float | None = None,
+        at: tuple[int, int] | datetime | None = None,
+        clock: Callable[[], datetime] | None = None,
+        **event: Any,
+    ) -> WorldEvent:
+        """Let an event of the world be remembered by those who see it, and by others once the news reaches them.
+
+        Args:
+            text: What happened.
+            witnesses: Who sees it; a mapping tells what each of them remembers, in their own words.
+            told_to: Who hears of it; a mapping tells how far away each of them is, in a measure of your own.
+            heard_from: Who brings the news.
+            delay: How long the news takes to anybody: a time, or turns of the game with `at=(session, turn)`.
+            delay_per_distance: How long it takes for each step of distance; None takes as long as `delay`.
+            max_distance: Beyond it the news never comes.
+            at: When it happens: a pair of session and turn, a datetime, or None for now.
+            clock: Tells the present moment of the game; None takes the computer's.
+            **event: What else there is to say of it, as for `Character.remember`: event_type, importance, …
+
+        Raises:
+            UnknownEntityError: When somebody is unknown; nothing is stored then.
+            UserInputError: When an argument is wrong, or nobody is named.
+        """
+        return news_services.spread_event(
+            self._stores,
+            self.project_id,
+            event=given_event(text=text, **event),
+            witnesses=witnesses,
+            told_to=told_to,
+            heard_from=heard_from,
+            delay=delay,
+            delay_per_distance=delay_per_distance,
+            max_distance=max_distance,
+            at=as_moment(at),
+            now=(clock or self._stores.clock)(),
+        )
+
     # --- Care ---
 
     def export(self, folder: str | Path) -> ProjectExport:
@@ -587,6 +635,7 @@ class Story:
     acharacter = async_twin(character)
     aset_flag = async_twin(set_flag)
     aflags = async_twin(flags)
+    aworld_event = async_twin(world_event)
     aexport = async_twin(export)
     acheck_health = async_twin(check_health)
     areindex = async_twin(reindex)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -51,6 +51,7 @@ class Mind:
         self.memories = tuple(memories)
         self.vectors = vectors
         self.has_vector = has_vector
+        self._masks: dict[tuple[str, frozenset[str]], Mask] = {}
         self._places = {each.memory_id: place for place, each in enumerate(self.memories)}
 
     def __len__(self) -> int:
@@ -127,15 +128,15 @@ class Mind:
     def of_types(self, event_types: Sequence[str]) -> Mask:
         """Return which memories are of an event of one of these types, or of an interaction of one."""
         wanted = frozenset(event_types)
-        return np.array(
-            [each.event_type in wanted or each.interaction_type in wanted for each in self.memories],
-            dtype=bool,
+        return self._mask(
+            ("types", wanted),
+            lambda: [each.event_type in wanted or each.interaction_type in wanted for each in self.memories],
         )
 
     def of_slots(self, slot_types: Sequence[str]) -> Mask:
         """Return which memories hold, or held, a slot of one of these types."""
         wanted = frozenset(slot_types)
-        return np.array([each.slot_type in wanted for each in self.memories], dtype=bool)
+        return self._mask(("slots", wanted), lambda: [each.slot_type in wanted for each in self.memories])
 
     def word_relevance(self, said: str, among: Mask) -> NDArray[np.float64]:
         """Return what share of the weight of a text's words each memory shares, 0 to 1; rare words weigh more."""
@@ -149,6 +150,11 @@ class Mind:
         for place in places.tolist():
             shares[place] = sum(weights[word] for word in sorted(asked & self._words[place])) / whole
         return shares
+
+    def _mask(self, key: tuple[str, frozenset[str]], told: Callable[[], list[bool]]) -> Mask:
+        if key not in self._masks:
+            self._masks[key] = np.array(told(), dtype=bool)
+        return self._masks[key]
 
     @cached_property
     def _words(self) -> list[frozenset[str]]:

@@ -320,6 +320,7 @@ CHINESE = ViewLabels(
         "new events": "新事件",
         "new summaries": "新摘要",
         "new consolidations": "新合并",
+        "new memories of characters": "新人物记忆",
         "copied plans": "复制的计划",
         "already there": "已有",
         "kept as stored": "保留原存",

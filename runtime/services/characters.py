@@ -10,23 +10,21 @@ import numpy as np
 from pydantic import BaseModel, Field
 
 from novelgen.character_memory import recall as recalling
-from novelgen.character_memory.events import ended_by
-from novelgen.character_memory.given_event import GivenEvent, Learning, learning, made_memory
+from novelgen.character_memory.given_event import GivenEvent, learning
 from novelgen.character_memory.memory import CharacterChange, CharacterMemory, HowLearnt, Moment
 from novelgen.character_memory.mind import Mind, Vectors
 from novelgen.character_memory.recall import Asked, ProtectedLine, Recall, RecalledBy
 from novelgen.character_memory.relevance import unit_rows
-from novelgen.character_memory.settings import CharacterMemorySettings
 from novelgen.errors import ConfigurationError, EmbeddingError, UnknownEntityError, UserInputError
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
-from novelgen.names.normalise import name_key
 from novelgen.text.language import story_language
+from runtime.ingest.character_events import CharacterWriter, embedded_texts, known_ids, vectors_model
+from runtime.services.character_care import CharacterConsolidation, consolidate_character
 from runtime.services.dispositions import as_state_deltas, event_deltas, move_by_event
 from runtime.services.entities import add_character
 from runtime.services.references import known_entities, resolved_entity
 from runtime.services.secrets import towards_listener
-from runtime.storage.character.memories import MemoryVector
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 
@@ -46,6 +44,10 @@ class Remembered(BaseModel):
         description="Memories of this character that it put an end to: former values, promises.",
     )
     change_id: int = Field(description="For `undo`.")
+    consolidation: CharacterConsolidation | None = Field(
+        default=None,
+        description="What became one by itself, where the settings want that; `undo` takes it back.",
+    )
     issues: list[ReportIssue] = Field(default_factory=list)
 
 
@@ -113,7 +115,7 @@ def remember_event(
     words = dict(witnesses) if isinstance(witnesses, Mapping) else dict.fromkeys(witnesses, event.text)
     settings = stores.settings.memory.character_memory
     moment = now or stores.clock()
-    vectors, issues = _embedded(stores, [event.text, *words.values()])
+    vectors, issues = embedded_texts(stores, [event.text, *words.values()])
     deltas = (
         event_deltas(event.event_type, event.interaction_type, event.state_deltas, settings)
         if how == "own_doing" and event.participants
@@ -121,9 +123,9 @@ def remember_event(
     )
     event = event.model_copy(update={"state_deltas": {**as_state_deltas(deltas), **event.state_deltas}})
     with stores.database(project_id).write() as unit:
-        known = learning(at, now=moment, how=how, heard_from=_ids(unit, [heard_from or ""])[0] or None)
+        known = learning(at, now=moment, how=how, heard_from=known_ids(unit, [heard_from or ""])[0] or None)
         event_id = unit.characters.next_id()
-        made = _MadeFor(unit, settings, moment, vectors)
+        made = CharacterWriter(unit, settings, moment, vectors)
         change, ended = made.store(character_id, event, known, event_id=event_id, memory_id=event_id)
         move_by_event(unit, made.stored[0], deltas)
         copies = []
@@ -138,11 +140,15 @@ def remember_event(
                 other.entity_id, seen, known._replace(how="witnessed", heard_from=None), event_id=event_id
             )
             copies.append(made.stored[-1])
+    consolidation = None
+    if settings.consolidate_automatically:
+        consolidation = consolidate_character(stores, project_id, character_id=character_id, now=moment)
     return Remembered(
         memory=made.stored[0],
         copies=copies,
         ended=ended,
         change_id=change.change_id,
+        consolidation=consolidation if consolidation is not None and consolidation.groups else None,
         issues=[*issues, *made.issues],
     )
 
@@ -179,7 +185,7 @@ def recall_memories(
     settings = stores.settings.memory.character_memory
     question, issues = _question(stores, said)
     with stores.database(project_id).read() as unit:
-        mind = stores.minds.mind(unit, project_id, character_id, model=_model_name(stores))
+        mind = stores.minds.mind(unit, project_id, character_id, model=vectors_model(stores))
         names = unit.characters.names()
         here = unit.characters.last_position() if mind.waits_for_turns and as_of is None else None
         towards = towards_listener(unit, character_id, to, as_of=as_of, now=now or stores.clock())
@@ -225,7 +231,7 @@ def list_character_memories(
         with_former: Whether to list what something later put an end to.
     """
     with stores.database(project_id).read() as unit:
-        mind = stores.minds.mind(unit, project_id, character_id, model=_model_name(stores))
+        mind = stores.minds.mind(unit, project_id, character_id, model=vectors_model(stores))
         here = unit.characters.last_position() if mind.waits_for_turns and as_of is None else None
     view = mind.view(as_of, clock_now=now or stores.clock(), here=here)
     shown = view.live if with_former else view.live & ~view.superseded
@@ -256,84 +262,6 @@ def list_character_changes(
     """List what was done to a character's memories, the oldest first."""
     with stores.database(project_id).read() as unit:
         return unit.characters.changes(character_id)
-
-
-class _MadeFor:
-    """Stores what characters make of an event within one transaction."""
-
-    def __init__(
-        self,
-        unit: UnitOfWork,
-        settings: CharacterMemorySettings,
-        now: datetime,
-        vectors: Mapping[str, MemoryVector],
-    ) -> None:
-        self._unit = unit
-        self._settings = settings
-        self._now = now
-        self._vectors = vectors
-        self.stored: list[CharacterMemory] = []
-        self.issues: list[ReportIssue] = []
-
-    def store(
-        self,
-        character_id: str,
-        event: GivenEvent,
-        known: Learning,
-        *,
-        event_id: str,
-        memory_id: str | None = None,
-    ) -> tuple[CharacterChange, list[str]]:
-        """Store one memory, and return the change with the ids of what it put an end to."""
-        made = made_memory(
-            event,
-            known,
-            character_id=character_id,
-            memory_id=memory_id or self._unit.characters.next_id(),
-            event_id=event_id,
-            participants=_ids(self._unit, event.participants),
-            settings=self._settings,
-            created_at=self._now,
-        )
-        memory = made.memory
-        self.issues += [each for each in made.issues if each not in self.issues]
-        over = self._ended(memory, event)
-        vector = self._vectors.get(memory.content)
-        change = self._unit.characters.change(
-            "remember",
-            character_id,
-            added=[memory],
-            vectors={} if vector is None else {memory.memory_id: vector},
-            changed=[(each, each.model_copy(update={"superseded_by": memory.memory_id})) for each in over],
-        )
-        self.stored.append(memory)
-        return change, [each.memory_id for each in over]
-
-    def _ended(self, memory: CharacterMemory, event: GivenEvent) -> list[CharacterMemory]:
-        """Return what a new memory puts an end to: what is named, the slot's value, the other half of a pair."""
-        over: dict[str, CharacterMemory] = {}
-        if event.supersedes is not None:
-            named = self._unit.characters.require(memory.character_id, event.supersedes)
-            over[named.memory_id] = named
-        if memory.slot is not None:
-            held = self._unit.characters.active(memory.character_id, slot=memory.slot)
-            over |= {each.memory_id: each for each in held if each.superseded_by is None}
-        began = [
-            first for first, ends in self._settings.supersession_pairs.items() if ends == memory.event_type
-        ]
-        if began and event.supersedes is None:
-            earlier = self._unit.characters.active(memory.character_id, event_types=began)
-            found = ended_by(
-                memory.event_type,
-                memory.content,
-                memory.participants,
-                earlier=earlier,
-                settings=self._settings,
-            )
-            if found.problem is not None:
-                self.issues.append(ReportIssue(stage="remember", kind="unresolved", message=found.problem))
-            over |= {each.memory_id: each for each in earlier if each.memory_id == found.memory_id}
-        return list(over.values())
 
 
 class _Compared(BaseModel):
@@ -375,7 +303,8 @@ def _asked(
         message = f"memories were compared by words: {error}"
         issues.append(ReportIssue(stage="recall", kind="degraded", message=message))
         return _Compared(relevance=mind.word_relevance(said, live), by="words")
-    cosines = (mind.vectors @ question).astype(np.float64)
+    # Not `@`: its threads go on spinning for a while, which doubles what the next embedding takes.
+    cosines = np.einsum("ij,j->i", mind.vectors, question).astype(np.float64)
     relevance = scale.of(cosines)
     nearness = (cosines - scale.unrelated) / max(scale.related - scale.unrelated, 1e-6)
     lacking = live & ~mind.has_vector
@@ -386,23 +315,6 @@ def _asked(
     return _Compared(relevance=relevance, nearness=nearness, by="meaning")
 
 
-def _embedded(
-    stores: MemoryStores, texts: Sequence[str]
-) -> tuple[dict[str, MemoryVector], list[ReportIssue]]:
-    """Embed texts, equal ones once; none where the model fails, which is told."""
-    wanted = list(dict.fromkeys(texts))
-    try:
-        vectors = stores.embeddings.embed_documents(wanted)
-        model = stores.embeddings.model_name
-    except (EmbeddingError, ConfigurationError) as error:
-        message = f"stored to be found by words, and embedded at a later call: {error}"
-        return {}, [ReportIssue(stage="remember", kind="degraded", message=message)]
-    return {
-        text: MemoryVector(model, np.asarray(vector, dtype=np.float32))
-        for text, vector in zip(wanted, vectors, strict=True)
-    }, []
-
-
 def _embedded_later(
     stores: MemoryStores, project_id: str, character_id: str, mind: Mind, issues: list[ReportIssue]
 ) -> Mind:
@@ -411,7 +323,7 @@ def _embedded_later(
     memories = [mind.memories[place] for place in places[:MAX_EMBEDDED_LATER].tolist()]
     if not memories:
         return mind
-    vectors, failed = _embedded(stores, [each.content for each in memories])
+    vectors, failed = embedded_texts(stores, [each.content for each in memories])
     issues += failed
     if failed:
         return mind
@@ -424,27 +336,11 @@ def _embedded_later(
         message = f"{left} memories have no vector yet and were compared by words; later calls embed them"
         issues.append(ReportIssue(stage="recall", kind="degraded", message=message))
     with stores.database(project_id).read() as unit:
-        return stores.minds.mind(unit, project_id, character_id, model=_model_name(stores))
-
-
-def _model_name(stores: MemoryStores) -> str | None:
-    try:
-        return stores.embeddings.model_name
-    except ConfigurationError:
-        # What was said is not embedded either, and said so.
-        return None
+        return stores.minds.mind(unit, project_id, character_id, model=vectors_model(stores))
 
 
 def _character(unit: UnitOfWork, name: str) -> Entity:
     return resolved_entity(name, known_entities(unit, None), "character")
-
-
-def _ids(unit: UnitOfWork, names: Sequence[str]) -> list[str]:
-    """Return the ids of those names that one character bears, the other names as they are."""
-    if not any(names):
-        return list(names)
-    found = unit.characters.ids_by_name(names, [name_key(name) for name in names])
-    return [found.get(name, name) for name in names]
 
 
 def _own_short(event: GivenEvent, text: str) -> dict[str, None]:

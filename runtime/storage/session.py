@@ -130,6 +130,11 @@ class StorageSession:
         if not touched:
             raise UnknownProjectError(f"no project {self.project_id!r} is stored; create it first")
 
+    def revision(self) -> int:
+        """Return the number of the last write to the project, this transaction's own if it touched it."""
+        statement = select(PROJECTS.c.story_revision).where(self.owns(PROJECTS))
+        return int(self.connection.execute(statement).scalar_one())
+
 
 class Repository:
     """What reads and writes one kind of thing within a transaction.

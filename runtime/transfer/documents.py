@@ -6,12 +6,14 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from novelgen.character_memory.memory import CharacterMemory
 from novelgen.models.entity import EntityType
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import UtcDatetime
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import LoopImportance, RelationshipDimensions
 from novelgen.models.user_file import StoryParts
+from runtime.storage.character.dispositions import PlayContents
 from runtime.storage.records import EntityOrigin, EventOrigin, ExtractionStatus
 from runtime.storage.story.summaries import StoredSummary
 from runtime.storage.transfer.records import ExchangedLoopEvent, ExchangedRelationshipChange
@@ -179,6 +181,16 @@ class ConsolidationsFile(_Document):
     """consolidations.json."""
 
     consolidations: list[MemoryDocument] = Field(default_factory=list)
+
+
+class CharacterMemoriesFile(_Document):
+    """character_memories.json."""
+
+    memories: list[CharacterMemory] = Field(default_factory=list)
+
+
+class PlayFile(_Document, PlayContents):
+    """character_play.json."""
 
 
 class SummariesFile(_Document):

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, Field
 
+from novelgen.character_memory.memory import CharacterMemory
 from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputError
 from novelgen.models.context import ReportIssue
 from novelgen.models.user_file import StoryPart
@@ -59,6 +60,9 @@ class ImportPreview(BaseModel):
     new_events: int = Field(default=0, description="States, loop events and relationship changes, likewise.")
     new_summaries: int = Field(default=0, description="Summaries that somebody wrote.")
     new_consolidations: int = Field(default=0, description="Memories that stand for others.")
+    new_character_memories: int = Field(
+        default=0, description="What characters remember by themselves.", exclude_if=lambda count: not count
+    )
     is_new_project: bool = False
 
 
@@ -214,6 +218,8 @@ class _ImportPlan:
             parts=self.contents.parts,
             summaries=self._new_summaries(),
             consolidations=self._new_consolidations(),
+            character_memories=self._new_character_memories(),
+            play=self.contents.play.beyond(self._stored.play),
         )
 
     def _new_summaries(self) -> list[StoredSummary]:
@@ -232,6 +238,10 @@ class _ImportPlan:
     def _new_consolidations(self) -> list[StoredConsolidation]:
         taken = {each.chunk.chunk_id for each in self._stored.consolidations}
         return [each for each in self.contents.consolidations if each.chunk.chunk_id not in taken]
+
+    def _new_character_memories(self) -> list[CharacterMemory]:
+        taken = {each.memory_id for each in self._stored.character_memories}
+        return [each for each in self.contents.character_memories if each.memory_id not in taken]
 
     def _pair_of(self, contents_is_stored: bool, relationship_id: str) -> str:
         pairs = (self._stored if contents_is_stored else self.contents).pairs
@@ -255,9 +265,11 @@ class _ImportPlan:
             new_memories=len(self.rest.memories),
             new_events=len(self.rest.states)
             + len(self.rest.loop_events)
-            + len(self.rest.relationship_changes),
+            + len(self.rest.relationship_changes)
+            + self.rest.play.count(),
             new_summaries=len(self.rest.summaries),
             new_consolidations=len(self.rest.consolidations),
+            new_character_memories=len(self.rest.character_memories),
         )
         for given in self.contents.entities:
             old = known.get(given.entity.entity_id)
@@ -313,6 +325,8 @@ def _store(stores: MemoryStores, project_id: str, plan: _ImportPlan, count: _Cha
     with database.write() as unit:
         unit.exchange.add_rest(plan.rest, relationship_ids)
         unit.exchange.add_summaries(plan.rest.summaries, plan.rest.parts)
+        unit.exchange.add_character_memories(plan.rest.character_memories)
+        unit.exchange.add_play(plan.rest.play)
         unit.exchange.raise_counters(plan.contents.counters)
         return unit.exchange.add_consolidations(plan.rest.consolidations, plan.contents.memories)
 

@@ -15,6 +15,7 @@ from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.record import SceneRecord
 from runtime.files.file_reading import read_json_file, read_text_file, validated
 from runtime.ingest.scene_input import SceneInput
+from runtime.storage.character.dispositions import PlayContents
 from runtime.storage.memory.consolidations import StoredConsolidation
 from runtime.storage.records import StoredScene
 from runtime.storage.transfer.records import (
@@ -24,11 +25,13 @@ from runtime.storage.transfer.records import (
     ProjectContents,
 )
 from runtime.transfer.documents import (
+    CharacterMemoriesFile,
     ConsolidationsFile,
     EntityDocument,
     LoopsFile,
     MemoryDocument,
     NotesFile,
+    PlayFile,
     ProjectFile,
     RelationshipsFile,
     SceneDocument,
@@ -114,6 +117,8 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
         parts=told.parts,
         summaries=told.summaries,
         consolidations=[_consolidation(each, project_id) for each in standing],
+        character_memories=_document(root / "character_memories.json", CharacterMemoriesFile).memories,
+        play=PlayContents(**dict(_document(root / "character_play.json", PlayFile))),
         counters=_counters(root / "counters.json"),
     )
     return IncomingStory(contents, [_told_scene(each, root) for each in documents if not each.content_hash])

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 import novelgen
-from novelgen.errors import UnknownEntityError, UserInputError
+from novelgen.errors import UnknownEntityError, UnknownMemoryError, UserInputError
 from runtime.front_door import Memory
+from runtime.providers.offline_embeddings import HashedNgramEmbeddings
+from runtime.services.entities import merge_entities, undo_entity_change
 from runtime.story import Story
 
 START = datetime(2031, 3, 1, 9, tzinfo=UTC)
@@ -127,3 +129,248 @@ def test_a_read_as_of_a_moment_shows_only_what_was_learnt_before_it(story: Story
     assert len(bjorn.memories(as_of=START + timedelta(days=1))) == 1
     assert len(bjorn.memories()) == 2
     assert [each.text for each in bjorn.recall("the forge", as_of=(2, 1)).items] == ["The forge burnt down."]
+
+
+def test_what_is_told_is_marked_and_told_once(story: Story, calendar: Calendar) -> None:
+    """Gossip is a call: the listener has it from the teller, and hears of one event only once."""
+    mira, bjorn = (story.character(name, clock=calendar) for name in ("Mira", "Bjorn"))
+    secret = mira.remember("I saw Gregor hand a sword to a bandit.", event_type="betrayal").memory
+
+    told = mira.tell(bjorn, secret.memory_id)
+    again = mira.tell("Bjorn", "Gregor and the bandit")
+
+    [heard] = bjorn.memories()
+    assert told.told == [heard]
+    assert (heard.how, heard.heard_from, heard.tier) == ("told", mira.character_id, "important")
+    assert again.known_already == [secret.memory_id]
+    assert "heard from Mira" in bjorn.recall("Gregor, bandit").as_prompt("en")
+
+
+def test_nobody_tells_what_they_do_not_know(story: Story) -> None:
+    """A memory of somebody else cannot be told on."""
+    secret = story.character("Mira").remember("Marcus is not dead.").memory
+    with pytest.raises(UnknownMemoryError):
+        story.character("Bjorn").tell("Gregor", [secret.memory_id])
+
+
+def test_news_reaches_witnesses_at_once_and_others_after_their_delay(
+    story: Story, calendar: Calendar
+) -> None:
+    """Seed 002.45: an event reaches who sees it at once, others after delay and distance, the far ones never."""
+    spread = story.world_event(
+        "The bridge fell into the river.",
+        witnesses=["Mira"],
+        told_to={"Gregor": 1, "Bjorn": 9},
+        delay=timedelta(hours=2),
+        delay_per_distance=timedelta(days=1),
+        max_distance=5,
+        clock=calendar,
+    )
+    mira, gregor = (story.character(name, clock=calendar) for name in ("Mira", "Gregor"))
+
+    assert spread.unreached == ["Bjorn"]
+    assert len(mira.memories()) == 1
+    assert gregor.memories() == []
+    calendar.pass_days(2)
+    assert [each.how for each in gregor.memories()] == ["told"]
+    assert story.character("Bjorn", clock=calendar).memories() == []
+
+
+def test_news_can_take_turns_of_the_game(story: Story) -> None:
+    """Turns delay as time does: the news is known from its turn on, and at the latest in the next session."""
+    story.world_event("The well is poisoned.", witnesses=["Mira"], told_to=["Gregor"], delay=3, at=(1, 4))
+    gregor = story.character("Gregor")
+
+    assert gregor.memories(as_of=(1, 7)) == []
+    assert len(gregor.memories(as_of=(1, 8))) == 1
+    assert gregor.memories() == []
+    story.character("Mira").remember("I hauled water from the mill.", at=(2, 1))
+    assert len(gregor.memories()) == 1
+
+
+def test_a_broken_promise_ends_the_promise_that_it_is_about(story: Story) -> None:
+    """Seed 002.29, 002.30: the promise is kept as history at a tenth of its score, other promises stand."""
+    gregor = story.character("Gregor")
+    herbs = gregor.remember("The player promised me herbs from the marsh.", event_type="promise_made").memory
+    gregor.remember("The player promised to guard my stall.", event_type="promise_made")
+    broken = gregor.remember(
+        "The player never brought the herbs from the marsh.", event_type="promise_broken"
+    )
+
+    recalled = gregor.recall("Did I bring you the herbs from the marsh?")
+    by_id = {each.memory.memory_id: each for each in recalled.items}
+
+    assert broken.ended == [herbs.memory_id]
+    assert by_id[herbs.memory_id].parts.superseded == 0.1
+    assert [each.memory.memory_id for each in recalled.items if each.is_over] == [herbs.memory_id]
+    assert "no longer so" in recalled.as_prompt("en")
+
+
+def test_a_promise_that_cannot_be_told_from_another_is_not_ended(story: Story) -> None:
+    """Where two promises fit equally, neither is lost, and the result says how to name one."""
+    gregor = story.character("Gregor")
+    for _ in range(2):
+        gregor.remember("The player promised me herbs.", event_type="promise_made")
+    broken = gregor.remember("The player broke a promise.", event_type="promise_broken")
+
+    assert broken.ended == []
+    assert "supersedes=" in broken.issues[0].message
+
+
+def test_edits_and_deletions_are_undone(story: Story) -> None:
+    """A correction is told at once and can be taken back; a deleted value lets the former one hold again."""
+    mira = story.character("Mira")
+    first = mira.remember("The player's name is Theron.", slot="player_name").memory
+    second = mira.remember("The player's name is Marcus.", slot="player_name").memory
+    mira.edit(second.memory_id, content="The player's name is Markus.")
+    assert mira.recall("name").header[0].text == "The player's name is Markus."
+    mira.undo()
+    assert mira.recall("name").header[0].text == "The player's name is Marcus."
+    mira.delete(second.memory_id)
+    assert [line.memory_id for line in mira.recall("name").header] == [first.memory_id]
+    mira.remember("The player's name is Odo.", slot="player_name")
+    assert [line.text for line in mira.recall("name").header] == ["The player's name is Odo."]
+    assert [each.kind for each in mira.changes() if each.undone_at is None] == [
+        "remember",
+        "remember",
+        "delete",
+        "remember",
+    ]
+
+
+def test_an_older_change_is_not_undone_over_a_newer_one(story: Story) -> None:
+    """An undo never loses what was said later: it is refused, and nothing changes."""
+    mira = story.character("Mira")
+    memory = mira.remember("Marcus owed me money.").memory
+    first = mira.edit(memory.memory_id, content="Marcus owed me ten coins.")
+    mira.edit(memory.memory_id, content="Marcus owed me twelve coins.")
+
+    with pytest.raises(UserInputError, match="changed since"):
+        mira.undo(first.change_id)
+    assert [each.content for each in mira.memories()] == ["Marcus owed me twelve coins."]
+
+
+@pytest.mark.parametrize("changes", [{"contents": "x"}, {"importance": 11}, {"content": " "}, {}])
+def test_an_edit_that_does_not_fit_is_refused(story: Story, changes: dict[str, object]) -> None:
+    """A misspelt field, a value out of bounds and an empty text are told, and the memory stays as it was."""
+    mira = story.character("Mira")
+    memory = mira.remember("Marcus owed me money.").memory
+    with pytest.raises(UserInputError):
+        mira.edit(memory.memory_id, **changes)
+    assert mira.memories() == [memory]
+
+
+def test_consolidation_by_volume_leaves_twenty_and_is_undone(story: Story, calendar: Calendar) -> None:
+    """Seed 002.31: beyond 50 the lightest of a day and topic become one of importance 6, tier important."""
+    gregor = story.character("Gregor", clock=calendar)
+    gregor.remember("The player saved my life at the mill.", event_type="saved_life")
+    gregor.remember("The player's name is Ines.", slot="player_name")
+    for day in range(8):
+        for number in range(7):
+            gregor.remember(
+                f"I sold {number} sacks of oats on day {day}.", event_type="trade", location="market"
+            )
+        calendar.pass_days(1)
+
+    report = gregor.consolidate()
+
+    assert report.before == 58
+    assert report.after == len(gregor.memories()) <= 20
+    assert {(each.importance, each.tier) for each in report.memories} == {(6, "important")}
+    assert "The player saved my life at the mill." in [each.content for each in gregor.memories()]
+    gregor.undo()
+    assert len(gregor.memories()) == 58
+
+
+def test_consolidation_leaves_few_memories_alone(story: Story) -> None:
+    """Up to the limit nothing becomes one."""
+    gregor = story.character("Gregor")
+    for number in range(5):
+        gregor.remember(f"I sold {number} sacks of oats.")
+    assert gregor.consolidate().groups == []
+
+
+def test_a_merged_character_brings_its_memories_and_takes_them_back(story: Story) -> None:
+    """Merging two characters moves what the one remembers to the other; undoing it moves it back."""
+    mask = story.character("The Boss", create=True)
+    mask.remember("I pay the informant in silver.")
+    mira = story.character("Mira")
+    mira.remember("I keep the tavern.")
+    story.character("Bjorn").remember("The Boss threatened me.", participants=["The Boss"])
+
+    merged = merge_entities(story._stores, story.project_id, keep="Mira", gone="The Boss")
+    assert len(mira.memories()) == 2
+    assert story.character("Bjorn").memories()[0].participants == [mira.character_id]
+    undo_entity_change(story._stores, story.project_id, change_id=merged.change.change_id)
+    assert [each.content for each in mira.memories()] == ["I keep the tavern."]
+    assert [each.content for each in mask.memories()] == ["I pay the informant in silver."]
+
+
+def test_an_export_carries_what_characters_remember(
+    memory: Memory, story: Story, tmp_path: Path, calendar: Calendar
+) -> None:
+    """Export and import bring every memory to another project, former values and what stands for others too."""
+    mira = story.character("Mira", clock=calendar)
+    mira.remember("The player's name is Theron.", slot="player_name", at=(1, 1))
+    mira.remember("The player's name is Marcus.", slot="player_name", at=(1, 2))
+    story.character("Gregor", clock=calendar).remember("Elena wants to leave.", participants=["Elena"])
+    story.export(tmp_path / "out")
+
+    memory.import_from(tmp_path / "out", project_id="copy")
+    memory.import_from(tmp_path / "out", project_id="copy")
+
+    copy = memory.story("copy")
+    assert copy.character("Mira", clock=calendar).memories() == mira.memories()
+    recalled = copy.character("Mira", clock=calendar).recall("What is my name?")
+    assert [line.text for line in recalled.header] == ["The player's name is Marcus."]
+    new = copy.character("Mira", clock=calendar).remember("A storm took the roof.").memory
+    assert new.memory_id not in {each.memory_id for each in mira.memories()}
+
+
+class BrokenEmbeddings(HashedNgramEmbeddings):
+    """Embeddings that fail while they are told to."""
+
+    is_broken = False
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        if self.is_broken:
+            raise ConnectionError("no route to the model")
+        return super().embed_documents(texts)
+
+    def embed_query(self, text: str) -> list[float]:
+        if self.is_broken:
+            raise ConnectionError("no route to the model")
+        return super().embed_query(text)
+
+
+def test_without_the_embedding_model_memories_are_kept_and_found_by_words(tmp_path: Path) -> None:
+    """A model that fails costs no memory: it is stored, found by words, said so, and embedded at the next call."""
+    model = BrokenEmbeddings(64)
+    with novelgen.open(tmp_path, embeddings=model) as memory:
+        gregor = memory.create("village").character("Gregor", create=True)
+        model.is_broken = True
+        stored = gregor.remember("The player lost a golden compass in the marsh.")
+        gregor.remember("I slept badly.")
+        by_words = gregor.recall("Where is the golden compass?")
+        model.is_broken = False
+        by_meaning = gregor.recall("Where is the golden compass?")
+        at_last = gregor.recall("Where is the golden compass?")
+
+    assert stored.issues[0].kind == "degraded"
+    assert by_words.by == "words"
+    assert "golden compass" in by_words.items[0].text
+    assert "compared by words" in by_words.issues[0].message
+    assert (by_meaning.by, by_meaning.issues) == ("meaning", [])
+    assert at_last.issues == []
+
+
+def test_settings_of_the_seed_are_taken_under_memory_and_by_open(tmp_path: Path) -> None:
+    """Seed 002.56: its names stand flat under `memory:`, in the group, and as arguments of `open`."""
+    (tmp_path / "village").mkdir()
+    (tmp_path / "village" / "config.yaml").write_text(
+        "memory:\n  recency_half_life_days: 9\n  character_memory:\n    semantic_top_k: 3\n"
+    )
+    with novelgen.open(tmp_path, embeddings="fake:64", recency_floor=0.2) as memory:
+        settings = memory.create("village")._stores.settings.memory.character_memory
+
+    assert (settings.recency_half_life_days, settings.semantic_top_k, settings.recency_floor) == (9, 3, 0.2)

@@ -198,6 +198,7 @@ def _print_import(result: ProjectImport, project: str, labels: ViewLabels) -> No
         "new events": preview.new_events or None,
         "new summaries": preview.new_summaries or None,
         "new consolidations": preview.new_consolidations or None,
+        "new memories of characters": preview.new_character_memories or None,
         "copied plans": _listed(result.copied_plans, labels),
         "already there": len(preview.same_entities) + len(preview.same_scenes) or None,
         "kept as stored": _listed([*preview.kept_entities, *preview.kept_scenes], labels),

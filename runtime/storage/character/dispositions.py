@@ -84,7 +84,21 @@ class PlayContents(BaseModel):
 
     def is_empty(self) -> bool:
         """Tell whether there is nothing in it."""
-        return not (self.dispositions or self.secrets or self.disclosures or self.flags)
+        return not self.count()
+
+    def count(self) -> int:
+        """Return how many entries there are in all."""
+        return len(self.dispositions) + len(self.secrets) + len(self.disclosures) + len(self.flags)
+
+    def beyond(self, stored: PlayContents) -> PlayContents:
+        """Return what is not stored yet; a secret that is stored under an id stays as it is."""
+        kept = {(each.character_id, each.secret.secret_id) for each in stored.secrets}
+        return PlayContents(
+            dispositions=_beyond(self.dispositions, stored.dispositions),
+            secrets=[each for each in self.secrets if (each.character_id, each.secret.secret_id) not in kept],
+            disclosures=_beyond(self.disclosures, stored.disclosures),
+            flags=_beyond(self.flags, stored.flags),
+        )
 
 
 class PlayRepository(Repository):
@@ -220,24 +234,12 @@ class PlayRepository(Repository):
         )
 
     def add_contents(self, given: PlayContents) -> None:
-        """Add what is not stored yet; a secret that is stored under an id stays as it is."""
-        here = self.contents()
+        """Add entries that are not stored yet; see `PlayContents.beyond`."""
         self._session.touch()
-        kept = {(each.character_id, each.secret.secret_id) for each in here.secrets}
-        self._insert(
-            CHARACTER_SECRETS,
-            [
-                _secret_row(each)
-                for each in given.secrets
-                if (each.character_id, each.secret.secret_id) not in kept
-            ],
-        )
-        dispositions = _beyond(given.dispositions, here.dispositions)
-        self._insert(DISPOSITION_CHANGES, [_disposition_row(each) for each in dispositions])
-        self._insert(
-            DISCLOSURES, [each.model_dump() for each in _beyond(given.disclosures, here.disclosures)]
-        )
-        self._insert(STORY_FLAGS, [each.model_dump() for each in _beyond(given.flags, here.flags)])
+        self._insert(CHARACTER_SECRETS, [_secret_row(each) for each in given.secrets])
+        self._insert(DISPOSITION_CHANGES, [_disposition_row(each) for each in given.dispositions])
+        self._insert(DISCLOSURES, [each.model_dump() for each in given.disclosures])
+        self._insert(STORY_FLAGS, [each.model_dump() for each in given.flags])
 
     def _insert(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
         self._session.insert(table, [{**row, "project_id": self._session.project_id} for row in rows])

@@ -19,7 +19,7 @@ from novelgen.errors import UnknownMemoryError, UserInputError
 from runtime.storage.memory.rows import text_hash
 from runtime.storage.projects import CounterRepository
 from runtime.storage.session import AnyRow, Repository
-from runtime.storage.tables import ALIASES, CHARACTER_CHANGES, CHARACTER_MEMORIES, ENTITIES, PROJECTS
+from runtime.storage.tables import ALIASES, CHARACTER_CHANGES, CHARACTER_MEMORIES, ENTITIES
 
 Vector = NDArray[np.float32]
 
@@ -102,7 +102,7 @@ class CharacterMemoryRepository(Repository):
     def active(
         self, character_id: str, *, slot: str | None = None, event_types: Collection[str] = ()
     ) -> list[CharacterMemory]:
-        """Return the memories that nothing put an end to, of a slot or of some event types."""
+        """Return memories of a slot or of some event types; an end that was deleted is no end."""
         wanted: list[ColumnElement[bool]] = []
         if slot is not None:
             wanted.append(CHARACTER_MEMORIES.c.slot == slot)
@@ -119,7 +119,12 @@ class CharacterMemoryRepository(Repository):
             )
             .order_by(CHARACTER_MEMORIES.c.row_id)
         )
-        return [_memory(row) for row in self._session.rows(statement)]
+        found = [_memory(row) for row in self._session.rows(statement)]
+        gone = self._deleted({each.superseded_by for each in found if each.superseded_by is not None})
+        return [
+            each.model_copy(update={"superseded_by": None}) if each.superseded_by in gone else each
+            for each in found
+        ]
 
     def knows_event(self, character_id: str, event_id: str) -> str | None:
         """Return the id of a character's memory of an event, or None."""
@@ -250,7 +255,7 @@ class CharacterMemoryRepository(Repository):
         given = vectors or {}
         images: list[dict[str, Any]] = [{"memory_id": each.memory_id, "before": None} for each in added]
         self.add(added, given)
-        revision = self._revision()
+        revision = self._session.revision()
         for before, after in changed:
             images.append({"memory_id": after.memory_id, **_difference(before, after)})
             self._update(before, after, revision, given.get(after.memory_id))
@@ -318,13 +323,19 @@ class CharacterMemoryRepository(Repository):
     def _of(self, character_id: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
         return self._session.owns(CHARACTER_MEMORIES), CHARACTER_MEMORIES.c.character_id == character_id
 
+    def _deleted(self, memory_ids: Collection[str]) -> set[str]:
+        if not memory_ids:
+            return set()
+        statement = select(CHARACTER_MEMORIES.c.memory_id).where(
+            self._session.owns(CHARACTER_MEMORIES),
+            self._session.among(CHARACTER_MEMORIES.c.memory_id, memory_ids),
+            CHARACTER_MEMORIES.c.status == "deleted",
+        )
+        return set(self._session.connection.scalars(statement))
+
     def _next_revision(self) -> int:
         self._session.touch()
-        return self._revision()
-
-    def _revision(self) -> int:
-        statement = select(PROJECTS.c.story_revision).where(self._session.owns(PROJECTS))
-        return int(self._session.connection.execute(statement).scalar_one())
+        return self._session.revision()
 
     def _stored(self, memory_id: str) -> CharacterMemory:
         statement = select(CHARACTER_MEMORIES).where(

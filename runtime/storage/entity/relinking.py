@@ -14,8 +14,12 @@ from runtime.storage.memory.rows import text_hash
 from runtime.storage.projects import CounterRepository
 from runtime.storage.session import AnyRow, StorageSession
 from runtime.storage.tables import (
+    CHARACTER_MEMORIES,
+    CHARACTER_SECRETS,
     CHUNK_ENTITIES,
     CHUNKS,
+    DISCLOSURES,
+    DISPOSITION_CHANGES,
     LOOP_EVENTS,
     MENTIONS,
     RELATIONSHIP_CHANGES,
@@ -176,12 +180,15 @@ class EntityRelinking:
         self._scene_ids = scene_ids
 
     def run(self) -> None:
-        """Move all links: scenes, mentions, memories, states, loops and relationships."""
+        """Move all links: scenes, mentions, memories, states, loops, relationships, what a character remembers."""
         self._relink_scenes()
         self._relink_mentions()
         self._relink_memories()
         self._relink_states()
         self._relink_loops()
+        if self._scene_ids is None:
+            self._relink_character_memories()
+            self._relink_play()
         relink_relationships(self._session, self._old, self._new, self._scene_ids)
 
     def _relink_scenes(self) -> None:
@@ -241,6 +248,40 @@ class EntityRelinking:
                 self._session.run(
                     LOOP_EVENTS.update().where(LOOP_EVENTS.c.row_id == row.row_id).values(detail=detail)
                 )
+
+    def _relink_character_memories(self) -> None:
+        """Give what a character remembers to the other, and name the other in everybody's memories."""
+        names = ("character_id", "participants", "heard_from", "slot")
+        columns = [CHARACTER_MEMORIES.c[name] for name in ("row_id", *names)]
+        revision = self._session.revision()
+        for row in self._session.rows(select(*columns).where(self._session.owns(CHARACTER_MEMORIES))):
+            values = {name: self._replaced(getattr(row, name)) for name in names}
+            if any(getattr(row, name) != value for name, value in values.items()):
+                statement = CHARACTER_MEMORIES.update().where(CHARACTER_MEMORIES.c.row_id == row.row_id)
+                self._session.run(statement.values(**values, changed=revision))
+
+    def _relink_play(self) -> None:
+        """Give feelings, secrets and what was disclosed to the other.
+
+        What the two felt for each other stays, as what one feels for himself, which is never asked for. A secret whose
+        id the other has already gets another one.
+        """
+        for table in (DISPOSITION_CHANGES, DISCLOSURES):
+            for name in ("character_id", "other_id"):
+                mine = and_(self._session.owns(table), table.c[name] == self._old)
+                self._session.run(table.update().where(mine).values({name: self._new}))
+        owned = select(CHARACTER_SECRETS).where(
+            self._session.owns(CHARACTER_SECRETS),
+            CHARACTER_SECRETS.c.character_id.in_((self._old, self._new)),
+        )
+        rows = self._session.rows(owned)
+        taken = {row.secret_id for row in rows if row.character_id == self._new}
+        for row in rows:
+            if row.character_id == self._old:
+                secret_id = f"{row.secret_id} ({self._old})" if row.secret_id in taken else row.secret_id
+                statement = CHARACTER_SECRETS.update().where(CHARACTER_SECRETS.c.row_id == row.row_id)
+                values = {"character_id": self._new, "secret_id": secret_id}
+                self._session.run(statement.values(**values, secret={**row.secret, "secret_id": secret_id}))
 
     def _replaced(self, value: Any) -> Any:
         return replaced_id(value, self._old, self._new)

@@ -15,8 +15,12 @@ from runtime.storage.session import StorageSession
 from runtime.storage.tables import (
     ALIASES,
     CHARACTER_FILE_ALIASES,
+    CHARACTER_MEMORIES,
+    CHARACTER_SECRETS,
     CHUNK_ENTITIES,
     CHUNKS,
+    DISCLOSURES,
+    DISPOSITION_CHANGES,
     ENTITIES,
     LOOP_EVENTS,
     MENTIONS,
@@ -73,6 +77,14 @@ _IMAGED = (
         STATES, ("row_id",), ("row_id", "scene_id", "attribute", "kind", "entity_id", "entity_type", "value")
     ),
     _Imaged(LOOP_EVENTS, ("row_id",), ("row_id", "scene_id", "loop_id", "kind", "detail")),
+    _Imaged(
+        CHARACTER_MEMORIES,
+        ("memory_id",),
+        ("memory_id", "character_id", "participants", "heard_from", "slot"),
+    ),
+    _Imaged(DISPOSITION_CHANGES, ("row_id",), ("row_id", "character_id", "other_id")),
+    _Imaged(DISCLOSURES, ("row_id",), ("row_id", "character_id", "other_id")),
+    _whole(CHARACTER_SECRETS, "row_id"),
     _whole(RELATIONSHIPS, "relationship_id"),
     _whole(RELATIONSHIP_CHANGES, "row_id"),
 )
@@ -128,9 +140,13 @@ def _insert(session: StorageSession, changes: Sequence[RowChange]) -> None:
 
 
 def _update(session: StorageSession, changes: Sequence[RowChange]) -> None:
+    revision = session.revision()
     for change in changes:
         imaged, before = _BY_NAME[change.table], change.before or {}
         values = {name: value for name, value in before.items() if name not in imaged.key}
+        if imaged.table is CHARACTER_MEMORIES:
+            # Who has them at hand must see that they changed.
+            values["changed"] = revision
         session.run(imaged.table.update().where(_is_row(imaged, session.project_id, before)).values(**values))
 
 

@@ -9,6 +9,8 @@ from typing import Any
 from sqlalchemy import Table, select
 
 from novelgen.models.memory import StoryMemoryChunk
+from runtime.storage.character.dispositions import PlayRepository
+from runtime.storage.character.memories import CharacterMemoryRepository
 from runtime.storage.cuts import story_order
 from runtime.storage.entity.entities import EntityRepository
 from runtime.storage.memory.consolidations import ConsolidationRepository
@@ -77,6 +79,8 @@ def read_contents(session: StorageSession) -> ProjectContents:
         parts=project.settings.get("parts", []),
         summaries=stored_summaries(session),
         consolidations=consolidations,
+        character_memories=CharacterMemoryRepository(session).list_project(),
+        play=PlayRepository(session).contents(),
         counters=_counters(session),
     )
 

@@ -6,11 +6,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+from novelgen.character_memory.memory import CharacterMemory
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import UtcDatetime
 from novelgen.models.state import RelationshipDimension, StateChange
 from novelgen.models.user_file import StoryPart
+from runtime.storage.character.dispositions import PlayContents
 from runtime.storage.memory.consolidations import StoredConsolidation
 from runtime.storage.records import EntityOrigin, EventOrigin, MemoryStatus, StoredScene
 from runtime.storage.story.summaries import StoredSummary
@@ -110,6 +112,12 @@ class ProjectContents(BaseModel):
     summaries: list[StoredSummary] = Field(default_factory=list, description="Written ones only.")
     consolidations: list[StoredConsolidation] = Field(
         default_factory=list, description="Memories that stand for others; not among `memories`."
+    )
+    character_memories: list[CharacterMemory] = Field(
+        default_factory=list, description="What characters remember by themselves, deleted memories too."
+    )
+    play: PlayContents = Field(
+        default_factory=PlayContents, description="What characters feel, keep secret and told; flags."
     )
     counters: dict[str, int] = Field(default_factory=dict, description="Kind of id to its next number.")
 

@@ -1,0 +1,193 @@
+"""How others come to know: somebody tells, or news of an event travels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from pydantic import BaseModel, Field
+
+from novelgen.character_memory.given_event import GivenEvent, learning
+from novelgen.character_memory.memory import CharacterMemory, HowLearnt, Moment
+from novelgen.character_memory.propagation import Delay, arrivals
+from novelgen.errors import UnknownMemoryError, UserInputError
+from novelgen.models.context import ReportIssue
+from runtime.ingest.character_events import CharacterWriter, embedded_texts
+from runtime.services.characters import list_character_memories, recall_memories
+from runtime.services.references import known_entities, resolved_entity
+from runtime.stores import MemoryStores
+
+
+class Told(BaseModel):
+    """What one character told another."""
+
+    told: list[CharacterMemory] = Field(default_factory=list, description="As the listener remembers it now.")
+    known_already: list[str] = Field(
+        default_factory=list, description="Memories of the teller whose event the listener knew."
+    )
+    issues: list[ReportIssue] = Field(default_factory=list)
+
+
+class WorldEvent(BaseModel):
+    """An event of the world, and who remembers it from when on."""
+
+    event_id: str
+    memories: list[CharacterMemory] = Field(description="One per witness and per person who hears of it.")
+    unreached: list[str] = Field(default_factory=list, description="Who is too far away to hear of it ever.")
+    issues: list[ReportIssue] = Field(default_factory=list)
+
+
+def tell_memories(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    character_id: str,
+    listener: str,
+    memory_ids: Sequence[str] = (),
+    about: str = "",
+    limit: int = 1,
+    wording: str | None = None,
+    how: HowLearnt = "told",
+    at: Moment | None = None,
+    now: datetime | None = None,
+) -> Told:
+    """Let a character tell another of what it remembers; it is marked as heard from it.
+
+    What the listener knows already, having been there or heard of it before, is not told again. The value of a slot
+    is told as news: what somebody said does not become what the listener holds for true.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        character_id: Who tells.
+        listener: Who is told, by name or id.
+        memory_ids: What is told.
+        about: In place of ids: what comes back to the teller at these words.
+        limit: At most so many of what comes back.
+        wording: What the listener is told in place of the memory's own words.
+        how: told, or overheard where the listener was not meant.
+        at: When; None means now.
+        now: The present moment; None asks the clock.
+
+    Raises:
+        UnknownEntityError: When the listener is unknown.
+        UnknownMemoryError: When the teller has no such memory, or knows it only later.
+        UserInputError: When nothing is to be told, or to oneself.
+    """
+    moment = now or stores.clock()
+    issues: list[ReportIssue] = []
+    known = list_character_memories(stores, project_id, character_id=character_id, as_of=at, now=moment)
+    if memory_ids:
+        chosen = [_required(known, character_id, memory_id) for memory_id in memory_ids]
+    elif about.strip():
+        recalled = recall_memories(
+            stores, project_id, character_id=character_id, said=about, as_of=at, now=moment
+        )
+        chosen = [each.memory for each in recalled.items if not each.is_over][:limit]
+        issues += recalled.issues
+    else:
+        raise UserInputError("nothing is to be told; give the id of a memory, or what it is about")
+    texts = [wording or each.content for each in chosen]
+    vectors, failed = embedded_texts(stores, texts) if texts else ({}, [])
+    told: list[CharacterMemory] = []
+    known_already: list[str] = []
+    with stores.database(project_id).write() as unit:
+        other = resolved_entity(listener, known_entities(unit, None), "character").entity_id
+        if other == character_id:
+            raise UserInputError(f"{listener!r} is who tells; name somebody else")
+        writer = CharacterWriter(unit, stores.settings.memory.character_memory, moment, vectors)
+        for memory, text in zip(chosen, texts, strict=True):
+            if unit.characters.knows_event(other, memory.event_id):
+                known_already.append(memory.memory_id)
+                continue
+            heard = learning(at, now=moment, how=how, heard_from=character_id)
+            writer.store(other, _news_of(memory, text), heard, event_id=memory.event_id)
+            told.append(writer.stored[-1])
+    return Told(told=told, known_already=known_already, issues=[*issues, *failed, *writer.issues])
+
+
+def spread_event(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    event: GivenEvent,
+    witnesses: Mapping[str, str] | Sequence[str] = (),
+    told_to: Mapping[str, float] | Sequence[str] = (),
+    heard_from: str | None = None,
+    delay: Delay = timedelta(0),
+    delay_per_distance: Delay | None = None,
+    max_distance: float | None = None,
+    at: Moment | None = None,
+    now: datetime | None = None,
+) -> WorldEvent:
+    """Let those who see an event of the world remember it at once, and others from when the news reaches them.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        event: What happened.
+        witnesses: Who sees it, by name or id; a mapping tells what each of them remembers, in their own words.
+        told_to: Who hears of it; a mapping tells how far away each of them is.
+        heard_from: Who brings the news.
+        delay: How long the news takes to anybody: a time, or turns of the game, which need a session and a turn.
+        delay_per_distance: How long it takes for each step of distance; None takes as long as `delay`.
+        max_distance: Beyond it the news never comes.
+        at: When it happens; None means now.
+        now: The present moment; None asks the clock.
+
+    Raises:
+        UnknownEntityError: When somebody is unknown; nothing is stored then.
+        UserInputError: When a delay is wrong, or nobody is named.
+    """
+    words = dict(witnesses) if isinstance(witnesses, Mapping) else dict.fromkeys(witnesses, event.text)
+    moment = now or stores.clock()
+    reached = arrivals(told_to, delay=delay, delay_per_distance=delay_per_distance, max_distance=max_distance)
+    if not words and not told_to:
+        raise UserInputError("nobody is named who sees the event or hears of it; pass witnesses or told_to")
+    if isinstance(delay, int) and not isinstance(at, tuple):
+        raise UserInputError(f"a delay of {delay!r} turns needs at=(session, turn); or pass a timedelta")
+    vectors, issues = embedded_texts(stores, [event.text, *words.values()])
+    with stores.database(project_id).write() as unit:
+        known = known_entities(unit, None)
+        ids = {name: resolved_entity(name, known, "character").entity_id for name in (*words, *told_to)}
+        event_id = unit.characters.next_id()
+        writer = CharacterWriter(unit, stores.settings.memory.character_memory, moment, vectors)
+        for name, text in words.items():
+            seen = event.model_copy(
+                update={"text": text} if text == event.text else {"text": text, "short": None}
+            )
+            writer.store(ids[name], seen, learning(at, now=moment, how="witnessed"), event_id=event_id)
+        there = {ids[name] for name in words}
+        for arrival in reached:
+            if ids[arrival.name] not in there:
+                heard = learning(at, now=moment, how="told", heard_from=heard_from, delay=arrival.delay)
+                writer.store(ids[arrival.name], event, heard, event_id=event_id)
+    arrived = {arrival.name for arrival in reached}
+    return WorldEvent(
+        event_id=event_id,
+        memories=writer.stored,
+        unreached=[name for name in told_to if name not in arrived],
+        issues=[*issues, *writer.issues],
+    )
+
+
+def _required(known: Sequence[CharacterMemory], character_id: str, memory_id: str) -> CharacterMemory:
+    found = next((each for each in known if each.memory_id == memory_id), None)
+    if found is None:
+        raise UnknownMemoryError(
+            f"{character_id!r} knows no memory {memory_id!r} by then; list them to find its id"
+        )
+    return found
+
+
+def _news_of(memory: CharacterMemory, text: str) -> GivenEvent:
+    """Return what is told of a memory: its event without its slot, and no more important than it was."""
+    return GivenEvent(
+        text=text,
+        short=memory.short if text == memory.content else None,
+        event_type=memory.event_type,
+        interaction_type=memory.interaction_type,
+        importance=memory.importance,
+        participants=tuple(memory.participants),
+        location=memory.location,
+    )
