@@ -214,6 +214,8 @@ def _english_people(text: str) -> Iterator[tuple[str, int]]:
     """Yield what a reply names in capitals, with where it stands; not what merely begins a sentence."""
     bare = _without_remarks(text)
     lower = set(re.findall(r"\b[a-z]+\b", bare))
+    sentences = split_sentences(bare)
+    openings = {_first_letter(bare, sentence.start) for sentence in sentences}
     for candidate in find_name_candidates([(1, 1, bare)], min_count=1):
         name = candidate.name
         if candidate.kind in ("item", "faction") or has_cjk(name) or name.casefold() in _ADDRESSES:
@@ -221,9 +223,11 @@ def _english_people(text: str) -> Iterator[tuple[str, int]]:
         if candidate.kind == "location" and _is_place_only(bare, name):
             continue
         at = bare.find(name)
-        if at >= 0 and name.casefold() not in lower:
+        # A single word that merely begins a sentence is capitalised for that; whoever acts there is looked at below.
+        begins = at in openings and " " not in name
+        if at >= 0 and not begins and name.casefold() not in lower:
             yield name, at
-    for sentence in split_sentences(bare):
+    for sentence in sentences:
         opening = _OPENING_SUBJECT.match(bare, _first_letter(bare, sentence.start))
         if opening is None:
             continue
@@ -290,7 +294,7 @@ def _chinese_people(text: str) -> Iterator[tuple[str, int]]:
         name, end = word, index + 1
         if len(word) == 1 and word in _SURNAMES and end < len(words) and len(words[end][0]) <= 2:
             name, end = word + words[end][0], index + 2
-        is_like_one = name[0] in _SURNAMES and 2 <= len(name) <= 3
+        is_like_one = name[0] in _SURNAMES and 2 <= len(name) <= 3 and name[-1] not in _PLACE_ENDS
         is_foreign = len(name) in (2, 3) and all(each in _TRANSLITERATED for each in name)
         acts = words[end][0].startswith(_DOES) if end < len(words) else False
         met = index > 0 and words[index - 1][0] in _MET
@@ -306,6 +310,7 @@ def _chinese_people(text: str) -> Iterator[tuple[str, int]]:
             yield match.group(), match.start()
 
 
+_PLACE_ENDS = frozenset("子边里上下头面口旁外内前后")
 _NAME_TAGS = frozenset(("nr", "nrt", "nrfg", "nz", "x", "ns", "n"))
 _DOES = tuple(
     """
@@ -339,6 +344,7 @@ _PAST = re.compile(
     r"|曾|以前|从前|不再|过去|当年|原来|没有|不是|离开",
     re.IGNORECASE,
 )
+_CLAUSE = re.compile(r"[^.!?;:,。！？；：，—\n]+")
 _YOU = re.compile(r"\b(?:you|your|you're|you've)\b|你|您", re.IGNORECASE)
 _ALIVE = (
     r"(?: is| are)(?: still)? (?:alive|well|waiting|here|coming|home|in good health)|"
@@ -381,14 +387,15 @@ def _other_names(text: str, slot: KnownSlot, ground: ReplyGround) -> Iterator[Re
 
 def _earlier_values(text: str, slot: KnownSlot, language: StoryLanguage) -> Iterator[ReplyFinding]:
     """An earlier value told of the listener as if it still held; one that only tells what was is fine."""
-    for sentence in split_sentences(text):
-        piece = text[sentence.start : sentence.end]
-        if not _YOU.search(piece) or _PAST.search(piece) or _stands_in(slot.value, piece) is not None:
+    for clause in _CLAUSE.finditer(text):
+        piece = clause.group()
+        addressed = _YOU.search(piece)
+        if addressed is None or _PAST.search(piece) or _stands_in(slot.value, piece) is not None:
             continue
         for value in slot.earlier:
             at = _stands_in(value, piece)
-            if value != slot.value and at is not None:
-                start = sentence.start + at
+            if value != slot.value and at is not None and at > addressed.start():
+                start = clause.start() + at
                 yield _contradicted(text, start, start + len(value), slot, language)
 
 

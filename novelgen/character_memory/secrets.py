@@ -190,7 +190,10 @@ class SecretTrace(NamedTuple):
 
 
 NEAR_VERBATIM_SHARE = 0.6
-"""A sentence, or two in a row, that hold so much of a secret's words tell it in other words."""
+"""Sentences in a row that hold so much of a secret's words tell it in nearly its own."""
+
+MAX_SENTENCES = 3
+"""So many sentences in a row are looked at together."""
 
 LEAST_TERMS = 3
 """A secret of fewer telling words is looked for as it stands: two words meet by chance."""
@@ -253,7 +256,7 @@ def find_secret(
     if not is_verbatim and len(told.words & _read_terms(text, ignored).words) < LEAST_TERMS:
         return None
     sentences = split_sentences(text)
-    for width in (1, 2):
+    for width in range(1, MAX_SENTENCES + 1):
         for first in range(len(sentences) - width + 1):
             span = Span(sentences[first].start, sentences[first + width - 1].end)
             how = _gives_away(text[span.start : span.end], whole, told, ignored, is_one=width == 1)
