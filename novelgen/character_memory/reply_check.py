@@ -225,7 +225,9 @@ def _english_people(text: str) -> Iterator[tuple[str, int]]:
         at = bare.find(name)
         # A single word that merely begins a sentence is capitalised for that; whoever acts there is looked at below.
         begins = at in openings and " " not in name
-        if at >= 0 and not begins and name.casefold() not in lower:
+        # "the Crown", "the Lanterns": no person.
+        is_group = bare[max(0, at - 4) : at].casefold() == "the "
+        if at >= 0 and not begins and not is_group and name.casefold() not in lower:
             yield name, at
     for sentence in sentences:
         opening = _OPENING_SUBJECT.match(bare, _first_letter(bare, sentence.start))
