@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
 from pydantic import BaseModel
 
+from novelgen.character_memory.settings import CharacterMemorySettings
 from novelgen.deadlines import SHARES
 from novelgen.selection.weights import SelectionWeights
 from novelgen.settings import ContextSettings
@@ -34,7 +36,7 @@ def test_every_setting_is_in_the_table_with_its_default() -> None:
         variable: (name, default.strip()) for name, variable, default in SETTING_ROW.findall(CONFIGURATION)
     }
     defaults = flat_defaults(NovelgenSettings)
-    elsewhere = ("memory.vector_store.provider", "memory.weights.")
+    elsewhere = ("memory.vector_store.provider", "memory.weights.", "memory.character_memory.")
     shown = [name for name in defaults if not name.startswith(elsewhere)]
     expected = {f"NOVELGEN_{name.upper().replace('.', '__')}" for name in shown}
     assert described.keys() == expected
@@ -60,6 +62,20 @@ def test_every_weight_of_the_choice_is_told_with_its_default() -> None:
         (name, default, field.description) for (name, field), default in zip(fields, defaults, strict=True)
     ]
     assert described[: len(told)] == told
+
+
+def test_every_setting_of_a_characters_memory_is_told_with_its_default() -> None:
+    """The table of a character's memory is that of the settings: names, defaults and descriptions, in their order."""
+    described = re.findall(
+        r"^\| `(\w+)` \| `([^|]+)` \| ([^|]+) \|$",
+        text_of("docs/characters.md").partition("| setting |")[2],
+        re.MULTILINE,
+    )
+    expected = [
+        (name, json.dumps(field.default), field.description)
+        for name, field in CharacterMemorySettings.model_fields.items()
+    ]
+    assert described[: len(expected)] == expected
 
 
 def test_both_commands_of_a_fresh_machine_are_there() -> None:
