@@ -16,8 +16,8 @@ from runtime.async_twins import async_twin
 from runtime.services import dispositions as disposition_services
 from runtime.services import replies as reply_services
 from runtime.services import secrets as secret_services
-from runtime.services.dispositions import Feelings
-from runtime.services.replies import PLAYER, Keeping, Reply
+from runtime.services.dispositions import PLAYER, Feelings
+from runtime.services.replies import Keeping, Reply
 from runtime.services.secrets import SecretState
 from runtime.storage.character.dispositions import Disclosure, StoredDispositionChange
 from runtime.stores import MemoryStores

@@ -93,8 +93,8 @@ def _leaks(text: str, ground: ReplyGround) -> Iterator[ReplyFinding]:
             message = f"泄露了秘密{secret.secret_id}：对方还不能知道"
             message += "（永不透露）" if secret.never else ""
         else:
-            message = f"gives away the secret {secret.secret_id!r}, which the listener may not hear"
-            message += " ever" if secret.never else " yet"
+            when = "may never hear" if secret.never else "may not hear yet"
+            message = f"gives away the secret {secret.secret_id!r}, which the listener {when}"
         yield ReplyFinding(
             kind="leaked_secret",
             quote=text[trace.start : trace.end],

@@ -31,6 +31,11 @@ from runtime.stores import MemoryStores
 
 HEADER_SLOT = "relationship_header"
 
+PLAYER = "player"
+"""Who speaks to a character where nobody else is named."""
+
+_THE_PLAYER: dict[StoryLanguage, str] = {"en": "the player", "zh": "玩家"}
+
 
 class Feelings(BaseModel):
     """What a character feels for another at a moment."""
@@ -236,6 +241,8 @@ def other_id_of(unit: UnitOfWork, other: str) -> str:
 
 def display_name(unit: UnitOfWork, other_id: str) -> str:
     """Return the name of a character by its id; of others what they are called."""
+    if other_id == PLAYER:
+        return _THE_PLAYER[project_language(unit, "")]
     return unit.characters.names().get(other_id, other_id)
 
 

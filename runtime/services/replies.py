@@ -47,6 +47,7 @@ from runtime.services.characters import (
     remember_event,
 )
 from runtime.services.dispositions import (
+    PLAYER,
     Feelings,
     display_name,
     event_deltas,
@@ -60,9 +61,6 @@ from runtime.services.secrets import SecretView, reveal_in, secret_view
 from runtime.stores import MemoryStores
 
 logger = logging.getLogger(__name__)
-
-PLAYER = "player"
-"""Who speaks to a character where nobody else is named."""
 
 PLAYER_NAME_SLOT = "player_name"
 
