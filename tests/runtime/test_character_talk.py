@@ -431,6 +431,43 @@ def test_a_reply_is_streamed_to_async_programs(gregor: Character) -> None:
     assert reply.is_stored
 
 
+def test_a_chinese_village_is_played_in_chinese(memory: Memory, calendar: Calendar) -> None:
+    """Prompt, words, memory, findings: everything that a player or author reads is in the story's language."""
+    village = memory.create("芦村", language="zh")
+    ferry = village.character("阿檀", create=True, clock=calendar)
+    ferry.keep_secret(
+        {
+            "secret_id": "水闸",
+            "text": "发大水那夜，我摆渡送布兰去开水闸，他给了我十一个银币。",
+            "unlock_trust": 60,
+            "hints": [{"text": "那夜水上有人。", "unlock_trust": 40}],
+        }
+    )
+    ferry.feel(values={"trust": 50, "fear": 30})
+    model = saying(
+        "［低声］特伦？那夜水上有人。别问了。",
+        interaction_type="casual_conversation",
+        learned_about_player={"name": "特伦", "notable_facts": []},
+    )
+    _, reply = played(ferry, model, "我叫特伦。发大水那夜，你看见了什么？")
+    prompt = model.prompts[0]
+    assert "你是游戏中的人物阿檀，正在同来客说话" in prompt
+    assert "信任来客" in prompt
+    assert "害怕来客" in prompt
+    assert "那夜水上有人。" in prompt
+    assert "布兰" not in prompt
+    assert reply.is_stored
+    assert reply.memory is not None
+    assert reply.memory.content.startswith("来客对我说：“我叫特伦。")
+    assert [each.content for each in reply.learned] == ["玩家的名字是特伦。"]
+    assert ferry.feelings().words == ["信任玩家", "害怕玩家"]
+    leak = "那夜我摆渡送布兰去开水闸，他给我十一个银币。"
+    _, slip = played(ferry, saying(leak), "是谁？")
+    assert [each.kind for each in slip.findings] == ["leaked_secret"]
+    assert "泄露" in slip.findings[0].message
+    assert not slip.is_stored
+
+
 # --- Elsewhere ---
 
 
