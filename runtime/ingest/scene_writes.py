@@ -14,6 +14,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import StateChange
+from novelgen.records.supersession import SUPERSESSION_CHAINS, with_supersessions
 from runtime.ingest.scene_facts import (
     ChunkScope,
     passage_chunks,
@@ -28,6 +29,7 @@ from runtime.ingest.scene_input import (
     SceneSurroundings,
     name_mentions,
 )
+from runtime.ingest.story_before import memories_still_true
 from runtime.settings import IngestSettings
 from runtime.storage.records import SceneWrite, SceneWriteResult, StoredScene
 from runtime.storage.unit import UnitOfWork
@@ -65,7 +67,27 @@ def replace_scene(
         settings=settings,
         created_at=created_at,
     )
-    return unit.scenes.replace_scene(write)
+    return unit.scenes.replace_scene(_with_pairs(unit, write))
+
+
+def _with_pairs(unit: UnitOfWork, write: SceneWrite) -> SceneWrite:
+    """Let memories of a record that no model made put an end to earlier ones by the pairs, as a model's do.
+
+    The record stays as it was given: read again, it is the same.
+    """
+    record = write.record
+    if record is None or write.record_origin == "extracted":
+        return write
+    if not any(each.event_type in SUPERSESSION_CHAINS and not each.supersedes for each in record.memories):
+        return write
+    position = StoryPosition(write.chapter_index, write.scene_index)
+    told = with_supersessions(record, memories_still_true(unit, position))
+    ended = {each.memory_id: each.supersedes for each in told.memories}
+    chunks = [
+        chunk.model_copy(update={"supersedes": chunk.supersedes or ended.get(chunk.source_id or "")})
+        for chunk in write.chunks
+    ]
+    return write.model_copy(update={"chunks": chunks})
 
 
 def replace_stored_scene(

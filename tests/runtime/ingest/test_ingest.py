@@ -13,6 +13,7 @@ from novelgen.models.record import SceneRecord
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import IngestResult, absent_scenes, delete_scene, ingest_scenes
 from runtime.ingest.scene_input import SceneInput
+from runtime.ingest.story_before import memories_still_true
 from runtime.stores import MemoryStores
 from tests.runtime.ingest.made_up_story import ENTITIES, TEXTS, record, recorded_scenes, scene, stored_at
 
@@ -294,3 +295,31 @@ def test_only_scenes_of_the_given_chapters_count(stores: MemoryStores, project: 
     assert absent_scenes(stores, project, [scene(1, 1)]) == [StoryPosition(1, 2)]
     assert absent_scenes(stores, project, recorded_scenes()) == []
     assert absent_scenes(stores, project, []) == []
+
+
+def _promise(event_type: str, memory_id: str, content: str) -> dict[str, Any]:
+    return {"memory_id": memory_id, "content": content, "event_type": event_type, "entities": ["C0", "C1"]}
+
+
+def test_a_pair_supersedes_in_a_supplied_record_too(stores: MemoryStores, project: str) -> None:
+    """Seed 002.29: a promise that a supplied record says is broken is over, from there on and not before."""
+    store_entities(stores, project, ENTITIES)
+    made = _promise("promise_made", "P1", "Ada promised Ben to keep the lamp burning.")
+    broken = _promise("promise_broken", "P2", "Ada let the lamp of the promise go out.")
+    told = [
+        scene(1, number, "A scene.").model_copy(
+            update={"record": SceneRecord(chapter_index=1, scene_index=number, memories=[memory])}
+        )
+        for number, memory in ((1, made), (2, broken))
+    ]
+
+    _ingest(stores, project, *told)
+    again = _ingest(stores, project, *told)
+
+    def still_true(chapter: int, number: int) -> list[str | None]:
+        with stores.database(project).read() as unit:
+            return [each.source_id for each in memories_still_true(unit, StoryPosition(chapter, number))]
+
+    assert still_true(1, 2) == ["P1"]
+    assert still_true(2, 1) == ["P2"]
+    assert _outcomes(again) == ["unchanged", "unchanged"]
