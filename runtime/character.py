@@ -16,6 +16,7 @@ from novelgen.character_memory.recall import ProtectedLine, Recall
 from novelgen.errors import UserInputError
 from novelgen.models.entity import Entity
 from runtime.async_twins import async_twin
+from runtime.character_talk import CharacterTalk
 from runtime.files.file_reading import described
 from runtime.services import character_care as care_services
 from runtime.services import character_news as news_services
@@ -30,7 +31,7 @@ Moment = tuple[int, int] | datetime | None
 """When: a pair of session and turn, a datetime, or None for now."""
 
 
-class Character:
+class Character(CharacterTalk):
     """A character with a memory of its own; safe to share between threads. `Story.character` gives it.
 
     Nobody recalls what another learnt. Moments are pairs of session and turn, which order what is played as chapters
@@ -144,6 +145,7 @@ class Character:
         budget_tokens: int | None = None,
         as_of: Moment = None,
         protected: Sequence[ProtectedLine] = (),
+        to: str | None = None,
     ) -> Recall:
         """Return what comes back at a remark, within a budget; `as_prompt()` renders it.
 
@@ -152,6 +154,8 @@ class Character:
             budget_tokens: Hard limit of the block; None takes the setting `recall_budget_tokens`.
             as_of: Only what the character knew strictly before; None means everything so far.
             protected: Lines that stand above the recall, outside of the competition.
+            to: To whom the character will speak: how the two stand is told above the recall, and secrets that this
+                one may not hear are left out. None leaves out every secret; the character's own name leaves out none.
         """
         return character_services.recall_memories(
             self._stores,
@@ -162,6 +166,7 @@ class Character:
             as_of=as_moment(as_of),
             now=self._clock(),
             protected=protected,
+            to=to,
         )
 
     def memories(self, *, as_of: Moment = None, with_former: bool = True) -> list[CharacterMemory]:

@@ -43,6 +43,7 @@ from runtime.services import entities as entity_services
 from runtime.services import knowledge as knowledge_services
 from runtime.services import memories as memory_services
 from runtime.services import relationships as relationship_services
+from runtime.services import secrets as secret_services
 from runtime.services import threads as thread_services
 from runtime.services import transfer as transfer_services
 from runtime.services.attachments import DEFAULT_ABOUT, MemoriesAbout
@@ -770,6 +771,27 @@ class Story(StoryEditing):
         entity = character_services.open_character(self._stores, self.project_id, name=name, create=create)
         return Character(self._stores, self.project_id, entity, clock=clock)
 
+    def set_flag(self, name: str, value: Any = True, *, at: tuple[int, int] | datetime | None = None) -> None:
+        """Let a flag of a game take a value, which may unlock what characters keep secret.
+
+        Args:
+            name: The flag.
+            value: Anything that JSON holds.
+            at: When: session and turn, or a datetime; None means now.
+
+        Raises:
+            UserInputError: When the name is empty, or JSON cannot hold the value.
+        """
+        secret_services.set_flag(self._stores, self.project_id, name=name, value=value, at=as_moment(at))
+
+    def flags(self, *, as_of: tuple[int, int] | datetime | None = None) -> dict[str, Any]:
+        """Return the flags of a game with their values.
+
+        Args:
+            as_of: The values that they had then: session and turn, or a datetime; None means now.
+        """
+        return secret_services.read_flags(self._stores, self.project_id, as_of=as_moment(as_of))
+
     def world_event(
         self,
         text: str,
@@ -943,6 +965,8 @@ class Story(StoryEditing):
     amemories_about = async_twin(memories_about)
     aconflicts = async_twin(conflicts)
     acharacter = async_twin(character)
+    aset_flag = async_twin(set_flag)
+    aflags = async_twin(flags)
     aworld_event = async_twin(world_event)
     aexport = async_twin(export)
     acheck_health = async_twin(check_health)

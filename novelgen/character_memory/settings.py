@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from novelgen.character_memory.dispositions import Dimension
+
 SLOT_SEPARATOR = ":"
 """What follows it in a slot's name says whom a slot of that type is about: `npc_death_status:Mira`."""
 
@@ -178,6 +180,11 @@ class CharacterMemorySettings(BaseModel):
     max_affection_change: int = Field(default=10, ge=0, le=200, description="Largest change of affection.")
     max_fear_change: int = Field(default=10, ge=0, le=200, description="Largest change of fear.")
     max_respect_change: int = Field(default=10, ge=0, le=200, description="Largest change of respect.")
+    max_familiarity_change: int = Field(default=5, ge=0, le=100, description="Largest change of familiarity.")
+    relationship_deltas: dict[str, dict[Dimension, int]] = Field(
+        default={},
+        description="What event types do to feelings, in place of the table: `gift_given: {affection: 5}`.",
+    )
 
     def known_slot_types(self) -> tuple[str, ...]:
         """Return the types that a slot may have."""

@@ -21,8 +21,10 @@ from novelgen.models.entity import Entity
 from novelgen.text.language import story_language
 from runtime.ingest.character_events import CharacterWriter, embedded_texts, known_ids, vectors_model
 from runtime.services.character_care import CharacterConsolidation, consolidate_character
+from runtime.services.dispositions import as_state_deltas, event_deltas, move_by_event
 from runtime.services.entities import add_character
 from runtime.services.references import known_entities, resolved_entity
+from runtime.services.secrets import towards_listener
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 
@@ -114,11 +116,18 @@ def remember_event(
     settings = stores.settings.memory.character_memory
     moment = now or stores.clock()
     vectors, issues = embedded_texts(stores, [event.text, *words.values()])
+    deltas = (
+        event_deltas(event.event_type, event.interaction_type, event.state_deltas, settings)
+        if how == "own_doing" and event.participants
+        else {}
+    )
+    event = event.model_copy(update={"state_deltas": {**as_state_deltas(deltas), **event.state_deltas}})
     with stores.database(project_id).write() as unit:
         known = learning(at, now=moment, how=how, heard_from=known_ids(unit, [heard_from or ""])[0] or None)
         event_id = unit.characters.next_id()
         made = CharacterWriter(unit, settings, moment, vectors)
         change, ended = made.store(character_id, event, known, event_id=event_id, memory_id=event_id)
+        move_by_event(unit, made.stored[0], deltas)
         copies = []
         for witness, text in words.items():
             other = _character(unit, witness)
@@ -154,6 +163,7 @@ def recall_memories(
     as_of: Moment | None = None,
     now: datetime | None = None,
     protected: Sequence[ProtectedLine] = (),
+    to: str | None = None,
 ) -> Recall:
     """Return what comes back to a character at a remark.
 
@@ -165,7 +175,9 @@ def recall_memories(
         budget_tokens: Hard limit of the block; None takes the setting's.
         as_of: Only what the character knew strictly before; None means everything so far.
         now: The present moment, by which memories fade; None asks the clock.
-        protected: Lines of states that no memory holds, such as how the two stand.
+        protected: Lines of states that no memory holds.
+        to: To whom it will speak: how the two stand is told above the recall, and what this listener may not hear is
+            left out. None is nobody in particular: every secret is.
 
     Returns:
         The recall. Where the embedding model failed, memories were compared by words, which `issues` says.
@@ -176,9 +188,10 @@ def recall_memories(
         mind = stores.minds.mind(unit, project_id, character_id, model=vectors_model(stores))
         names = unit.characters.names()
         here = unit.characters.last_position() if mind.waits_for_turns and as_of is None else None
+        towards = towards_listener(unit, character_id, to, as_of=as_of, now=now or stores.clock())
     if question is not None and not mind.has_vector.all():
         mind = _embedded_later(stores, project_id, character_id, mind, issues)
-    view = mind.view(as_of, clock_now=now or stores.clock(), here=here)
+    view = towards.kept_back(mind, mind.view(as_of, clock_now=now or stores.clock(), here=here))
     asked = _asked(stores, mind, said, question, view.live, issues)
     recalled = recalling.recall(
         mind,
@@ -189,7 +202,7 @@ def recall_memories(
             by=asked.by,
             nearness=asked.nearness,
             budget_tokens=settings.recall_budget_tokens if budget_tokens is None else budget_tokens,
-            protected=protected,
+            protected=[*towards.header, *protected],
             names=names,
         ),
         character_id=character_id,

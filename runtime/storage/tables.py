@@ -748,3 +748,78 @@ POSITIONED_TABLES: tuple[Table, ...] = (
     MENTIONS,
 )
 """Tables whose rows carry a scene's id and a copy of its position."""
+
+
+class DispositionChangeRow(Row, table=True):
+    """What one character feels for another moved by an event; each side has rows of its own."""
+
+    __tablename__: ClassVar[str] = "disposition_changes"
+    __table_args__ = (Index(None, "project_id", "character_id", "other_id"),)
+    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
+    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
+    character_id: str = Field(sa_type=Text)
+    other_id: str = Field(sa_type=Text)
+    event_type: str = Field(sa_type=Text)
+    deltas: dict[str, int] = Field(sa_type=JSON)
+    set_to: dict[str, int] = Field(sa_type=JSON)
+    memory_id: str | None = Field(default=None, sa_type=Text)
+    session: int | None = None
+    turn: int | None = None
+    happened_at: datetime = Field(sa_type=UtcTimestamp)
+
+
+class CharacterSecretRow(Row, table=True):
+    """A secret of a character; `secret` holds its text, conditions and hints."""
+
+    __tablename__: ClassVar[str] = "character_secrets"
+    __table_args__ = (UniqueConstraint("project_id", "character_id", "secret_id"),)
+    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
+    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
+    character_id: str = Field(sa_type=Text)
+    secret_id: str = Field(sa_type=Text)
+    secret: dict[str, Any] = Field(sa_type=JSON)
+
+
+DISCLOSURE_KINDS = ("revealed", "shown")
+
+
+class DisclosureRow(Row, table=True):
+    """A character revealed a secret to another, or was shown a thing by another; `subject` is the one or the other."""
+
+    __tablename__: ClassVar[str] = "character_disclosures"
+    __table_args__ = (
+        Index(None, "project_id", "character_id", "other_id"),
+        one_of("kind", DISCLOSURE_KINDS),
+    )
+    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
+    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
+    character_id: str = Field(sa_type=Text)
+    other_id: str = Field(sa_type=Text)
+    kind: str = Field(sa_type=Text)
+    subject: str = Field(sa_type=Text)
+    session: int | None = None
+    turn: int | None = None
+    happened_at: datetime = Field(sa_type=UtcTimestamp)
+
+
+class StoryFlagRow(Row, table=True):
+    """A flag of the story took a value."""
+
+    __tablename__: ClassVar[str] = "story_flags"
+    __table_args__ = (Index(None, "project_id", "name"),)
+    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
+    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
+    name: str = Field(sa_type=Text)
+    value: Any = Field(default=None, sa_type=JSON, nullable=False)
+    session: int | None = None
+    turn: int | None = None
+    happened_at: datetime = Field(sa_type=UtcTimestamp)
+
+
+DISPOSITION_CHANGES = table_of(DispositionChangeRow)
+
+CHARACTER_SECRETS = table_of(CharacterSecretRow)
+
+DISCLOSURES = table_of(DisclosureRow)
+
+STORY_FLAGS = table_of(StoryFlagRow)

@@ -11,6 +11,7 @@ from novelgen.knowledge.story import KnowledgeStory
 from novelgen.memory.outline import StoryOutline, StoryRecap
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.records.summaries import CHAPTERS_PER_PART, NumberedPart
+from runtime.storage.character.dispositions import PlayRepository
 from runtime.storage.character.memories import CharacterMemoryRepository
 from runtime.storage.entity.deletion import DeletionRepository
 from runtime.storage.entity.entities import CharacterFileRepository, EntityRepository
@@ -52,6 +53,7 @@ class UnitOfWork:
         self.deletions = DeletionRepository(session)
         self.exchange = ExchangeRepository(session)
         self.characters = CharacterMemoryRepository(session)
+        self.play = PlayRepository(session)
         self.scenes = SceneRepository(session)
         self.memories = MemoryRepository(session)
         self.consolidations = ConsolidationRepository(session)

@@ -13,6 +13,7 @@ from novelgen.models.position import UtcDatetime
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import LoopImportance, RelationshipDimensions
 from novelgen.models.user_file import StoryParts
+from runtime.storage.character.dispositions import PlayContents
 from runtime.storage.records import EntityOrigin, EventOrigin, ExtractionStatus
 from runtime.storage.story.summaries import StoredSummary
 from runtime.storage.transfer.records import (
@@ -225,6 +226,10 @@ class CharacterMemoriesFile(_Document):
     """character_memories.json."""
 
     memories: list[CharacterMemory] = Field(default_factory=list)
+
+
+class PlayFile(_Document, PlayContents):
+    """character_play.json."""
 
 
 class SummariesFile(_Document):

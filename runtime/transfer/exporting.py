@@ -192,6 +192,10 @@ class MemoryDocuments:
             ]
         }
 
+    def play(self) -> dict[str, Any]:
+        """Return the document of what characters feel, keep secret and told whom, and of the story's flags."""
+        return self._contents.play.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+
     def counters(self) -> dict[str, int]:
         """Return the counters by name; as in the scheme of the memory, scenes are numbered from 1."""
         return {
@@ -429,6 +433,8 @@ def _documents(contents: ProjectContents) -> Iterator[tuple[str, Any]]:
         yield "consolidations.json", documents.consolidations()
     if contents.character_memories:
         yield "character_memories.json", documents.character_memories()
+    if not contents.play.is_empty():
+        yield "character_play.json", documents.play()
     yield "counters.json", documents.counters()
 
 

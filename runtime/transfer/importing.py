@@ -246,6 +246,7 @@ class _ImportPlan:
             summaries=self._new_summaries(),
             consolidations=self._new_consolidations(),
             character_memories=self._new_character_memories(),
+            play=self.contents.play.beyond(self._stored.play),
         )
 
     def _new_summaries(self) -> list[StoredSummary]:
@@ -292,7 +293,8 @@ class _ImportPlan:
             new_events=len(self.rest.states)
             + len(self.rest.loop_events)
             + len(self.rest.relationship_changes)
-            + len(self.rest.knowledge),
+            + len(self.rest.knowledge)
+            + self.rest.play.count(),
             new_summaries=len(self.rest.summaries),
             new_consolidations=len(self.rest.consolidations),
             new_character_memories=len(self.rest.character_memories),
@@ -352,6 +354,7 @@ def _store(stores: MemoryStores, project_id: str, plan: _ImportPlan, count: _Cha
         unit.exchange.add_rest(plan.rest, relationship_ids)
         unit.exchange.add_summaries(plan.rest.summaries, plan.rest.parts)
         unit.exchange.add_character_memories(plan.rest.character_memories)
+        unit.exchange.add_play(plan.rest.play)
         unit.exchange.raise_counters(plan.contents.counters)
         return unit.exchange.add_consolidations(plan.rest.consolidations, plan.contents.memories)
 

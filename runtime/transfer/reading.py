@@ -16,6 +16,7 @@ from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.record import SceneRecord
 from runtime.files.file_reading import read_json_file, read_text_file, validated
 from runtime.ingest.scene_input import SceneInput
+from runtime.storage.character.dispositions import PlayContents
 from runtime.storage.memory.consolidations import StoredConsolidation
 from runtime.storage.records import ScenePlace, StoredScene
 from runtime.storage.transfer.records import (
@@ -33,6 +34,7 @@ from runtime.transfer.documents import (
     LoopsFile,
     MemoryDocument,
     NotesFile,
+    PlayFile,
     ProjectFile,
     RelationshipsFile,
     SceneDocument,
@@ -129,6 +131,7 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
         summaries=written.summaries,
         consolidations=[_consolidation(each, project_id) for each in standing],
         character_memories=_document(root / "character_memories.json", CharacterMemoriesFile).memories,
+        play=PlayContents(**dict(_document(root / "character_play.json", PlayFile))),
         counters=_counters(root / "counters.json"),
     )
     others = [each for each in documents if not each.content_hash]

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from novelgen.character_memory.dispositions import RELATIONSHIP_DELTAS, deltas_of
 from novelgen.character_memory.settings import CharacterMemorySettings
 from novelgen.deadlines import SHARES
 from novelgen.selection.weights import SelectionWeights
@@ -76,6 +77,23 @@ def test_every_setting_of_a_characters_memory_is_told_with_its_default() -> None
         for name, field in CharacterMemorySettings.model_fields.items()
     ]
     assert described[: len(expected)] == expected
+
+
+def test_what_events_do_to_feelings_is_told() -> None:
+    """The table of the types of events is that of the rules, other names of a type included."""
+    rows = re.findall(
+        r"^\| ((?:`\w+`(?:, )?)+) \| ([^|]+) \|$",
+        text_of("docs/characters.md").partition("| type of event |")[2],
+        re.MULTILINE,
+    )
+    told = {
+        name: {dimension: int(by) for dimension, by in re.findall(r"(\w+) ([+-]\d+)", moves)}
+        for names, moves in rows
+        for name in re.findall(r"`(\w+)`", names)
+    }
+    settings = CharacterMemorySettings()
+    assert told.keys() >= RELATIONSHIP_DELTAS.keys()
+    assert told == {name: deltas_of(name, settings) for name in told}
 
 
 def test_both_commands_of_a_fresh_machine_are_there() -> None:

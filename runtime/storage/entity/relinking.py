@@ -15,8 +15,11 @@ from runtime.storage.projects import CounterRepository
 from runtime.storage.session import AnyRow, StorageSession
 from runtime.storage.tables import (
     CHARACTER_MEMORIES,
+    CHARACTER_SECRETS,
     CHUNK_ENTITIES,
     CHUNKS,
+    DISCLOSURES,
+    DISPOSITION_CHANGES,
     KNOWLEDGE_EVENTS,
     LOOP_EVENTS,
     MENTIONS,
@@ -188,6 +191,7 @@ class EntityRelinking:
         self._relink_loops()
         if self._scene_ids is None:
             self._relink_character_memories()
+            self._relink_play()
         relink_relationships(self._session, self._old, self._new, self._scene_ids)
         self._relink_knowledge()
 
@@ -269,6 +273,29 @@ class EntityRelinking:
             if any(getattr(row, name) != value for name, value in values.items()):
                 statement = CHARACTER_MEMORIES.update().where(CHARACTER_MEMORIES.c.row_id == row.row_id)
                 self._session.run(statement.values(**values, changed=revision))
+
+    def _relink_play(self) -> None:
+        """Give feelings, secrets and what was disclosed to the other.
+
+        What the two felt for each other stays, as what one feels for himself, which is never asked for. A secret whose
+        id the other has already gets another one.
+        """
+        for table in (DISPOSITION_CHANGES, DISCLOSURES):
+            for name in ("character_id", "other_id"):
+                mine = and_(self._session.owns(table), table.c[name] == self._old)
+                self._session.run(table.update().where(mine).values({name: self._new}))
+        owned = select(CHARACTER_SECRETS).where(
+            self._session.owns(CHARACTER_SECRETS),
+            CHARACTER_SECRETS.c.character_id.in_((self._old, self._new)),
+        )
+        rows = self._session.rows(owned)
+        taken = {row.secret_id for row in rows if row.character_id == self._new}
+        for row in rows:
+            if row.character_id == self._old:
+                secret_id = f"{row.secret_id} ({self._old})" if row.secret_id in taken else row.secret_id
+                statement = CHARACTER_SECRETS.update().where(CHARACTER_SECRETS.c.row_id == row.row_id)
+                values = {"character_id": self._new, "secret_id": secret_id}
+                self._session.run(statement.values(**values, secret={**row.secret, "secret_id": secret_id}))
 
     def _replaced(self, value: Any) -> Any:
         return replaced_id(value, self._old, self._new)

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Table, select
 
 from novelgen.models.memory import StoryMemoryChunk
+from runtime.storage.character.dispositions import PlayRepository
 from runtime.storage.character.memories import CharacterMemoryRepository
 from runtime.storage.cuts import story_order
 from runtime.storage.entity.entities import EntityRepository
@@ -87,6 +88,7 @@ def read_contents(session: StorageSession) -> ProjectContents:
         summaries=stored_summaries(session),
         consolidations=consolidations,
         character_memories=CharacterMemoryRepository(session).list_project(),
+        play=PlayRepository(session).contents(),
         counters=_counters(session),
     )
 

@@ -12,6 +12,7 @@ from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import UtcDatetime
 from novelgen.models.state import RelationshipDimension, StateChange
 from novelgen.models.user_file import StoryPart
+from runtime.storage.character.dispositions import PlayContents
 from runtime.storage.memory.consolidations import StoredConsolidation
 from runtime.storage.records import EntityOrigin, EventOrigin, MemoryStatus, StoredKnowledge, StoredScene
 from runtime.storage.story.summaries import StoredSummary
@@ -137,6 +138,9 @@ class ProjectContents(BaseModel):
     )
     character_memories: list[CharacterMemory] = Field(
         default_factory=list, description="What characters remember by themselves, deleted memories too."
+    )
+    play: PlayContents = Field(
+        default_factory=PlayContents, description="What characters feel, keep secret and told; flags."
     )
     counters: dict[str, int] = Field(default_factory=dict, description="Kind of id to its next number.")
 

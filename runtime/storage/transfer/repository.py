@@ -12,6 +12,7 @@ from novelgen.character_memory.memory import CharacterMemory
 from novelgen.models.entity import Entity
 from novelgen.models.user_file import StoryPart
 from novelgen.names.normalise import name_key
+from runtime.storage.character.dispositions import PlayContents, PlayRepository
 from runtime.storage.character.memories import CharacterMemoryRepository
 from runtime.storage.cuts import Place, scene_ids_at
 from runtime.storage.entity.entities import EntityRepository
@@ -214,6 +215,11 @@ class ExchangeRepository(Repository):
         if memories:
             CharacterMemoryRepository(self._session).add(memories)
             CounterRepository(self._session).jump_over([each.memory_id for each in memories])
+
+    def add_play(self, play: PlayContents) -> None:
+        """Add feelings, secrets, disclosures and flags that are not stored yet."""
+        if not play.is_empty():
+            PlayRepository(self._session).add_contents(play)
 
     def raise_counters(self, counters: dict[str, int]) -> None:
         """Let the counters go on at least where those of the contents were."""

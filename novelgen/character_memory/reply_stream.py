@@ -1,0 +1,308 @@
+"""A reply as it comes from a chat model: what the character says at once, and the analysis behind it at the end."""
+
+from __future__ import annotations
+
+import contextvars
+import queue
+import re
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage
+from pydantic import BaseModel, Field, field_validator
+
+from novelgen.deadlines import Deadline
+from novelgen.errors import DeadlineExceededError, ModelUnavailableError
+from novelgen.model_calls.answers import parse_json_object
+from novelgen.model_calls.model_answer import CHECK_THE_SERVER, described, refusal_of, safe_cause, secrets_of
+
+MAX_REPLY_CHARACTERS = 20_000
+"""A model that says more than this is cut off: it repeats itself."""
+
+
+class LearnedAboutPlayer(BaseModel):
+    """What a character learnt of the one it speaks to."""
+
+    name: str | None = None
+    allegiance: str | None = None
+    notable_facts: list[str] = Field(default_factory=list)
+
+    @field_validator("name", "allegiance", mode="before")
+    @classmethod
+    def _said_or_none(cls, value: Any) -> Any:
+        """Models write "unknown" and "none" where they mean null."""
+        if not isinstance(value, str) or value.strip().casefold() in _NOTHING_LEARNED:
+            return None
+        return value.strip()[:100]
+
+    @field_validator("notable_facts", mode="before")
+    @classmethod
+    def _told_facts(cls, value: Any) -> Any:
+        listed = value if isinstance(value, list) else [value]
+        return [each.strip()[:300] for each in listed if isinstance(each, str) and each.strip()][:5]
+
+
+_NOTHING_LEARNED = frozenset(("", "null", "none", "unknown", "n/a", "无", "未知", "不知道", "没有"))
+
+
+class ReplyAnalysis(BaseModel):
+    """What a model says of an interaction; what it leaves out counts as nothing."""
+
+    interaction_type: str = ""
+    player_tone: str = ""
+    emotional_impact: str = ""
+    memory: str = Field(default="", description="One sentence of what happened, in the character's own view.")
+    changes: dict[str, float] = Field(
+        default_factory=dict, description="Proposed changes by dimension, as the model wrote them."
+    )
+    learned_about_player: LearnedAboutPlayer = Field(default_factory=LearnedAboutPlayer)
+
+    @field_validator("interaction_type", "player_tone", "emotional_impact", "memory", mode="before")
+    @classmethod
+    def _one_line(cls, value: Any) -> str:
+        return " ".join(value.split())[:500] if isinstance(value, str) else ""
+
+    @field_validator("learned_about_player", mode="before")
+    @classmethod
+    def _mapping(cls, value: Any) -> Any:
+        return value if isinstance(value, dict | LearnedAboutPlayer) else {}
+
+
+def read_analysis(text: str) -> ReplyAnalysis:
+    """Read the analysis behind a reply, also where it stands within an `analysis` beside a `response`.
+
+    Raises:
+        UnusableAnswerError: When there is no readable object in the text.
+    """
+    found = parse_json_object(text, keys=())
+    inner = found.get("analysis")
+    fields = {**found, **inner} if isinstance(inner, dict) else found
+    changes = {
+        key: value for key, value in fields.items() if key.endswith("_change") and type(value) in (int, float)
+    }
+    told = {name: fields[name] for name in ReplyAnalysis.model_fields if name in fields}
+    return ReplyAnalysis(**{**told, "changes": changes})
+
+
+# --- Parting what is said from the analysis ---
+
+_MARK = re.compile(r"\s*(?:`{3}|\{\s*\"|\{\s*\n|</?analysis>|={4,})")
+_MARK_BEGUN = re.compile(r"\s*(?:`{1,2}|\{\s*|</?[a-z]{0,8}|={1,3})?$")
+_BEGIN_OF_OBJECT = re.compile(r"\s*(?:`{3}(?:json)?\s*)?\{")
+_MAYBE_OBJECT = re.compile(r"\s*(?:`{1,3}(?:j(?:s(?:on?)?)?)?\s*)?$")
+_THOUGHT = re.compile(r"\s*<think(?:ing)?>", re.IGNORECASE)
+_THOUGHT_END = re.compile(r"</think(?:ing)?>\s*", re.IGNORECASE)
+_MAYBE_THOUGHT = ("<thinking>", "<think>")
+_RESPONSE_KEY = re.compile(r'"(?:response|dialogue|reply|speech)"\s*:\s*"')
+_ESCAPES = {"n": "\n", "t": "\t", "r": "", "b": "", "f": ""}
+
+_Mode = Literal["start", "thought", "speech", "object", "analysis"]
+
+
+class ReplySplitter:
+    """Parts a stream into what the character says, given out at once, and what follows, which nobody hears.
+
+    A model is asked for speech and then a fenced JSON object. One that answers with one JSON object instead
+    (`{"response": "…", "analysis": {…}}`) has its response streamed just so; reasoning in front is passed over.
+    """
+
+    def __init__(self) -> None:
+        self._mode: _Mode = "start"
+        self._held = ""
+        self._spoken: list[str] = []
+        self._behind: list[str] = []
+        self._steps: dict[_Mode, Callable[[], str]] = {
+            "start": self._start,
+            "thought": self._thought,
+            "speech": self._speech,
+            "object": self._object,
+            "analysis": self._analysis,
+        }
+        self._response = _ResponseReader()
+
+    @property
+    def spoken(self) -> str:
+        """What the character has said so far, without white space around it."""
+        return "".join(self._spoken).strip()
+
+    @property
+    def behind(self) -> str:
+        """What came that nobody hears: the analysis, as far as it has come."""
+        return "".join(self._behind)
+
+    def feed(self, piece: str) -> str:
+        """Take in a piece of the stream and return what of the speech is certain by now."""
+        self._held += piece
+        out = ""
+        while True:
+            mode = self._mode
+            out += self._steps[mode]()
+            if self._mode == mode:
+                return self._given(out)
+
+    def finish(self) -> str:
+        """End the stream and return what of the speech was still held back."""
+        rest = ""
+        if self._mode in ("start", "speech"):
+            rest, self._held = self._held.rstrip(), ""
+            # The beginning of a mark that never came: a lone backtick, an open brace.
+            if _MARK_BEGUN.fullmatch(rest):
+                rest = ""
+        return self._given(rest)
+
+    def _given(self, text: str) -> str:
+        if not self._spoken:
+            text = text.lstrip()
+        if text:
+            self._spoken.append(text)
+        return text
+
+    def _start(self) -> str:
+        bare = self._held.lstrip()
+        if _THOUGHT.match(bare):
+            self._mode = "thought"
+        elif _BEGIN_OF_OBJECT.match(bare):
+            self._mode = "object"
+        elif (
+            bare and not _MAYBE_OBJECT.fullmatch(bare) and not any(t.startswith(bare) for t in _MAYBE_THOUGHT)
+        ):
+            self._mode = "speech"
+        return ""
+
+    def _thought(self) -> str:
+        end = _THOUGHT_END.search(self._held)
+        if end is not None:
+            self._held = self._held[end.end() :]
+            self._mode = "start"
+        return ""
+
+    def _speech(self) -> str:
+        mark = _MARK.search(self._held)
+        if mark is not None:
+            out, self._held = self._held[: mark.start()], self._held[mark.start() :]
+            self._mode = "analysis"
+            return out
+        begun = _MARK_BEGUN.search(self._held)
+        at = begun.start() if begun is not None else len(self._held)
+        out, self._held = self._held[:at], self._held[at:]
+        return out
+
+    def _object(self) -> str:
+        piece, self._held = self._held, ""
+        self._behind.append(piece)
+        return self._response.feed(piece)
+
+    def _analysis(self) -> str:
+        self._behind.append(self._held)
+        self._held = ""
+        return ""
+
+
+class _ResponseReader:
+    """Reads the value of `response` out of a JSON object while that is still coming."""
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._at: int | None = None
+        self._is_over = False
+
+    def feed(self, piece: str) -> str:
+        """Take in a piece and return what of the value came with it, unescaped."""
+        self._text += piece
+        if self._at is None:
+            key = _RESPONSE_KEY.search(self._text)
+            if key is None:
+                return ""
+            self._at = key.end()
+        out = []
+        while not self._is_over and self._at < len(self._text):
+            character = self._text[self._at]
+            width = 1
+            if character == '"':
+                self._is_over = True
+                break
+            if character == "\\":
+                width = 6 if self._text[self._at + 1 : self._at + 2] == "u" else 2
+                if self._at + width > len(self._text):
+                    break
+                character = _unescaped(self._text[self._at : self._at + width])
+            out.append(character)
+            self._at += width
+        return "".join(out)
+
+
+def _unescaped(escape: str) -> str:
+    if escape[1] == "u":
+        try:
+            character = chr(int(escape[2:], 16))
+        except ValueError:
+            return ""
+        # Half of a pair, as an emoji is written, is no character that a store accepts.
+        return "" if "\ud800" <= character <= "\udfff" else character
+    return _ESCAPES.get(escape[1], escape[1])
+
+
+# --- A stream within its time ---
+
+
+def stream_text(model: BaseChatModel, messages: list[BaseMessage], *, deadline: Deadline) -> Iterator[str]:
+    """Yield the text of a model's answer as it comes, and no longer than until a deadline.
+
+    The model runs in a daemon thread: one that hangs is left behind. A consumer that stops early stops it at its
+    next token.
+
+    Args:
+        model: Any chat model; one that cannot stream gives its answer as one piece.
+        messages: The prompt.
+        deadline: The answer must be whole by then.
+
+    Raises:
+        DeadlineExceededError: When the time is up.
+        ModelUnavailableError: When the model or its server fails.
+    """
+    pieces: queue.SimpleQueue[str | Exception | None] = queue.SimpleQueue()
+    is_given_up = threading.Event()
+    run_in_context = contextvars.copy_context().run
+
+    def ask() -> None:
+        try:
+            for chunk in model.stream(messages):
+                if is_given_up.is_set():
+                    return
+                pieces.put(str(chunk.text))
+        except Exception as error:  # noqa: BLE001 - a provider's package may fail in any way; raised by the consumer
+            pieces.put(error)
+        else:
+            pieces.put(None)
+
+    threading.Thread(target=run_in_context, args=(ask,), name="novelgen-reply", daemon=True).start()
+    length = 0
+    try:
+        while True:
+            try:
+                piece = pieces.get(timeout=max(deadline.remaining_s, 0.001))
+            except queue.Empty:
+                raise DeadlineExceededError(
+                    "the reply did not end in its time; raise timeout_s or look at why the model hangs"
+                ) from None
+            if piece is None:
+                return
+            if isinstance(piece, Exception):
+                raise _unavailable(piece, model) from safe_cause(piece, secrets=secrets_of(model))
+            length += len(piece)
+            if length > MAX_REPLY_CHARACTERS:
+                raise ModelUnavailableError(
+                    f"the reply is longer than {MAX_REPLY_CHARACTERS:,} characters; the model repeats itself"
+                )
+            yield piece
+    finally:
+        is_given_up.set()
+
+
+def _unavailable(error: Exception, model: BaseChatModel) -> ModelUnavailableError:
+    fix = refusal_of(error) or CHECK_THE_SERVER
+    return ModelUnavailableError(
+        f"the model gave no reply: {described(error, secrets=secrets_of(model))}; {fix}"
+    )

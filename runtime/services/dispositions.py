@@ -1,0 +1,254 @@
+"""What a character feels for another: read, moved by events, and told on one line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from novelgen.character_memory.dispositions import (
+    DIMENSIONS,
+    Disposition,
+    deltas_of,
+    disposition_words,
+    folded_disposition,
+    relationship_header,
+    require_dimensions,
+    status_of,
+)
+from novelgen.character_memory.events import STATE_DELTAS
+from novelgen.character_memory.memory import CharacterMemory, GamePosition, Moment
+from novelgen.character_memory.recall import ProtectedLine
+from novelgen.character_memory.settings import CharacterMemorySettings
+from novelgen.errors import UserInputError
+from novelgen.names.normalise import name_key
+from novelgen.text.language import StoryLanguage, story_language
+from runtime.storage.character.dispositions import Happened, StoredDispositionChange
+from runtime.storage.unit import UnitOfWork
+from runtime.stores import MemoryStores
+
+HEADER_SLOT = "relationship_header"
+
+PLAYER = "player"
+"""Who speaks to a character where nobody else is named."""
+
+_THE_PLAYER: dict[StoryLanguage, str] = {"en": "the player", "zh": "玩家"}
+
+
+class Feelings(BaseModel):
+    """What a character feels for another at a moment."""
+
+    character_id: str
+    other_id: str
+    other_name: str
+    disposition: Disposition
+    has_met: bool
+    days_known: int = Field(description="Whole days since they met first; 0 where they have not.")
+    status: str
+    header: str = Field(description="The same on one line, in the form that stands above a recall.")
+    words: list[str] = Field(description="The same in words, in the language of the story.")
+
+
+def read_feelings(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    character_id: str,
+    other: str,
+    as_of: Moment | None = None,
+    now: datetime | None = None,
+) -> Feelings:
+    """Return what a character feels for another.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        character_id: Who feels.
+        other: For whom: id, name or alias of a character, or any other name, such as "player".
+        as_of: Only what had happened before; None means everything so far.
+        now: The present moment, by which days are counted; None asks the clock.
+    """
+    with stores.database(project_id).read() as unit:
+        return feelings_in(unit, character_id, other, as_of=as_of, now=now or stores.clock())
+
+
+def feelings_in(
+    unit: UnitOfWork, character_id: str, other: str, *, as_of: Moment | None, now: datetime
+) -> Feelings:
+    """Return what a character feels for another, within a transaction."""
+    other_id = other_id_of(unit, other)
+    changes = unit.play.dispositions(character_id, other_id, as_of=as_of)
+    disposition = folded_disposition(changes)
+    met = unit.play.encounters(character_id, other_id, as_of=as_of)
+    moments = [each.happened_at for each in changes] + ([met.first] if met is not None else [])
+    first = min(moments, default=None)
+    # As of a turn it is as late as the last thing that had happened between them by then.
+    last = max([each.happened_at for each in changes] + ([met.last] if met is not None else []), default=now)
+    today = as_of if isinstance(as_of, datetime) else (last if isinstance(as_of, GamePosition) else now)
+    days = 0 if first is None else max(0, (today - first) // timedelta(days=1))
+    has_met = first is not None
+    status = status_of(disposition, has_met=has_met)
+    name = display_name(unit, other_id)
+    return Feelings(
+        character_id=character_id,
+        other_id=other_id,
+        other_name=name,
+        disposition=disposition,
+        has_met=has_met,
+        days_known=days,
+        status=status,
+        header=relationship_header(disposition, has_met=has_met, days_known=days, status=status),
+        words=disposition_words(disposition, other=name, language=project_language(unit, name)),
+    )
+
+
+def change_feelings(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    character_id: str,
+    other: str,
+    event_type: str = "",
+    deltas: Mapping[str, Any] | None = None,
+    values: Mapping[str, Any] | None = None,
+    at: Moment | None = None,
+    now: datetime | None = None,
+) -> Feelings:
+    """Move what a character feels for another, by the rule of an event's type, by given numbers, or to values.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        character_id: Who feels.
+        other: For whom.
+        event_type: What happened; its rule moves what `deltas` do not name.
+        deltas: Dimension to the number by which it moves; an author's word is not clamped.
+        values: Dimension to the value that it takes.
+        at: When; None means now.
+        now: The present moment; None asks the clock.
+
+    Raises:
+        UserInputError: When a dimension is unknown, both are one character, or nothing is told to move.
+    """
+    settings = stores.settings.memory.character_memory
+    moved = {**deltas_of(event_type, settings), **require_dimensions(deltas or {})}
+    taken = require_dimensions(values or {})
+    if not moved and not taken:
+        raise UserInputError(
+            f"nothing moves by {event_type!r}; pass deltas={{'trust': 5}}, values={{'trust': 45}} or a type with a rule"
+        )
+    moment = now or stores.clock()
+    with stores.database(project_id).write() as unit:
+        other_id = other_id_of(unit, other)
+        if other_id == character_id:
+            raise UserInputError(f"{other!r} is the character itself; name whom it feels something for")
+        unit.play.add_disposition(
+            StoredDispositionChange(
+                character_id=character_id,
+                other_id=other_id,
+                event_type=event_type,
+                deltas=moved,
+                values=taken,
+                **dict(happened(at, moment)),
+            )
+        )
+        return feelings_in(unit, character_id, other_id, as_of=None, now=moment)
+
+
+def list_feelings_changes(
+    stores: MemoryStores, project_id: str, *, character_id: str, other: str, as_of: Moment | None = None
+) -> list[StoredDispositionChange]:
+    """List how a character's feelings for another moved, in the order in which it happened."""
+    with stores.database(project_id).read() as unit:
+        return unit.play.dispositions(character_id, other_id_of(unit, other), as_of=as_of)
+
+
+def event_deltas(
+    event_type: str,
+    interaction_type: str | None,
+    given: Mapping[str, Any],
+    settings: CharacterMemorySettings,
+) -> dict[str, int]:
+    """Return how an event moves feelings: by its rule, and where somebody says otherwise, by what they say."""
+    moved = deltas_of(event_type, settings) or deltas_of(interaction_type or "", settings)
+    for name in DIMENSIONS:
+        said = given.get(f"{name}_change")
+        if type(said) is int:
+            moved[name] = said
+    return moved
+
+
+def as_state_deltas(deltas: Mapping[str, int]) -> dict[str, int]:
+    """Return moves of feelings under the names by which the importance of an event is told."""
+    return {f"{name}_change": by for name, by in deltas.items() if f"{name}_change" in STATE_DELTAS}
+
+
+def move_by_event(unit: UnitOfWork, memory: CharacterMemory, deltas: Mapping[str, int]) -> None:
+    """Let an event that a character lived through move what it feels for those who took part.
+
+    What changes nothing, because a dimension stands at its bound, is not written down.
+
+    Args:
+        unit: A writing transaction.
+        memory: What the character remembers of it.
+        deltas: By how much feelings move.
+    """
+    for other_id in memory.participants:
+        if other_id == memory.character_id or not deltas:
+            continue
+        before = folded_disposition(unit.play.dispositions(memory.character_id, other_id))
+        if before.moved(deltas) != before:
+            unit.play.add_disposition(
+                StoredDispositionChange(
+                    character_id=memory.character_id,
+                    other_id=other_id,
+                    event_type=memory.event_type or memory.interaction_type or "",
+                    deltas=dict(deltas),
+                    memory_id=memory.memory_id,
+                    session=memory.session,
+                    turn=memory.turn,
+                    happened_at=memory.happened_at,
+                )
+            )
+
+
+def happened(at: Moment | None, now: datetime) -> Happened:
+    """Return when something happened: at a moment, or now."""
+    if isinstance(at, datetime):
+        return Happened(happened_at=at)
+    if at is None:
+        return Happened(happened_at=now)
+    return Happened(session=at.session, turn=at.turn, happened_at=now)
+
+
+def header_line(feelings: Feelings) -> ProtectedLine:
+    """Return how two stand as a line that stands above a recall."""
+    return ProtectedLine(text=feelings.header, slot_type=HEADER_SLOT)
+
+
+def other_id_of(unit: UnitOfWork, other: str) -> str:
+    """Return the id of the character that a name means, or the name as it is: a player is no entity.
+
+    Raises:
+        UserInputError: When the name is empty.
+    """
+    if not other.strip():
+        raise UserInputError("the name of the other is empty; say for whom, such as 'player'")
+    return unit.characters.ids_by_name([other], [name_key(other)]).get(other, other)
+
+
+def display_name(unit: UnitOfWork, other_id: str) -> str:
+    """Return the name of a character by its id; of others what they are called."""
+    if other_id == PLAYER:
+        return _THE_PLAYER[project_language(unit, "")]
+    return unit.characters.names().get(other_id, other_id)
+
+
+def project_language(unit: UnitOfWork, text: str) -> StoryLanguage:
+    """Return the language of a story; where the project does not say, that of a text."""
+    told = unit.projects.require().language
+    if told.startswith("zh"):
+        return "zh"
+    return "en" if told.startswith("en") else story_language(text)

@@ -1,0 +1,335 @@
+"""What characters keep to themselves, to whom it may be told, and the flags of a story."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, Field, ValidationError
+
+from novelgen.character_memory.memory import Moment
+from novelgen.character_memory.mind import Mind, View
+from novelgen.character_memory.recall import ProtectedLine
+from novelgen.character_memory.secrets import Secret, SecretStanding, require_secret
+from novelgen.character_memory.withheld import withheld_places
+from novelgen.errors import UserInputError
+from novelgen.names.normalise import name_key
+from novelgen.text.scrub import scrub_text, scrub_tree
+from runtime.files.file_reading import described
+from runtime.services.dispositions import feelings_in, happened, header_line, other_id_of
+from runtime.services.references import known_entities
+from runtime.storage.character.dispositions import Disclosure, FlagChange
+from runtime.storage.unit import UnitOfWork
+from runtime.stores import MemoryStores
+
+
+class SecretState(BaseModel):
+    """How a secret stands towards a listener; for an author, not for a prompt: it holds the text."""
+
+    secret: Secret
+    standing: SecretStanding
+    hint: str | None = Field(default=None, description="What may be let slip while it is not unlocked.")
+
+
+@dataclass(frozen=True, slots=True)
+class SecretView:
+    """What a character may tell somebody.
+
+    Args:
+        open: Secrets that may be told, or were.
+        hints: What may be let slip of the others.
+        closed: Secrets that must stand nowhere towards this listener.
+    """
+
+    open: list[Secret] = field(default_factory=list)
+    hints: list[str] = field(default_factory=list)
+    closed: list[Secret] = field(default_factory=list)
+
+
+def keep_secret(
+    stores: MemoryStores, project_id: str, *, character_id: str, secret: Mapping[str, Any] | Secret
+) -> Secret:
+    """Let a character keep a secret, in place of the one of that id.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        character_id: Who keeps it.
+        secret: Its `secret_id`, `text` and conditions; also with the keys `secret`, `unlock_trust`, ….
+
+    Raises:
+        UserInputError: When a field is wrong; says which.
+    """
+    try:
+        given = secret if isinstance(secret, Secret) else Secret.model_validate(scrub_tree(dict(secret)))
+    except ValidationError as error:
+        raise UserInputError(f"that is no secret: {described(error)}") from error
+    with stores.database(project_id).write() as unit:
+        unit.play.keep_secret(character_id, given)
+    return given
+
+
+def drop_secret(stores: MemoryStores, project_id: str, *, character_id: str, secret_id: str) -> Secret:
+    """Take a secret away from a character.
+
+    Raises:
+        UserInputError: When it keeps no such secret.
+    """
+    with stores.database(project_id).write() as unit:
+        secret = require_secret(unit.play.secrets(character_id), secret_id)
+        unit.play.drop_secret(character_id, secret_id)
+    return secret
+
+
+def list_secrets(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    character_id: str,
+    to: str,
+    as_of: Moment | None = None,
+    now: datetime | None = None,
+) -> list[SecretState]:
+    """List a character's secrets, as they stand towards a listener.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        character_id: Who keeps them.
+        to: The listener: id, name or alias of a character, or any other name, such as "player".
+        as_of: As it stood then; None means now.
+        now: The present moment; None asks the clock.
+    """
+    with stores.database(project_id).read() as unit:
+        return _states(unit, character_id, to, as_of=as_of, now=now or stores.clock())
+
+
+def reveal_secret(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    character_id: str,
+    secret_id: str,
+    to: str,
+    at: Moment | None = None,
+    now: datetime | None = None,
+) -> Disclosure:
+    """Write down that a character told somebody a secret: it stays known to them, whatever becomes of trust.
+
+    Raises:
+        UserInputError: When it keeps no such secret, or one that is never told.
+    """
+    with stores.database(project_id).write() as unit:
+        return reveal_in(unit, character_id, secret_id, to=to, at=at, now=now or stores.clock())
+
+
+def reveal_in(
+    unit: UnitOfWork, character_id: str, secret_id: str, *, to: str, at: Moment | None, now: datetime
+) -> Disclosure:
+    """Write down that a secret was told, within a transaction."""
+    secret = require_secret(unit.play.secrets(character_id), secret_id)
+    if secret.never:
+        raise UserInputError(f"secret {secret_id!r} is never told; keep it without `never` first")
+    disclosure = Disclosure(
+        character_id=character_id,
+        other_id=other_id_of(unit, to),
+        kind="revealed",
+        subject=secret_id,
+        **dict(happened(at, now)),
+    )
+    unit.play.disclose(disclosure)
+    return disclosure
+
+
+def show_item(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    character_id: str,
+    item: str,
+    by: str,
+    at: Moment | None = None,
+    now: datetime | None = None,
+) -> Disclosure:
+    """Write down that somebody showed a character a thing, which may be what unlocks a secret.
+
+    Raises:
+        UserInputError: When the thing has no name.
+    """
+    name = scrub_text(item).strip()
+    if not name:
+        raise UserInputError("the item has no name; say what was shown")
+    moment = now or stores.clock()
+    with stores.database(project_id).write() as unit:
+        disclosure = Disclosure(
+            character_id=character_id,
+            other_id=other_id_of(unit, by),
+            kind="shown",
+            subject=name,
+            **dict(happened(at, moment)),
+        )
+        unit.play.disclose(disclosure)
+    return disclosure
+
+
+def set_flag(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    name: str,
+    value: Any = True,
+    at: Moment | None = None,
+    now: datetime | None = None,
+) -> FlagChange:
+    """Let a flag of the story take a value; its earlier values stay readable.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        name: The flag.
+        value: Anything that JSON holds.
+        at: When; None means now.
+        now: The present moment; None asks the clock.
+
+    Raises:
+        UserInputError: When the name is empty, or JSON cannot hold the value.
+    """
+    flag = scrub_text(name).strip()
+    if not flag:
+        raise UserInputError("the flag has no name; pass one such as 'bridge_burnt'")
+    require_json(value, f"flag {flag!r}")
+    moment = now or stores.clock()
+    with stores.database(project_id).write() as unit:
+        change = FlagChange(name=flag, value=scrub_tree(value), **dict(happened(at, moment)))
+        unit.play.set_flag(change)
+    return change
+
+
+def read_flags(stores: MemoryStores, project_id: str, *, as_of: Moment | None = None) -> dict[str, Any]:
+    """Return the flags of a story with the values that they have, or had at a moment."""
+    with stores.database(project_id).read() as unit:
+        return flags_in(unit, as_of)
+
+
+def list_flag_changes(
+    stores: MemoryStores, project_id: str, *, name: str | None = None, as_of: Moment | None = None
+) -> list[FlagChange]:
+    """List which values flags took, in the order in which it happened."""
+    with stores.database(project_id).read() as unit:
+        return unit.play.flag_changes(name, as_of=as_of)
+
+
+def flags_in(unit: UnitOfWork, as_of: Moment | None) -> dict[str, Any]:
+    """Return the flags with their values, within a transaction."""
+    return {each.name: each.value for each in unit.play.flag_changes(as_of=as_of)}
+
+
+def secret_view(
+    unit: UnitOfWork, character_id: str, to: str | None, *, as_of: Moment | None, now: datetime
+) -> SecretView:
+    """Return what a character may tell a listener.
+
+    Args:
+        unit: A transaction.
+        character_id: Who keeps the secrets.
+        to: The listener. None is nobody in particular: everything is closed. The character itself is alone with what
+            it knows: nothing is.
+        as_of: As it stood then.
+        now: The present moment.
+    """
+    if to is None:
+        return SecretView(closed=unit.play.secrets(character_id))
+    if other_id_of(unit, to) == character_id:
+        return SecretView(open=unit.play.secrets(character_id))
+    states = _states(unit, character_id, to, as_of=as_of, now=now)
+    is_open = ("unlocked", "known")
+    return SecretView(
+        open=[each.secret for each in states if each.standing in is_open],
+        hints=[each.hint for each in states if each.hint is not None],
+        closed=[each.secret for each in states if each.standing not in is_open],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Towards:
+    """What a recall towards a listener adds and keeps back.
+
+    Args:
+        header: How the two stand, as a line above the recall.
+        closed: Secrets that the listener may not hear.
+        own_names: Names of the character.
+    """
+
+    header: Sequence[ProtectedLine] = ()
+    closed: Sequence[Secret] = ()
+    own_names: Sequence[str] = ()
+
+    def kept_back(self, mind: Mind, view: View) -> View:
+        """Return a view of memories without those that tell a secret which is closed."""
+        places = withheld_places(mind.memories, self.closed, own_names=self.own_names)
+        if not places:
+            return view
+        live = view.live.copy()
+        live[places] = False
+        return replace(view, live=live)
+
+
+def towards_listener(
+    unit: UnitOfWork, character_id: str, to: str | None, *, as_of: Moment | None, now: datetime
+) -> Towards:
+    """Return what a recall towards a listener adds and keeps back."""
+    view = secret_view(unit, character_id, to, as_of=as_of, now=now)
+    own_names = names_of(unit, character_id) if view.closed else []
+    if to is None or other_id_of(unit, to) == character_id:
+        return Towards(closed=view.closed, own_names=own_names)
+    feelings = feelings_in(unit, character_id, to, as_of=as_of, now=now)
+    return Towards([header_line(feelings)], view.closed, own_names)
+
+
+def names_of(unit: UnitOfWork, character_id: str) -> list[str]:
+    """Return every name of a character; none for somebody who is no entity."""
+    entities = {each.entity_id: each for each in known_entities(unit, None)}
+    return entities[character_id].names() if character_id in entities else []
+
+
+def _states(
+    unit: UnitOfWork, character_id: str, to: str, *, as_of: Moment | None, now: datetime
+) -> list[SecretState]:
+    secrets: Sequence[Secret] = unit.play.secrets(character_id)
+    if not secrets:
+        return []
+    other_id = other_id_of(unit, to)
+    feelings = feelings_in(unit, character_id, other_id, as_of=as_of, now=now)
+    disclosures = unit.play.disclosures(character_id, other_id, as_of=as_of)
+    shown = [each.subject for each in disclosures if each.kind == "shown"]
+    told = {name_key(each.subject) for each in disclosures if each.kind == "revealed"}
+    flags = flags_in(unit, as_of)
+    states = []
+    for secret in secrets:
+        standing = secret.standing(
+            feelings.disposition, flags=flags, items=shown, is_known=name_key(secret.secret_id) in told
+        )
+        hint = secret.hint(feelings.disposition, flags=flags, items=shown) if standing == "hinted" else None
+        states.append(SecretState(secret=secret, standing=standing, hint=hint))
+    return states
+
+
+def require_json(value: Any, what: str) -> None:
+    """Refuse what JSON cannot hold.
+
+    Raises:
+        UserInputError: Names the value.
+    """
+    if isinstance(value, Mapping):
+        for key, each in value.items():
+            require_json(key, what)
+            require_json(each, what)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            require_json(each, what)
+    elif not (value is None or isinstance(value, str | int | float | bool)) or value != value:
+        raise UserInputError(
+            f"{what} cannot be {value!r}; pass text, a number, true, false, a list or a mapping"
+        )

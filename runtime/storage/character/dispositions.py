@@ -1,0 +1,329 @@
+"""What characters feel for each other, keep secret and told whom, and the story's flags, over the time of a game."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, Field
+from sqlalchemy import ColumnElement, Table, Text, cast, func, not_, or_, select, true
+
+from novelgen.character_memory.dispositions import DispositionChange
+from novelgen.character_memory.memory import GamePosition, Moment, PositionNumber
+from novelgen.character_memory.secrets import Secret
+from novelgen.models.position import UtcDatetime
+from runtime.storage.session import AnyRow, Repository
+from runtime.storage.tables import (
+    ALIASES,
+    CHARACTER_MEMORIES,
+    CHARACTER_SECRETS,
+    CHUNKS,
+    DISCLOSURES,
+    DISPOSITION_CHANGES,
+    ENTITIES,
+    SCENES,
+    STORY_FLAGS,
+)
+
+
+class Happened(BaseModel):
+    """When something happened: the session and turn of a game, where it has any, and the point in time."""
+
+    session: PositionNumber | None = None
+    turn: PositionNumber | None = None
+    happened_at: UtcDatetime
+
+
+class StoredDispositionChange(Happened, DispositionChange):
+    """What one character feels for another moved; `values` are dimensions that were set."""
+
+    character_id: str
+    other_id: str
+    memory_id: str | None = None
+
+
+class Disclosure(Happened):
+    """A character revealed a secret to another, or was shown a thing by another."""
+
+    character_id: str
+    other_id: str
+    kind: str
+    subject: str = Field(description="Id of the secret, or name of the thing.")
+
+
+class FlagChange(Happened):
+    """A flag of the story took a value."""
+
+    name: str
+    value: Any = None
+
+
+class StoredSecret(BaseModel):
+    """A secret and whose it is."""
+
+    character_id: str
+    secret: Secret
+
+
+class Encounters(NamedTuple):
+    """When two first and last met."""
+
+    first: datetime
+    last: datetime
+
+
+class PlayContents(BaseModel):
+    """Everything of it that a project holds, for export and import."""
+
+    dispositions: list[StoredDispositionChange] = Field(default_factory=list)
+    secrets: list[StoredSecret] = Field(default_factory=list)
+    disclosures: list[Disclosure] = Field(default_factory=list)
+    flags: list[FlagChange] = Field(default_factory=list)
+
+    def is_empty(self) -> bool:
+        """Tell whether there is nothing in it."""
+        return not self.count()
+
+    def count(self) -> int:
+        """Return how many entries there are in all."""
+        return len(self.dispositions) + len(self.secrets) + len(self.disclosures) + len(self.flags)
+
+    def beyond(self, stored: PlayContents) -> PlayContents:
+        """Return what is not stored yet; a secret that is stored under an id stays as it is."""
+        kept = {(each.character_id, each.secret.secret_id) for each in stored.secrets}
+        return PlayContents(
+            dispositions=_beyond(self.dispositions, stored.dispositions),
+            secrets=[each for each in self.secrets if (each.character_id, each.secret.secret_id) not in kept],
+            disclosures=_beyond(self.disclosures, stored.disclosures),
+            flags=_beyond(self.flags, stored.flags),
+        )
+
+
+class PlayRepository(Repository):
+    """Reads and writes dispositions, secrets, disclosures and flags."""
+
+    def add_disposition(self, change: StoredDispositionChange) -> None:
+        """Write down that feelings moved."""
+        self._session.touch()
+        self._insert(DISPOSITION_CHANGES, [_disposition_row(change)])
+
+    def dispositions(
+        self, character_id: str, other_id: str, *, as_of: Moment | None = None
+    ) -> list[StoredDispositionChange]:
+        """Return how one's feelings for another moved up to a moment, in the order in which it happened."""
+        table = DISPOSITION_CHANGES
+        rows = self._rows(table, as_of, table.c.character_id == character_id, table.c.other_id == other_id)
+        return [_disposition(row) for row in rows]
+
+    def encounters(
+        self, character_id: str, other_id: str, *, as_of: Moment | None = None
+    ) -> Encounters | None:
+        """Return when a character first and last lived through something with another, or None where they have not met.
+
+        What was only heard of somebody is no meeting.
+        """
+        table = CHARACTER_MEMORIES
+        # Participants are a JSON list of texts; the text in quotation marks stands in it as a whole.
+        is_there = cast(table.c.participants, Text).contains(
+            json.dumps(other_id, ensure_ascii=False), autoescape=True
+        )
+        first, last = self._session.connection.execute(
+            select(func.min(table.c.happened_at), func.max(table.c.happened_at)).where(
+                self._session.owns(table),
+                table.c.character_id == character_id,
+                table.c.status != "deleted",
+                table.c.how.in_(("own_doing", "witnessed")),
+                is_there,
+                self._before(as_of, table),
+            )
+        ).one()
+        return None if first is None else Encounters(first, last)
+
+    def is_told_in_story(self, name: str) -> bool:
+        """Tell whether a name stands anywhere in the story: in its scenes, cards, or what somebody remembers."""
+        texts = (
+            CHARACTER_MEMORIES.c.content,
+            SCENES.c.text,
+            CHUNKS.c.content,
+            ENTITIES.c.description,
+            ALIASES.c.alias,
+        )
+        return any(
+            self._session.connection.scalar(
+                select(column.table.c.project_id)
+                .where(self._session.owns(column.table), column.contains(name, autoescape=True))
+                .limit(1)
+            )
+            is not None
+            for column in texts
+        )
+
+    def others(self, character_id: str, *, as_of: Moment | None = None) -> list[str]:
+        """Return for whom a character feels anything that is written down, in order of id."""
+        rows = self._rows(DISPOSITION_CHANGES, as_of, DISPOSITION_CHANGES.c.character_id == character_id)
+        return sorted({row.other_id for row in rows})
+
+    def keep_secret(self, character_id: str, secret: Secret) -> None:
+        """Store a secret of a character in place of the one of that id."""
+        self._session.touch()
+        self.drop_secret(character_id, secret.secret_id)
+        self._insert(CHARACTER_SECRETS, [_secret_row(StoredSecret(character_id=character_id, secret=secret))])
+
+    def drop_secret(self, character_id: str, secret_id: str) -> None:
+        """Take a secret away; that it was revealed to somebody stays."""
+        table = CHARACTER_SECRETS
+        self._session.run(
+            table.delete().where(
+                self._session.owns(table),
+                table.c.character_id == character_id,
+                table.c.secret_id == secret_id,
+            )
+        )
+
+    def secrets(self, character_id: str) -> list[Secret]:
+        """Return the secrets of a character, in the order in which they were first kept."""
+        table = CHARACTER_SECRETS
+        statement = (
+            select(table)
+            .where(self._session.owns(table), table.c.character_id == character_id)
+            .order_by(table.c.row_id)
+        )
+        return [Secret.model_validate(row.secret) for row in self._session.rows(statement)]
+
+    def disclose(self, disclosure: Disclosure) -> None:
+        """Write down that a secret was revealed, or a thing shown."""
+        self._session.touch()
+        self._insert(DISCLOSURES, [disclosure.model_dump()])
+
+    def disclosures(
+        self, character_id: str, other_id: str, *, as_of: Moment | None = None
+    ) -> list[Disclosure]:
+        """Return what was revealed to another, and shown by that one, up to a moment."""
+        table = DISCLOSURES
+        rows = self._rows(table, as_of, table.c.character_id == character_id, table.c.other_id == other_id)
+        return [Disclosure.model_validate(row, from_attributes=True) for row in rows]
+
+    def set_flag(self, change: FlagChange) -> None:
+        """Write down that a flag took a value."""
+        self._session.touch()
+        self._insert(STORY_FLAGS, [change.model_dump()])
+
+    def flag_changes(self, name: str | None = None, *, as_of: Moment | None = None) -> list[FlagChange]:
+        """Return what values flags took up to a moment, in the order in which it happened."""
+        named = true() if name is None else STORY_FLAGS.c.name == name
+        return [
+            FlagChange.model_validate(row, from_attributes=True)
+            for row in self._rows(STORY_FLAGS, as_of, named)
+        ]
+
+    def contents(self) -> PlayContents:
+        """Return everything that the project holds of it."""
+        secrets = select(CHARACTER_SECRETS).where(self._session.owns(CHARACTER_SECRETS))
+        return PlayContents(
+            dispositions=[_disposition(row) for row in self._rows(DISPOSITION_CHANGES, None)],
+            secrets=[
+                StoredSecret(character_id=row.character_id, secret=Secret.model_validate(row.secret))
+                for row in self._session.rows(secrets.order_by(CHARACTER_SECRETS.c.row_id))
+            ],
+            disclosures=[
+                Disclosure.model_validate(row, from_attributes=True) for row in self._rows(DISCLOSURES, None)
+            ],
+            flags=self.flag_changes(),
+        )
+
+    def add_contents(self, given: PlayContents) -> None:
+        """Add entries that are not stored yet; see `PlayContents.beyond`."""
+        self._session.touch()
+        self._insert(CHARACTER_SECRETS, [_secret_row(each) for each in given.secrets])
+        self._insert(DISPOSITION_CHANGES, [_disposition_row(each) for each in given.dispositions])
+        self._insert(DISCLOSURES, [each.model_dump() for each in given.disclosures])
+        self._insert(STORY_FLAGS, [each.model_dump() for each in given.flags])
+
+    def _insert(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+        self._session.insert(table, [{**row, "project_id": self._session.project_id} for row in rows])
+
+    def _rows(self, table: Table, as_of: Moment | None, *conditions: ColumnElement[bool]) -> list[AnyRow]:
+        statement = (
+            select(table)
+            .where(self._session.owns(table), self._before(as_of, table), *conditions)
+            .order_by(table.c.row_id)
+        )
+        rows = self._session.own(self._session.rows(statement))
+        # Sessions may be told in any order; what has no position holds from the start.
+        return sorted(
+            rows,
+            key=lambda row: (
+                -1 if row.session is None else row.session,
+                -1 if row.turn is None else row.turn,
+                row.happened_at,
+                row.row_id,
+            ),
+        )
+
+    def _before(self, as_of: Moment | None, table: Table) -> ColumnElement[bool]:
+        """Return the condition that a row lies strictly before a moment.
+
+        What has no position lies before one if it happened before the first thing that stands there or later.
+        """
+        if as_of is None:
+            return true()
+        if isinstance(as_of, datetime):
+            return table.c.happened_at < as_of
+        position = GamePosition(*as_of)
+        firsts = [
+            self._session.connection.scalar(
+                select(func.min(each.c.happened_at)).where(
+                    self._session.owns(each),
+                    each.c.session.is_not(None),
+                    not_(_is_earlier(each, position)),
+                )
+            )
+            for each in (CHARACTER_MEMORIES, DISPOSITION_CHANGES, DISCLOSURES, STORY_FLAGS)
+        ]
+        border = min((each for each in firsts if each is not None), default=None)
+        unplaced = table.c.session.is_(None)
+        return or_(
+            unplaced if border is None else unplaced & (table.c.happened_at < border),
+            table.c.session.is_not(None) & _is_earlier(table, position),
+        )
+
+
+def _is_earlier(table: Table, position: GamePosition) -> ColumnElement[bool]:
+    same_session = (table.c.session == position.session) & (table.c.turn < position.turn)
+    return or_(table.c.session < position.session, same_session)
+
+
+def _disposition(row: AnyRow) -> StoredDispositionChange:
+    values = {**row._mapping, "values": row.set_to}
+    return StoredDispositionChange.model_validate(
+        {name: values[name] for name in StoredDispositionChange.model_fields}
+    )
+
+
+def _disposition_row(change: StoredDispositionChange) -> dict[str, Any]:
+    row = change.model_dump()
+    row["set_to"] = row.pop("values")
+    return row
+
+
+def _secret_row(stored: StoredSecret) -> dict[str, Any]:
+    return {
+        "character_id": stored.character_id,
+        "secret_id": stored.secret.secret_id,
+        "secret": stored.secret.model_dump(mode="json", exclude_defaults=True),
+    }
+
+
+def _beyond(given: Iterable[Any], stored: Iterable[Any]) -> list[Any]:
+    """What is given beyond what is stored; of equal ones as many as there are more."""
+    left = [each.model_dump() for each in stored]
+    new = []
+    for each in given:
+        image = each.model_dump()
+        if image in left:
+            left.remove(image)
+        else:
+            new.append(each)
+    return new
