@@ -385,7 +385,7 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         if view is None or view.mode == "mark":
             return run
         told = (
-            "everything but their own state is left out, for nothing else can be shown to be known to them"
+            "everything but their own state and feelings is left out, for nothing else can be shown to be known to them"
             if view.mode == "exclude"
             else "nothing is set apart"
         )
