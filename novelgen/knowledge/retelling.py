@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
 
 from novelgen.knowledge.story import KnowledgeScene
 from novelgen.models.position import StoryPosition
 from novelgen.text.language import significant_words
+from novelgen.text.sentences import chunk_text
+
+PIECE_CHARACTERS = 600
+"""Length of the pieces of text that are looked at, whole sentences each, however a text is broken into lines."""
 
 MIN_RETOLD = 0.05
-"""Least share of a memory's words, by their rarity, that one paragraph must hold to tell it again.
+"""Least share of a memory's words, by their rarity, that one piece must hold to tell it again.
 
 Little, since a memory says in other words what a scene says; that somebody is there who knows it counts, too.
 """
+
+MIN_KNOWN = 0.2
+"""The same of what a record says that somebody knows now, which is short and in the words of a record."""
 
 
 @dataclass
@@ -27,38 +37,66 @@ class Retellings:
     """
 
     scenes: Sequence[KnowledgeScene]
-    _words: dict[StoryPosition, list[frozenset[str]]] = field(default_factory=dict, init=False)
-    _paragraphs_with: Counter[str] = field(default_factory=Counter, init=False)
-    _count: int = field(default=0, init=False)
+    _pieces_with: dict[str, NDArray[np.int64]] = field(init=False)
+    _scene_of: NDArray[np.int64] = field(init=False)
 
     def __post_init__(self) -> None:
-        for scene in self.scenes:
-            words = [significant_words(paragraph) for paragraph in scene.paragraphs]
-            self._words[scene.position] = words
-            self._count += len(words)
-            for each in words:
-                self._paragraphs_with.update(each)
+        found: defaultdict[str, list[int]] = defaultdict(list)
+        scene_of: list[int] = []
+        for index, scene in enumerate(self.scenes):
+            for start, end in chunk_text(scene.text, target_characters=PIECE_CHARACTERS):
+                for word in significant_words(scene.text[start:end]):
+                    found[word].append(len(scene_of))
+                scene_of.append(index)
+        self._pieces_with = {word: np.array(pieces) for word, pieces in found.items()}
+        self._scene_of = np.array(scene_of, dtype=np.int64)
 
-    def best(self, content: str, positions: Iterable[StoryPosition]) -> tuple[StoryPosition, float] | None:
+    def best(self, content: str, wanted: NDArray[np.bool_]) -> tuple[StoryPosition, float] | None:
         """Return the scene that tells a memory most plainly, the earliest of equals, and how plainly (0-1).
 
         Args:
             content: The memory.
-            positions: Scenes that come into question.
+            wanted: For each scene whether it comes into question.
 
         Returns:
             None when no scene reaches `MIN_RETOLD`.
         """
-        rarity = {word: self._rarity(word) for word in significant_words(content)}
-        whole = sum(rarity.values())
-        best: tuple[StoryPosition, float] | None = None
-        for position in sorted(positions):
-            for words in self._words.get(position, ()):
-                shared = sum(weight for word, weight in rarity.items() if word in words)
-                share = shared / whole if whole else 0.0
-                if share >= MIN_RETOLD and (best is None or share > best[1]):
-                    best = (position, share)
-        return best
+        rarities = self._rarities(content)
+        whole = sum(rarities.values())
+        if not whole or not len(self._scene_of):
+            return None
+        shared = np.zeros(len(self._scene_of))
+        for word, weight in rarities.items():
+            if word in self._pieces_with:
+                shared[self._pieces_with[word]] += weight
+        shared[~wanted[self._scene_of]] = 0.0
+        best = int(np.argmax(shared))
+        share = float(shared[best]) / whole
+        return (self.scenes[self._scene_of[best]].position, share) if share >= MIN_RETOLD else None
+
+    def first_known(
+        self, content: str, learnt: Iterable[tuple[StoryPosition, frozenset[str]]]
+    ) -> tuple[StoryPosition, float] | None:
+        """Return the first scene since which somebody's knowledge holds a memory, and how much of it (0-1).
+
+        Args:
+            content: The memory.
+            learnt: Scenes in story order, each with the words of what somebody knows from there on.
+
+        Returns:
+            None when no scene reaches `MIN_KNOWN`.
+        """
+        rarities = self._rarities(content)
+        whole = sum(rarities.values())
+        for position, words in learnt if whole else ():
+            share = sum(weight for word, weight in rarities.items() if word in words) / whole
+            if share >= MIN_KNOWN:
+                return position, share
+        return None
+
+    def _rarities(self, content: str) -> dict[str, float]:
+        # Sorted, for sums of floats depend on their order.
+        return {word: self._rarity(word) for word in sorted(significant_words(content))}
 
     def _rarity(self, word: str) -> float:
-        return math.log((self._count + 1) / (self._paragraphs_with[word] + 0.5))
+        return math.log((len(self._scene_of) + 1) / (len(self._pieces_with.get(word, ())) + 0.5))

@@ -6,10 +6,15 @@ What a record or an author says goes first; the rules answer where nobody says a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from novelgen.knowledge.retelling import Retellings
 from novelgen.knowledge.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
@@ -22,6 +27,7 @@ from novelgen.models.knowledge import (
     UnknownMemory,
 )
 from novelgen.models.position import StoryPosition
+from novelgen.text.language import significant_words
 
 INNER_EVENTS = frozenset({"relationship_change", "goal_change", "decision", "other"})
 """Kinds of memories that may tell what goes on in somebody's mind."""
@@ -59,6 +65,16 @@ WHY: dict[Reason, str] = {
     "settled": "was settled among others while they were away",
     "present": "was there, but had no part in it, and nothing tells it to them since",
     "absent": "was not there, and nothing tells it to them",
+}
+
+WHY_ZH: dict[Reason, str] = {
+    "hidden": "有人瞒着此人",
+    "deceived": "信的恰好相反",
+    "doubts": "听说过，但不信",
+    "inner": "是别人的心事",
+    "settled": "是不在场时别人商定的",
+    "present": "虽在场，但与此人无关，此后也没有谁说起",
+    "absent": "不在场，此后也没有谁告诉过",
 }
 
 
@@ -228,34 +244,64 @@ class KnowledgeRules:
     def _retellings(self) -> Retellings:
         return Retellings(self.story.scenes)
 
+    @cached_property
+    def _on_stage(self) -> Mapping[str, NDArray[np.bool_]]:
+        """Entity id to the scenes that it is on stage in."""
+        found: dict[str, NDArray[np.bool_]] = {}
+        for index, scene in enumerate(self.story.scenes):
+            for entity_id in scene.present:
+                found.setdefault(entity_id, np.zeros(len(self.story.scenes), dtype=np.bool_))[index] = True
+        return found
+
+    @cached_property
+    def _learnt(self) -> Mapping[str, Sequence[tuple[StoryPosition, frozenset[str]]]]:
+        """Character id to the scenes that change their `knowledge`, with the words of what they know then."""
+        found: defaultdict[str, list[tuple[StoryPosition, frozenset[str]]]] = defaultdict(list)
+        for scene in self.story.scenes:
+            for character_id, learnt in scene.learnt.items():
+                found[character_id].append((scene.position, significant_words(learnt)))
+        return found
+
+    @cached_property
+    def _silent(self) -> NDArray[np.bool_]:
+        """The scenes whose record does not say itself who learnt what."""
+        return np.array([not scene.tells_knowledge for scene in self.story.scenes], dtype=np.bool_)
+
+    @cached_property
+    def _positions(self) -> Sequence[StoryPosition]:
+        return [scene.position for scene in self.story.scenes]
+
+    def _meetings(
+        self, character_id: str, others: Iterable[str], *, after: StoryPosition, before: StoryPosition
+    ) -> NDArray[np.bool_]:
+        """Return the scenes between two positions in which a character meets one of others."""
+        nowhere = np.zeros(len(self.story.scenes), dtype=np.bool_)
+        met = nowhere.copy()
+        for other in others:
+            if other != character_id:
+                met |= self._on_stage.get(other, nowhere)
+        met &= self._on_stage.get(character_id, nowhere)
+        met[: bisect_right(self._positions, after)] = False
+        met[bisect_left(self._positions, before) :] = False
+        return met
+
     def _told(
         self, character_id: str, memory: KnowledgeMemory, *, after: StoryPosition, before: StoryPosition
     ) -> Knowing | None:
-        """Find the later scene in which somebody who knows could tell it, and the text does tell it again."""
+        """Find the scene since which their `knowledge` holds it, or in which one who knows could and does tell it."""
+        learnt = [each for each in self._learnt.get(character_id, ()) if after <= each[0] < before]
+        known = self._retellings.first_known(memory.content, learnt) if learnt else None
+        if known is not None:
+            return _told(memory, character_id, known[0], share=known[1])
         inside = {*self._scene(memory).present, *memory.entities}
-        later = [
-            scene.position
-            for scene in self.story.scenes
-            if after < scene.position < before
-            and not scene.tells_knowledge
-            and character_id in scene.present
-            and (scene.present - {character_id}) & inside
-        ]
-        found = self._retellings.best(memory.content, later) if later else None
+        later = self._meetings(character_id, inside, after=after, before=before) & self._silent
+        found = self._retellings.best(memory.content, later) if later.any() else None
         if found is None:
             return None
         position, share = found
         tellers = sorted((self.story.scene_at[position].present - {character_id}) & inside)
         about = [each for each in tellers if each in memory.entities]
-        return Knowing(
-            memory.source_id,
-            character_id,
-            knows=True,
-            how="told",
-            learned_from=(about or tellers)[0],
-            since=position,
-            certainty=round(min(WITNESSED_CERTAINTY, MIN_TOLD_CERTAINTY + share), 2),
-        )
+        return _told(memory, character_id, position, share=share, learned_from=(about or tellers)[0])
 
     def _off_stage(self, character_id: str, memory: KnowledgeMemory, at_once: Knowing) -> Knowing | None:
         """Somebody who has not come on stage yet had part in what is found out about people and things of theirs."""
@@ -283,7 +329,7 @@ class KnowledgeRules:
         return UnknownMemory(
             source_id=memory.source_id,
             content=memory.content,
-            why=WHY[reason],
+            why=(WHY_ZH if self.story.language.startswith("zh") else WHY)[reason],
             kind=reason if reason in ("hidden", "deceived", "doubts") else "unknown",
             might_know=could_tell is not None,
             might_know_from=could_tell,
@@ -299,19 +345,33 @@ class KnowledgeRules:
             return None
         inside = [each for each in memory.entities if each in self.story.character_ids]
         inside += sorted(self._scene(memory).present - set(inside))
-        for scene in reversed(self.story.scenes):
-            if scene.position < memory.position or character_id not in scene.present:
-                continue
-            if scene.position == memory.position:
-                break
-            for other in inside:
-                if (
-                    other != character_id
-                    and other in scene.present
-                    and self._knows(other, memory, before=scene.position).knows
-                ):
+        met = self._meetings(character_id, inside, after=memory.position, before=self.story.as_of)
+        at_last = {
+            other: self._knows(other, memory, before=self.story.as_of)
+            for other in (inside if met.any() else ())
+            if other != character_id
+        }
+        for index in reversed(np.flatnonzero(met)):
+            scene = self.story.scenes[index]
+            for other, knowing in at_last.items():
+                if other in scene.present and self._knew(knowing, memory, at=scene.position):
                     return other
         return None
+
+    def _knew(self, at_last: Knowing, memory: KnowledgeMemory, *, at: StoryPosition) -> bool:
+        """Tell whether somebody knew a memory on entering a scene, by whether they do at the story's position.
+
+        Unless it is said that somebody knows or does not, who knows once knows ever after.
+        """
+        is_said = any(
+            event.character_id == at_last.character_id
+            for event in self.story.events_by_memory.get(memory.source_id, ())
+        )
+        if not is_said and not at_last.knows:
+            return False
+        if not is_said and (at_last.since is None or at_last.since < at):
+            return True
+        return self._knows(at_last.character_id, memory, before=at).knows
 
     def _scene(self, memory: KnowledgeMemory) -> KnowledgeScene:
         position = memory.position or self.story.as_of
@@ -323,6 +383,12 @@ class KnowledgeRules:
 
 def _place(event: KnowledgeEvent) -> StoryPosition:
     return StoryPosition(event.chapter_index, event.scene_index)
+
+
+def _since(event: KnowledgeEvent) -> StoryPosition | None:
+    """Since when it counts; None for what was stored at no place, 0:0: it has always held."""
+    place = _place(event)
+    return None if place == StoryPosition(0, 0) else place
 
 
 def _by_event(memory: KnowledgeMemory, character_id: str, event: KnowledgeEvent) -> Knowing:
@@ -341,9 +407,28 @@ def _by_event(memory: KnowledgeMemory, character_id: str, event: KnowledgeEvent)
         knows=True,
         how=event.how,
         learned_from=event.learned_from,
-        since=_place(event),
+        since=_since(event),
         certainty=event.certainty,
         quote=event.quote or memory.quote,
+    )
+
+
+def _told(
+    memory: KnowledgeMemory,
+    character_id: str,
+    since: StoryPosition,
+    *,
+    share: float,
+    learned_from: str | None = None,
+) -> Knowing:
+    return Knowing(
+        memory.source_id,
+        character_id,
+        knows=True,
+        how="told",
+        learned_from=learned_from,
+        since=since,
+        certainty=round(min(WITNESSED_CERTAINTY, MIN_TOLD_CERTAINTY + share), 2),
     )
 
 

@@ -18,14 +18,16 @@ class KnowledgeScene:
     Args:
         position: Where it stands.
         present: Entity ids on stage.
-        paragraphs: Its text; empty where there is none.
+        text: Its text; empty where there is none.
         tells_knowledge: Whether its record says itself who learnt what; then its text is not asked.
+        learnt: Character id to what its record's `knowledge` says that they know now.
     """
 
     position: StoryPosition
     present: frozenset[str] = frozenset()
-    paragraphs: Sequence[str] = ()
+    text: str = ""
     tells_knowledge: bool = False
+    learnt: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -18,7 +19,10 @@ from runtime.storage.entity.entities import EntityRepository, is_unmasked
 from runtime.storage.records import StoredKnowledge
 from runtime.storage.session import Repository, StorageSession
 from runtime.storage.story.states import span_of, with_span_columns
-from runtime.storage.tables import CHUNKS, KNOWLEDGE_EVENTS, PROJECTS, SCENES
+from runtime.storage.tables import CHUNKS, KNOWLEDGE_EVENTS, PROJECTS, SCENES, STATES
+
+KNOWLEDGE_ATTRIBUTE = "knowledge"
+"""Attribute of a state: what a character knows, in words."""
 
 FACT_TYPES = ("memory", "note")
 """Kinds of memories that somebody can know: one fact each."""
@@ -111,6 +115,7 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
     telling = {
         _place_of(each) for each in said if each.origin == "record" and not _is_of_own(each, positions)
     }
+    learnt = _learnt(session, as_of, unmasked)
     language = session.connection.scalar(select(PROJECTS.c.language).where(session.owns(PROJECTS)))
     return KnowledgeStory(
         as_of=as_of,
@@ -118,8 +123,9 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
             KnowledgeScene(
                 position=(position := StoryPosition(row[1], row[2])),
                 present=frozenset(unmasked.get(each, each) for each in present),
-                paragraphs=[line for line in (row[3] or "").split("\n") if line.strip()],
+                text=row[3] or "",
                 tells_knowledge=bool(row[5]) or position in telling,
+                learnt=learnt.get(position, {}),
             )
             for row, present in zip(scenes, _decoded(row[4] for row in scenes), strict=True)
         ],
@@ -194,6 +200,28 @@ def _memories(
     return [
         replace(each, tells_knowers=True) if each.source_id in known_by else each for each in by_id.values()
     ]
+
+
+def _learnt(
+    session: StorageSession, as_of: StoryPosition, unmasked: Mapping[str, str]
+) -> dict[StoryPosition, dict[str, str]]:
+    """Return, by scene and character, what is said that they know from there on."""
+    statement = (
+        select(STATES.c.chapter_index, STATES.c.scene_index, STATES.c.entity_id, STATES.c.value)
+        .where(
+            session.owns(STATES),
+            STATES.c.attribute == KNOWLEDGE_ATTRIBUTE,
+            STATES.c.scene_index.is_not(None),
+            before(as_of, STATES),
+        )
+        .order_by(*order_in_force(STATES))
+    )
+    found: defaultdict[StoryPosition, dict[str, str]] = defaultdict(dict)
+    for row in session.rows(statement):
+        if row.value:
+            place = StoryPosition(row.chapter_index, row.scene_index)
+            found[place][unmasked.get(row.entity_id, row.entity_id)] = str(row.value)
+    return found
 
 
 def _names_shown(
