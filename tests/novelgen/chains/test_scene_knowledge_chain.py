@@ -14,6 +14,7 @@ from novelgen.extraction.knowledge_lists import (
     EarlierMemory,
     JudgedMemory,
     SceneKnowledgeRequest,
+    earlier_memories,
 )
 from novelgen.extraction.knowledge_reading import (
     ModelSceneKnowledge,
@@ -21,7 +22,9 @@ from novelgen.extraction.knowledge_reading import (
     with_knowledge,
     without_learnings,
 )
+from novelgen.knowledge.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.models.entity import Entity
+from novelgen.models.position import StoryPosition
 from novelgen.models.record import RecordedLearning, SceneRecord
 from novelgen.prompting import read_prompt_file
 from novelgen.text.language import StoryLanguage
@@ -108,7 +111,8 @@ def test_lies_and_whole_tales_are_learnt_too() -> None:
 
 def test_a_long_scene_is_read_in_parts_and_each_memory_where_its_quote_stands() -> None:
     """Every part asks about its own memories; what the parts say is put together."""
-    first, second = "Ada hid the silver key. " * 30, "Cora sold the black goat. " * 30
+    first = "Ada hid the silver key. " * 30
+    second = "They spoke of the weather. " * 25 + "Cora sold the black goat."
     memories = [
         JudgedMemory(memory_id="K2", says="Cora sold the goat.", evidence="Cora sold the black goat"),
         JudgedMemory(memory_id="K3", says="Ada hid the key.", evidence="Ada hid the silver key"),
@@ -233,3 +237,25 @@ def test_doubts_and_lies_are_kept_of_what_is_known() -> None:
         RecordedLearning(character_id="C0", from_id="C1"),
     ]
     assert without_learnings(learned, lambda *_: True) == learned[1:]
+
+
+def test_what_all_on_stage_know_is_not_offered_and_the_nearest_comes_first() -> None:
+    """Earlier memories are those that somebody there may learn, first what the text speaks of."""
+    first = StoryPosition(1, 1)
+    story = KnowledgeStory(
+        as_of=StoryPosition(2, 3),
+        scenes=[KnowledgeScene(first, frozenset({"C0", "C1"}))],
+        memories=[
+            KnowledgeMemory("E1", "Ben and Ada counted sheep.", first, ["C0", "C1"], "event"),
+            KnowledgeMemory("E2", "Ben sold the goat.", first, ["C1"], "event"),
+            KnowledgeMemory("E3", "Ben let the mill burn down.", first, ["C1"], "event"),
+        ],
+        names={"C0": ["Ada"], "C1": ["Ben"], "C2": ["Cora"]},
+        character_ids=frozenset({"C0", "C1", "C2"}),
+    )
+    cast = request().cast
+    offered = earlier_memories("Then Cora heard that the mill had gone and would burn.", story, cast)
+    assert (offered[0].memory_id, offered[0].known_by) == ("E3", ["C1"])
+    assert {each.memory_id for each in offered} == {"E1", "E2", "E3"}
+    ada_alone = [each for each in cast if each.entity.entity_id == "C0"]
+    assert "E1" not in {each.memory_id for each in earlier_memories(TEXT, story, ada_alone)}
