@@ -368,8 +368,8 @@ CHINESE = ViewLabels(
         "deduced": "推断",
         "as said": "据记载",
         "reader": "读者",
-        "{} and {}: {} scenes together, {} of them alone": "{}与{}：同场 {} 场，其中独处 {} 场",
-        "{} and {}: {} scenes together, never alone": "{}与{}：同场 {} 场，从未独处",
+        "{} and {}: scenes together {}, alone {}": "{}与{}：同场 {} 场，其中独处 {} 场",
+        "{} and {}: scenes together {}, never alone": "{}与{}：同场 {} 场，从未独处",
         "alone": "独处",
     },
 )

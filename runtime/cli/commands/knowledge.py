@@ -201,9 +201,9 @@ def _print_shared(shared: SharedLife, names: Mapping[str, str], labels: ViewLabe
         print_json(shared)
         return
     people = [_name(each, names) for each in (shared.character_id, shared.other_id)]
-    told = "{} and {}: {} scenes together, never alone"
+    told = "{} and {}: scenes together {}, never alone"
     if shared.alone:
-        told = "{} and {}: {} scenes together, {} of them alone"
+        told = "{} and {}: scenes together {}, alone {}"
     print_text(labels.value(told).format(*people, len(shared.scenes), len(shared.alone)))
     for each in shared.scenes:
         place = place_text(each.chapter_index, each.scene_index, labels)

@@ -60,9 +60,9 @@ def test_it_is_readable(run: Run, ingested: Path) -> None:
     told = run("knows", PROJECT, "Ada").stdout
     assert told.index("Knows (2)") < told.index("M002") < told.index("Does not know (1)") < told.index("M003")
     together = run("knows", PROJECT, "Ada", "--with", "Ben").stdout
-    assert together.splitlines()[0] == "Ada and Ben: 1 scenes together, 1 of them alone"
+    assert together.splitlines()[0] == "Ada and Ben: scenes together 1, alone 1"
     assert run("knows", PROJECT, "Ada", "--with", "Cornelius").stdout.startswith(
-        "Ada and Cornelius: 0 scenes together, never alone"
+        "Ada and Cornelius: scenes together 0, never alone"
     )
     shared = json.loads(run("knows", PROJECT, "Ben", "--with", "Cornelius", "--json").stdout)
     assert shared["scenes"] == [{"chapter_index": 2, "scene_index": 2, "is_alone": True}]

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from novelgen.consolidation.consolidated import ConsolidatedText, consolidated_memory
 from novelgen.errors import UnknownEntityError, UnknownMemoryError, UserInputError
 from novelgen.models.entity import Entity
-from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.position import END_OF_STORY, StoryPosition, utc_now
 from novelgen.models.record import SceneRecord
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import IngestResult, ingest_scenes
@@ -275,6 +276,36 @@ def test_what_was_read_is_kept_until_the_story_changes(stores: MemoryStores, sto
     assert knowledge_rules(stores, story, as_of=at(2, 1)) is first
     add_note(stores, story, text="Nobody can swim.")
     assert knowledge_rules(stores, story, as_of=at(2, 1)) is not first
+
+
+def test_what_stands_for_others_is_known_to_who_knows_them_all(stores: MemoryStores, story: str) -> None:
+    """The single memories stay in the lists; the author says something of each of them, not of what stands for them."""
+    with stores.database(story).write() as unit:
+        sources = [
+            each.chunk for each in unit.memories.list_matching() if each.chunk.content_type == "memory"
+        ]
+        standing = consolidated_memory(
+            ConsolidatedText(content="The key and the oath."), sources, created_at=utc_now()
+        )
+        assert unit.consolidations.add(standing, sources)
+    found = who_knows(stores, story, memory_id=standing.chunk_id)
+    assert {each.character_id for each in found.known_by} == {"reader", "C0", "C1"}
+    (ben,) = [each for each in found.known_by if each.character_id == "C1"]
+    assert (ben.source_id, ben.content) == (standing.chunk_id, "The key and the oath.")
+    assert _known(stores, story, "Ben") == ["M1", "M2"]
+    with pytest.raises(UserInputError, match="stands for other memories"):
+        set_knowledge(stores, story, character="Ben", memory_id=standing.chunk_id)
+
+
+def test_who_was_masked_is_one_person_once_the_story_shows_it(stores: MemoryStores, story: str) -> None:
+    """Before that they know two things; after it, what the mask knew is theirs, and the mask's id means them."""
+    with stores.database(story).write() as unit:
+        unit.merges.unmask("C3", "C0", at=at(2, 1))
+    assert _known(stores, story, "C3", at(2, 1)) == []
+    assert _known(stores, story, "C0", at(2, 1)) == ["M1", "M2"]
+    assert _known(stores, story, "C3", at(2, 2)) == ["M1", "M2"]
+    assert character_knowledge(stores, story, character="C0", as_of=at(2, 2)).character_id == "C3"
+    assert len(lived_together(stores, story, first="Dora", second="Ben").scenes) == 2
 
 
 _person = st.sampled_from(list(PEOPLE))
