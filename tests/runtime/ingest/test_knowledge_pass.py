@@ -314,3 +314,20 @@ def test_an_estimate_asks_nobody(stores: MemoryStores, story: str) -> None:
     assert estimate.input_tokens > 3 * 1000
     assert model.prompts == []
     assert not record_of(stores, story, 1, 1).knowledge_read
+
+
+def test_the_same_record_taken_in_again_keeps_what_was_read(stores: MemoryStores, story: str) -> None:
+    """A file that says nothing of who knows what does not undo the reading; another text does."""
+    read(stores, story)
+    before = record_of(stores, story, 1, 1)
+    supply(stores, story, (1, 1))
+    supply(stores, story, (1, 2), importance=9)
+    assert record_of(stores, story, 1, 1) == before
+    assert record_of(stores, story, 1, 2).memories[0].importance == 9
+    assert record_of(stores, story, 1, 2).learned[0].character_id == "C2"
+    supply(stores, story, (2, 1), known_by=["C1"])
+    assert record_of(stores, story, 2, 1).memories[0].known_by == ["C1"]
+    assert record_of(stores, story, 2, 1).knowledge_read
+    unread = record_of(stores, story, 1, 1).model_copy(update={"knowledge_read": False})
+    ingest_scene(stores, story, SceneInput(chapter_index=1, scene_index=1, text="Ada slept.", record=unread))
+    assert not record_of(stores, story, 1, 1).knowledge_read
