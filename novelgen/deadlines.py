@@ -47,8 +47,15 @@ SHARES: Mapping[str, Share] = MappingProxyType(
             "context", 0.3, "names of the text help the search, which must not wait long for them"
         ),
         "retrieval": Share("context", 0.85, "database and index that hang must not cost the file", 0.1),
+        "knowers": Share(
+            "context",
+            0.5,
+            "who knows what is told by rules once all is found; choosing and writing come after",
+            0.05,
+        ),
         "write": Share("context", 1.0, "nothing comes after it", 0.1),
         "search": Share("retrieval", 0.9, "it must be back in time to be heard, with what answered", 0.05),
+        "knowledge": Share("retrieval", 0.9, "read beside the search; the context comes without it", 0.05),
         "retrievers": Share("search", 0.75, "what they found is read from the database after them"),
         "memories": Share("search", 1.0, "the last step of a search of many queries"),
         "holding": Share("search", 1.0, "the last step of the answer to one query"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from novelgen.models.knowledge import KnowledgeMode
 from novelgen.selection.weights import DEFAULT_WEIGHTS, NeedQuotas, SelectionWeights
 
 
@@ -15,6 +16,17 @@ class ContextSettings(BaseModel):
     memory_budget: int = Field(default=2000, ge=0, le=1_000_000, description="Tokens for relevant_memories.")
     state_budget: int = Field(default=600, ge=0, le=1_000_000, description="Tokens for entity_states.")
     timeline_budget: int = Field(default=400, ge=0, le=1_000_000, description="Tokens for timeline_context.")
+    knowledge: KnowledgeMode | None = Field(
+        default=None,
+        description="What becomes of what the point of view does not know; None: separate where a plan names "
+        "one, else only the receipts say who knows.",
+    )
+    hidden_budget: int = Field(
+        default=500,
+        ge=0,
+        le=1_000_000,
+        description="Tokens for what is hidden from the point of view, beside the other budgets.",
+    )
     max_states: int = Field(default=20, ge=0, le=200)
     context_window: int = Field(default=2, ge=0, le=100, description="Chapters around in the timeline.")
     candidates_per_query: int = Field(

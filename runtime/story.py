@@ -18,7 +18,7 @@ from novelgen.models.chunk_context import ChunkContext
 from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.given import given_record
-from novelgen.models.knowledge import CharacterKnowledge, KnowledgeKind, KnowledgeSource
+from novelgen.models.knowledge import CharacterKnowledge, KnowledgeKind, KnowledgeMode, KnowledgeSource
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
@@ -49,6 +49,7 @@ from runtime.services.ingest import IngestReport, ingest_finished_scene, ingest_
 from runtime.services.knowledge import MemoryKnowers, SharedLife, StoredKnowledge
 from runtime.services.memories import DEFAULT_LIMIT, AddedNote, MemoryListing, MemoryStatus
 from runtime.services.name_candidates import list_candidates
+from runtime.services.relationships import DEFAULT_INTENSITY
 from runtime.services.transfer import ProjectExport
 from runtime.stores import MemoryStores
 from runtime.story_memory import DEFAULT_CONTEXT_WINDOW, DEFAULT_TOP_K, StoryMemoryTools
@@ -216,6 +217,8 @@ class Story:
         characters: Any = None,
         settings: Any = None,
         hints: Sequence[str] = (),
+        pov: str = "",
+        knowledge: KnowledgeMode | None = None,
         write_file: bool = False,
     ) -> SceneMemoryContext:
         """Build the memory context of a planned scene: what it must not contradict and should pick up.
@@ -229,6 +232,9 @@ class Story:
             characters: The characters, as a CharactersConfig or alike; None takes those of the project.
             settings: What the story says of itself; None takes the project's settings.json.
             hints: Free remarks that the search should heed.
+            pov: From whose point of view: a name, an alias or an id; over the plan's own.
+            knowledge: What becomes of what that one does not know: `separate`, `exclude` or `mark`; None takes the
+                settings', and `separate` where they say nothing.
             write_file: Keep the context as `scene_<chapter>_<scene>_memory.json` in the project's folder, too.
 
         Returns:
@@ -245,6 +251,8 @@ class Story:
             "characters": characters,
             "settings": settings,
             "hints": list(hints),
+            "pov": pov,
+            "knowledge": knowledge,
         }
         return self._built([asked], write_files=write_file)[0]
 
@@ -499,6 +507,103 @@ class Story:
             self._stores, self.project_id, character=character, memory_id=memory_id
         )
 
+    def add_relationship(
+        self,
+        first: str,
+        second: str,
+        relationship_type: str,
+        *,
+        perspective_a: str = "",
+        perspective_b: str = "",
+        status: str = "neutral",
+        intensity: int = DEFAULT_INTENSITY,
+        dimensions: Mapping[str, int] | None = None,
+        start: Place = None,
+    ) -> Relationship:
+        """Say how two characters stand who have no relationship yet.
+
+        Args:
+            first: One of the two.
+            second: The other one.
+            relationship_type: mentor-student, friends, rivals, family, …; of two roles, that of the first comes first.
+            perspective_a: How the first sees the second.
+            perspective_b: How the second sees the first.
+            status: close, strained, hostile, …
+            intensity: How much it matters, 0 to 10.
+            dimensions: Trust, respect, affection, fear and familiarity that both feel.
+            start: It holds on entering this position.
+
+        Raises:
+            UnknownEntityError: When nobody bears a name by then, or several do.
+            UserInputError: When they have a relationship already.
+        """
+        return relationship_services.add_relationship(
+            self._stores,
+            self.project_id,
+            first=first,
+            second=second,
+            relationship_type=relationship_type,
+            perspective_a=perspective_a,
+            perspective_b=perspective_b,
+            status=status,
+            intensity=intensity,
+            dimensions=dimensions,
+            start=_position(start),
+        )
+
+    def edit_relationship(
+        self,
+        first: str,
+        second: str,
+        *,
+        relationship_type: str | None = None,
+        perspective_a: str | None = None,
+        perspective_b: str | None = None,
+        status: str | None = None,
+        event: str | None = None,
+        intensity: int | None = None,
+        dimensions: Mapping[str, int] | None = None,
+        mutual_dimensions: Mapping[str, int] | None = None,
+        scene_id: str | None = None,
+        start: Place = None,
+    ) -> Relationship:
+        """Change how two characters stand; what is not given stays as it is.
+
+        Args:
+            first: One of the two.
+            second: The other one.
+            relationship_type: The new type.
+            perspective_a: How the first sees the second now.
+            perspective_b: How the second sees the first now.
+            status: The new status.
+            event: What happened between them.
+            intensity: How much it matters now, 0 to 10.
+            dimensions: What the first feels for the second now; the second's side stays.
+            mutual_dimensions: What both feel alike now.
+            scene_id: Scene in which it happened, as S001 or 3:2.
+            start: It holds on entering this position.
+
+        Raises:
+            UnknownEntityError: When nobody bears a name by then, or several do.
+            UserInputError: When they have no relationship, or nothing is to be changed.
+        """
+        return relationship_services.edit_relationship(
+            self._stores,
+            self.project_id,
+            first=first,
+            second=second,
+            relationship_type=relationship_type,
+            perspective_a=perspective_a,
+            perspective_b=perspective_b,
+            status=status,
+            event=event,
+            intensity=intensity,
+            dimensions=dimensions,
+            mutual_dimensions=mutual_dimensions,
+            scene_id=scene_id,
+            start=_position(start),
+        ).relationship
+
     def memories(
         self,
         *,
@@ -644,6 +749,8 @@ class Story:
     alived_together = async_twin(lived_together)
     aset_knowledge = async_twin(set_knowledge)
     aforget_knowledge = async_twin(forget_knowledge)
+    aadd_relationship = async_twin(add_relationship)
+    aedit_relationship = async_twin(edit_relationship)
     amemories = async_twin(memories)
     aconflicts = async_twin(conflicts)
     aexport = async_twin(export)

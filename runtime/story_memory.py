@@ -5,12 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from novelgen.memory.outline import RECALLED_SCENES, StoryOutline, StoryRecap
+from novelgen.knowledge.story import KnowledgeStory
+from novelgen.memory.outline import RECALLED_SCENES, StoryChanges, StoryOutline, StoryRecap
 from novelgen.memory.search import RankedMemories, SearchRequest, SearchResult
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.names.resolver import NameResolver
+from runtime.retrieval.knowledge import knowledge_story
 from runtime.retrieval.name_candidates import names_in_text
 from runtime.retrieval.search import DEFAULT_TOP_K, MAX_TOP_K, ranked_memories, search_memories
 from runtime.stores import MemoryStores
@@ -99,6 +101,19 @@ class StoryMemoryTools:
         """Return the last scenes before the position in a few words, and what filters can name there."""
         with self._stores.database(require_project_id(project_id)).read() as unit:
             return unit.recap(as_of=as_of, last_scenes=last_scenes)
+
+    def knowledge(self, project_id: str, *, as_of: StoryPosition) -> KnowledgeStory:
+        """Return the story before the position as it bears on who knows what."""
+        return knowledge_story(self._stores, require_project_id(project_id), as_of=as_of)
+
+    def changes(self, project_id: str, entity_ids: Sequence[str], *, as_of: StoryPosition) -> StoryChanges:
+        """Return what changed about the entities before the position, all stated holders, and what stands for what."""
+        with self._stores.database(require_project_id(project_id)).read() as unit:
+            return StoryChanges(
+                states=unit.states.changes_before(as_of, entity_ids=entity_ids),
+                pairs=unit.relationships.changes_between(entity_ids, as_of=as_of) if entity_ids else {},
+                stands_for=unit.consolidations.stands_for(),
+            )
 
     def names_in_text(
         self, project_id: str, names: Sequence[str], *, as_of: StoryPosition

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel, Field
 
-from novelgen.assembly.memories import assemble_memories
-from novelgen.assembly.timeline import assemble_timeline
+from novelgen.assembly.memories import AssembledMemories, assemble_memories
+from novelgen.assembly.point_of_view import FoundStory, PointOfViewCut
+from novelgen.assembly.timeline import AssembledTimeline, assemble_timeline
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.search import SearchResult
 from novelgen.models.context import (
     ContextReport,
+    HiddenContext,
     LeftOutItem,
     MemoryContextRequest,
+    PointOfView,
     ReportedQuery,
     SceneMemoryContext,
 )
@@ -85,6 +89,14 @@ def _left_out(snapshot: EntityStateSnapshot, reason: str) -> LeftOutItem:
     return LeftOutItem(section="states", id=snapshot.entity_id, reason=reason)
 
 
+class ContextParts(BaseModel):
+    """Memories, states and timeline, each within its budget."""
+
+    memories: AssembledMemories
+    states: AssembledStates
+    timeline: AssembledTimeline
+
+
 def assemble_context(
     request: MemoryContextRequest,
     story: StoryOutline,
@@ -96,6 +108,8 @@ def assemble_context(
     bounds: ContextSettings,
     count_tokens: TokenCounter,
     timestamp: datetime,
+    point_of_view: PointOfView | None = None,
+    cut: PointOfViewCut | None = None,
 ) -> SceneMemoryContext:
     """Choose and bound memories, states and timeline, and write the receipts.
 
@@ -111,47 +125,24 @@ def assemble_context(
         bounds: Budgets.
         count_tokens: Token counter of the budgets.
         timestamp: Moment of retrieval.
+        point_of_view: From whose point of view the context is, for its report.
+        cut: Divides what was found; where it is given only what that one knows is chosen from, and in the mode
+            `separate` the rest stands apart, within a budget of its own.
 
     Returns:
         The context with its report; issues and timings are left to the chain.
     """
-    names = {entity.entity_id: entity.name for entity in story.entities}
     language = language_of(request, story)
-    labels = labels_for(language)
-    memories = assemble_memories(
-        request,
-        story,
-        plan,
-        search=search,
-        budget_tokens=bounds.memory_budget,
-        weights=bounds.weights,
-        count_tokens=count_tokens,
-        quotas=bounds.quotas,
-    )
-    shown = assemble_states(
-        _before(states, request),
-        names,
-        labels=labels,
-        budget_tokens=bounds.state_budget,
-        max_states=bounds.max_states,
-        count_tokens=count_tokens,
-    )
-    times = assemble_timeline(
-        story,
-        _before(timeline, request),
-        names,
-        entity_ids=plan.entity_ids,
-        shown_states=shown.snapshots,
-        labels=labels,
-        budget_tokens=bounds.timeline_budget,
-        count_tokens=count_tokens,
-        quotas=bounds.quotas,
-    )
+    assembler = _Assembler(request, story, plan, bounds, labels_for(language), count_tokens)
+    found = cut.known if cut else FoundStory(story, search, states, timeline)
+    names = {entity.entity_id: entity.name for entity in found.outline.entities}
+    parts = assembler.parts(found, names)
+    memories, shown, times = parts.memories, parts.states, parts.timeline
     report = ContextReport(
         planner=plan.planner,
-        queries=[_reported(query) for query in plan.queries],
+        queries=[cut.reported(query) if cut else _reported(query) for query in plan.queries],
         entities=plan.entity_ids,
-        unresolved_names=plan.unresolved_names,
+        unresolved_names=cut.reported_names(plan.unresolved_names) if cut else plan.unresolved_names,
         names=_names_in_use(names, [*plan.entity_ids, *_ids_in(shown.snapshots), *_ids_in(times.timeline)]),
         items=memories.items,
         tokens={"memories": memories.tokens, "states": shown.tokens, "timeline": times.tokens},
@@ -160,6 +151,7 @@ def assemble_context(
         story_version=story.story_version,
         language=language,
         scene_plan=request.scene_plan,
+        point_of_view=point_of_view,
     )
     return SceneMemoryContext(
         project_id=request.project_id,
@@ -170,7 +162,105 @@ def assemble_context(
         timeline_context=times.timeline,
         retrieval_timestamp=timestamp,
         report=report,
+        hidden=_hidden(assembler, cut)
+        if cut and point_of_view and point_of_view.mode == "separate"
+        else None,
     )
+
+
+_SHARE_BESIDE_MEMORIES = 0.25
+"""Of the budget of what is hidden its states may take so much, and its timeline; its memories take what is left."""
+
+
+def _hidden(assembler: _Assembler, cut: PointOfViewCut) -> HiddenContext | None:
+    """Return what the point of view does not know, or None where nothing of it was found or fits."""
+    names = {entity.entity_id: entity.name for entity in cut.found.outline.entities}
+    budget_tokens = assembler.bounds.hidden_budget
+    beside = int(_SHARE_BESIDE_MEMORIES * budget_tokens)
+    within = assembler.within(
+        assembler.bounds.model_copy(update={"state_budget": beside, "timeline_budget": beside})
+    )
+    states = within.states(cut.hidden, names)
+    times = within.timeline(cut.hidden, names, shown=())
+    left_tokens = budget_tokens - states.tokens - times.tokens
+    memories = assembler.memories(cut.hidden, budget_tokens=left_tokens)
+    if not (memories.chunks or states.snapshots or times.timeline):
+        return None
+    used = [*_ids_in(states.snapshots), *_ids_in(times.timeline)]
+    return HiddenContext(
+        entity_states=states.snapshots,
+        memories=memories.chunks,
+        timeline_context=times.timeline,
+        items=memories.items,
+        names=_names_in_use(names, used),
+        tokens={"memories": memories.tokens, "states": states.tokens, "timeline": times.tokens},
+    )
+
+
+@dataclass(frozen=True)
+class _Assembler:
+    """Chooses from what was found, within bounds."""
+
+    request: MemoryContextRequest
+    story: StoryOutline
+    plan: RetrievalPlan
+    bounds: ContextSettings
+    labels: Labels
+    count_tokens: TokenCounter
+
+    def within(self, bounds: ContextSettings) -> _Assembler:
+        """Return the same with other bounds."""
+        return replace(self, bounds=bounds)
+
+    def parts(self, found: FoundStory, names: Mapping[str, str]) -> ContextParts:
+        """Return everything of a context."""
+        states = self.states(found, names)
+        return ContextParts(
+            memories=self.memories(found, budget_tokens=self.bounds.memory_budget),
+            states=states,
+            timeline=self.timeline(found, names, shown=states.snapshots),
+        )
+
+    def memories(self, found: FoundStory, *, budget_tokens: int) -> AssembledMemories:
+        """Choose the memories; what the scene is like is told by the whole story."""
+        return assemble_memories(
+            self.request,
+            self.story,
+            self.plan,
+            search=found.search,
+            budget_tokens=budget_tokens,
+            weights=self.bounds.weights,
+            count_tokens=self.count_tokens,
+            quotas=self.bounds.quotas,
+        )
+
+    def states(self, found: FoundStory, names: Mapping[str, str]) -> AssembledStates:
+        """Choose the states."""
+        return assemble_states(
+            _before(found.states, self.request),
+            names,
+            labels=self.labels,
+            budget_tokens=self.bounds.state_budget,
+            max_states=self.bounds.max_states,
+            count_tokens=self.count_tokens,
+        )
+
+    def timeline(
+        self, found: FoundStory, names: Mapping[str, str], *, shown: Sequence[EntityStateSnapshot]
+    ) -> AssembledTimeline:
+        """Fill the timeline."""
+        return assemble_timeline(
+            found.outline,
+            _before(found.timeline, self.request),
+            names,
+            entity_ids=self.plan.entity_ids,
+            shown_states=shown,
+            labels=self.labels,
+            budget_tokens=self.bounds.timeline_budget,
+            count_tokens=self.count_tokens,
+            quotas=self.bounds.quotas,
+            pov_id=self.plan.pov_id,
+        )
 
 
 def _before(

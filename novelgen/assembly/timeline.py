@@ -152,6 +152,7 @@ def assemble_timeline(
     budget_tokens: int,
     count_tokens: Callable[[str], int],
     quotas: NeedQuotas = DEFAULT_QUOTAS,
+    pov_id: str | None = None,
 ) -> AssembledTimeline:
     """Fill the timeline in rounds over its sections until the budget is full.
 
@@ -165,6 +166,7 @@ def assemble_timeline(
         budget_tokens: Bound for all lines together.
         count_tokens: Token counter.
         quotas: Shares of the budget.
+        pov_id: From whose point of view the scene is; their relationships come first, from their side.
 
     Returns:
         Sections in the order that a reader wants (`part_summaries`, `chapter_summaries`, `recent_events`,
@@ -175,7 +177,7 @@ def assemble_timeline(
         text = render_timeline_entry(section, entry, names, labels=labels)
         return TimelineLine(section, depth, entry, text, count_tokens(text))
 
-    wanted = _wanted_entries(outline, snapshots, entity_ids, shown_states)
+    wanted = _wanted_entries(outline, snapshots, entity_ids, shown_states, pov_id)
     lines = {
         section: [line(section, depth, entry) for depth, entry in enumerate(entries)]
         for section, entries in wanted.items()
@@ -199,6 +201,7 @@ def _wanted_entries(
     snapshots: Sequence[EntityStateSnapshot],
     entity_ids: Sequence[str],
     shown_states: Sequence[EntityStateSnapshot],
+    pov_id: str | None,
 ) -> dict[str, list[dict[str, Any]]]:
     touched = set(entity_ids)
     shown = {state.entity_id for state in shown_states}
@@ -219,7 +222,8 @@ def _wanted_entries(
         entries["open_loops"] = [_loop_entry(loop) for loop in rank_loops(outline.open_loops, touched)]
         entries["recent_events"] = _recent_events(outline)
         entries["relationships"] = [
-            _relationship_entry(each) for each in _touching_relationships(outline.relationships, touched)
+            _relationship_entry(each, pov_id)
+            for each in _touching_relationships(outline.relationships, touched, pov_id)
         ]
         entries["chapter_summaries"] = _latest_first(outline.chapter_summaries)
         entries["part_summaries"] = _latest_first(outline.part_summaries)
@@ -253,12 +257,15 @@ def _recent_events(outline: StoryOutline) -> list[dict[str, Any]]:
     return events
 
 
-def _touching_relationships(relationships: Sequence[Relationship], touched: set[str]) -> list[Relationship]:
-    """Relationships whose both sides the scene touches, the most intense and most recent first."""
+def _touching_relationships(
+    relationships: Sequence[Relationship], touched: set[str], pov_id: str | None
+) -> list[Relationship]:
+    """Relationships whose both sides the scene touches: the point of view's, then the most intense and recent."""
     both = [each for each in relationships if {each.character_a, each.character_b} <= touched]
     return sorted(
         both,
         key=lambda each: (
+            pov_id not in (each.character_a, each.character_b),
             -each.intensity,
             -(each.chapter_index or 0),
             -(each.scene_index or 0),
@@ -271,17 +278,27 @@ def _loop_entry(loop: OpenLoop) -> dict[str, Any]:
     return loop.model_dump(mode="json", exclude={"resolution_summary"})
 
 
-def _relationship_entry(relationship: Relationship) -> dict[str, Any]:
-    happened = [event.event for event in relationship.history if event.event]
-    latest = {"latest_event": happened[-1]} if happened else {}
-    return relationship.model_dump(mode="json", exclude={"history"}) | latest
+def _relationship_entry(relationship: Relationship, pov_id: str | None) -> dict[str, Any]:
+    entry = relationship.model_dump(mode="json", exclude={"history"})
+    if pov_id in (relationship.character_a, relationship.character_b):
+        entry["seen_by"] = pov_id
+    latest = next((event for event in reversed(relationship.history) if event.event), None)
+    if latest is not None:
+        entry["latest_event"] = latest.event
+        place = (latest.chapter_index, latest.scene_index)
+        if place != (relationship.chapter_index, relationship.scene_index):
+            entry["latest_event_place"] = list(place)
+    return entry
 
 
 def _in_story_order(lines: Sequence[TimelineLine]) -> list[dict[str, Any]]:
-    def place(line: TimelineLine) -> tuple[int, int, int]:
-        return (*sort_key(line.entry.get("chapter_index"), line.entry.get("scene_index")), line.depth)
+    """Return entries in story order, after the relationships of the point of view."""
 
-    return [dict(line.entry) for line in sorted(lines, key=place)]
+    def order(line: TimelineLine) -> tuple[bool, int, int, int]:
+        place = sort_key(line.entry.get("chapter_index"), line.entry.get("scene_index"))
+        return ("seen_by" not in line.entry, *place, line.depth)
+
+    return [dict(line.entry) for line in sorted(lines, key=order)]
 
 
 def _left_out(line: TimelineLine, reason: str) -> LeftOutItem:

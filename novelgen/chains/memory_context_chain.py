@@ -18,15 +18,38 @@ from typing import Any, Protocol, runtime_checkable
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 
+from novelgen.assembly.point_of_view import (
+    FoundStory,
+    PointOfViewCut,
+    decided_point_of_view,
+    marked_items,
+)
 from novelgen.assembly.scene_context import assemble_context
 from novelgen.chains.stepwise_chain import StepwiseChain, issue_of
 from novelgen.chains.tracing import NOTHING_FOUND, Untraced, trace_retrievers, untraced_search
 from novelgen.deadlines import CallOutcome, Deadline, run_concurrently
 from novelgen.errors import ContextWriteError, UnknownProjectError
-from novelgen.memory.outline import StoryOutline, StoryRecap
-from novelgen.memory.protocol import MemoryTools, RecapMemory, StoryMemory, TextNames, as_story_memory
+from novelgen.knowledge.character_view import StoryKnowledge
+from novelgen.knowledge.rules import KnowledgeRules
+from novelgen.knowledge.story import KnowledgeStory
+from novelgen.memory.outline import StoryChanges, StoryOutline, StoryRecap
+from novelgen.memory.protocol import (
+    ChangesMemory,
+    KnowingMemory,
+    MemoryTools,
+    RecapMemory,
+    StoryMemory,
+    TextNames,
+    as_story_memory,
+)
 from novelgen.memory.search import SearchRequest, SearchResult
-from novelgen.models.context import ContextReport, MemoryContextRequest, ReportIssue, SceneMemoryContext
+from novelgen.models.context import (
+    ContextReport,
+    MemoryContextRequest,
+    PointOfView,
+    ReportIssue,
+    SceneMemoryContext,
+)
 from novelgen.models.position import require_project_id, utc_now
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.planning.model_planner import ModelPlanner
@@ -47,6 +70,10 @@ from novelgen.text.scrub import scrub_tree
 
 logger = logging.getLogger(__name__)
 
+NO_KNOWLEDGE: Untraced[StoryKnowledge | None] = Untraced(None, "not read")
+
+NO_CHANGES: Untraced[StoryChanges | None] = Untraced(None, "not read")
+
 NOT_READ: Untraced[StoryOutline | None] = Untraced(None, "not read")
 
 
@@ -66,6 +93,9 @@ class ContextRun:
     found: Untraced[SearchResult] = NOTHING_FOUND
     states: Sequence[EntityStateSnapshot] = ()
     timeline: Sequence[EntityStateSnapshot] = ()
+    point_of_view: PointOfView | None = None
+    knowledge: Untraced[StoryKnowledge | None] = NO_KNOWLEDGE
+    changes: Untraced[StoryChanges | None] = NO_CHANGES
     issues: tuple[ReportIssue, ...] = ()
     timings_s: dict[str, float] = field(default_factory=dict)
     is_unknown_project: bool = False
@@ -99,6 +129,16 @@ class ContextRun:
         for issue in issues:
             logger.warning("%s %s: %s", issue.stage, issue.kind, issue.message)
         return replace(self, issues=(*self.issues, *issues))
+
+    def with_knowledge(self, story: KnowledgeStory, changes: StoryChanges | None) -> ContextRun:
+        """Return the run with who knows what."""
+        stands_for = changes.stands_for if changes else {}
+        shown = f"{len(story.memories)} memories, {len(story.events)} events"
+        return replace(
+            self,
+            knowledge=Untraced(StoryKnowledge(KnowledgeRules(story), stands_for), shown),
+            changes=Untraced(changes, f"{len(changes.states) if changes else 0} changes"),
+        )
 
     def with_timings(self, timings_s: dict[str, float]) -> ContextRun:
         """Return the run with further stages' seconds."""
@@ -188,6 +228,9 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         require_project_id(request.project_id)
         # Once, here: neither queries nor stores nor prompts could take a lone surrogate or a NUL.
         request = MemoryContextRequest.model_validate(scrub_tree(request.model_dump()))
+        if request.pov.strip():
+            plan = request.scene_plan.model_copy(update={"pov": request.pov.strip()})
+            request = request.model_copy(update={"scene_plan": plan})
         deadline = Deadline.after(self._settings.chain_timeout_s, stage="context")
         run = ContextRun(request, started_s=time.monotonic(), deadline=deadline)
         run = run.with_issues(*self._known_issues)
@@ -216,7 +259,11 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
             run = self._plan_on(run, planned)
         run = run.with_timings({"plan": time.monotonic() - started_s})
         run = self._with_names_of_text(run)
-        return run.with_issues(*run.plan.issues)
+        point_of_view, issue = decided_point_of_view(
+            run.request, run.plan, run.outline, self._settings.knowledge
+        )
+        run = replace(run.with_issues(*run.plan.issues), point_of_view=point_of_view)
+        return run.with_issues(issue) if issue else run
 
     def _recall(
         self, run: ContextRun, unread: list[ReportIssue], entity_ids: Sequence[str]
@@ -274,8 +321,11 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
         state_ids = entities_for_states(state_candidates(run.plan), story, limit=settings.max_states)
         deadline = self._stage(run.deadline, "retrieval")
         asked = self._search_request(run, deadline.share("search"))
+        beside = self._reads_of_knowledge(run, state_ids)
+        beside_s = deadline.share("knowledge").remaining_s
         outcomes = run_concurrently(
             {
+                **beside,
                 "search": partial(self._memory.search, asked),
                 "states": partial(
                     self._memory.get_entity_states, request.project_id, state_ids, as_of=request.position
@@ -288,8 +338,10 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
                     as_of=request.position,
                 ),
             },
-            timeouts_s=dict.fromkeys(("search", "states", "timeline"), deadline.remaining_s),
+            timeouts_s=dict.fromkeys(("search", "states", "timeline"), deadline.remaining_s)
+            | dict.fromkeys(beside, beside_s),
         )
+        run = self._with_knowledge(run, {name: outcomes.pop(name) for name in beside})
         run = run.with_timings({stage: outcome.elapsed_s for stage, outcome in outcomes.items()})
         issues = (self._issue(stage, outcome) for stage, outcome in outcomes.items())
         run = run.with_issues(*(issue for issue in issues if issue is not None))
@@ -301,7 +353,85 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
             timeline=outcomes["timeline"].value or (),
         )
 
+    def _reads_of_knowledge(self, run: ContextRun, state_ids: Sequence[str]) -> dict[str, Callable[[], Any]]:
+        """Return what is read to tell who knows what: nothing where the plan names nobody."""
+        memory, request = self._memory, run.request
+        reads: dict[str, Callable[[], Any]] = {}
+        if isinstance(memory, KnowingMemory) and self._cast(run):
+            reads["knowledge"] = partial(memory.knowledge, request.project_id, as_of=request.position)
+            is_cut = run.point_of_view is not None and run.point_of_view.mode != "mark"
+            if isinstance(memory, ChangesMemory):
+                changed_ids = state_ids if is_cut else ()
+                reads["changes"] = partial(
+                    memory.changes, request.project_id, changed_ids, as_of=request.position
+                )
+        return reads
+
+    def _with_knowledge(self, run: ContextRun, outcomes: Mapping[str, CallOutcome[Any]]) -> ContextRun:
+        """Take over who knows what; where that is missing, say what becomes of the point of view."""
+        issues = [self._issue("knowledge", outcome) for outcome in outcomes.values()]
+        run = run.with_issues(*(issue for issue in issues if issue is not None))
+        values = {name: outcome.value for name, outcome in outcomes.items()}
+        if outcomes:
+            run = run.with_timings({"knowledge": max(outcome.elapsed_s for outcome in outcomes.values())})
+        story = values.get("knowledge")
+        if story is not None:
+            return run.with_knowledge(story, values.get("changes"))
+        return self._without_knowledge(run)
+
+    def _without_knowledge(self, run: ContextRun) -> ContextRun:
+        """Say what becomes of a point of view of which nobody can tell what it knows."""
+        view = run.point_of_view
+        if view is None or view.mode == "mark":
+            return run
+        told = (
+            "everything but their own state and feelings is left out, for nothing else can be shown to be known to them"
+            if view.mode == "exclude"
+            else "nothing is set apart"
+        )
+        issue = ReportIssue(
+            stage="knowledge",
+            kind="degraded",
+            message=f"who knows what could not be told, so that of the point of view {view.name!r} {told}",
+        )
+        mode = "exclude" if view.mode == "exclude" else "mark"
+        return replace(run.with_issues(issue), point_of_view=view.model_copy(update={"mode": mode}))
+
+    def _cast(self, run: ContextRun) -> list[str]:
+        """Return the characters whom the plan itself names, and whose point of view it is."""
+        types = {each.entity_id: each.entity_type for each in run.outline.entities} if run.outline else {}
+        named = [each for each in run.plan.entity_ids if each not in run.plan.inferred_ids]
+        pov_id = run.point_of_view.character_id if run.point_of_view else None
+        ids = dict.fromkeys([*named, *([pov_id] if pov_id else [])])
+        return [each for each in ids if types.get(each) == "character"]
+
+    def _cut(self, run: ContextRun) -> tuple[ContextRun, PointOfViewCut | None]:
+        """Divide what was found by what the point of view knows, in a time of its own."""
+        view = run.point_of_view
+        if view is None or view.mode == "mark":
+            return run, None
+        knowledge = run.knowledge.value
+        cut = PointOfViewCut(
+            found=FoundStory(known_story(run.request, run.outline), run.search, run.states, run.timeline),
+            character_id=view.character_id,
+            view=knowledge.of(view.character_id, is_shown=True) if knowledge and view.character_id else None,
+            changes=run.changes.value,
+            request=run.request,
+        )
+        timeout_s = self._stage(run.deadline, "knowers").remaining_s
+        outcome = run_concurrently({"knowers": cut.counted}, timeouts_s={"knowers": timeout_s})["knowers"]
+        run = run.with_timings({"knowers": outcome.elapsed_s})
+        if (issue := self._issue("knowledge", outcome)) is not None:
+            run = self._without_knowledge(replace(run.with_issues(issue), knowledge=NO_KNOWLEDGE))
+            if view.mode == "separate":
+                return run, None
+            cut = replace(cut, view=None)
+            return run, cut
+        counted = view.model_copy(update={"unknown": outcome.value})
+        return replace(run, point_of_view=counted), cut
+
     def _assemble(self, run: ContextRun) -> SceneMemoryContext:
+        run, cut = self._cut(run)
         started_s = time.monotonic()
         context = assemble_context(
             run.request,
@@ -313,10 +443,32 @@ class MemoryContextChain(StepwiseChain[ContextInput, SceneMemoryContext]):
             bounds=self._settings,
             count_tokens=self._count_tokens,
             timestamp=self._clock(),
+            point_of_view=run.point_of_view,
+            cut=cut,
         )
         run = run.with_timings({"select": time.monotonic() - started_s})
+        run, context = self._with_knowers(run, context)
+        if cut is not None:
+            run = _without_quotes(run)
+            context = _with_report(context, planner=run.plan.planner)
         run = run.with_timings({"total": time.monotonic() - run.started_s})
         return _with_report(context, issues=list(run.issues), timings_s=run.timings_s)
+
+    def _with_knowers(
+        self, run: ContextRun, context: SceneMemoryContext
+    ) -> tuple[ContextRun, SceneMemoryContext]:
+        """Say on every receipt who of the planned cast knows the memory."""
+        knowledge, cast = run.knowledge.value, self._cast(run)
+        if knowledge is None or not cast or context.report is None:
+            return run, context
+        mark = partial(marked_items, context.report.items, context.relevant_memories, cast, knowledge)
+        timeout_s = self._stage(run.deadline, "knowers").remaining_s
+        outcome = run_concurrently({"knowers": mark}, timeouts_s={"knowers": timeout_s})["knowers"]
+        spent_s = run.timings_s.get("knowers", 0.0) + outcome.elapsed_s
+        run = run.with_timings({"knowers": spent_s})
+        if (issue := self._issue("knowledge", outcome)) is not None:
+            return run.with_issues(issue), context
+        return run, _with_report(context, items=outcome.value)
 
     def _write(self, context: SceneMemoryContext) -> SceneMemoryContext:
         if self._writer is None:
@@ -362,6 +514,22 @@ def _spent_s(context: SceneMemoryContext) -> float:
     """Return the seconds that a context took, but for the model's, which has a deadline of its own."""
     timings_s = context.report.timings_s if context.report else {}
     return timings_s.get("total", 0.0) - timings_s.get("model", 0.0)
+
+
+def _without_quotes(run: ContextRun) -> ContextRun:
+    """Leave out what a failed plan of a model quotes: it may speak of what the point of view does not know."""
+    planner = run.plan.planner
+    if not planner.prompt_tokens:
+        return run
+    told = planner.reason.partition(":")[0]
+    issues = tuple(
+        issue.model_copy(update={"message": issue.message.partition(":")[0]})
+        if issue.stage == "plan" and issue.kind != "unresolved"
+        else issue
+        for issue in run.issues
+    )
+    plan = run.plan.model_copy(update={"planner": planner.model_copy(update={"reason": told})})
+    return replace(run, plan=plan, issues=issues)
 
 
 def _with_report(context: SceneMemoryContext, **changes: Any) -> SceneMemoryContext:

@@ -103,6 +103,13 @@ class Retellings:
         # Sorted, for sums of floats depend on their order.
         return {word: self._rarity(word) for word in sorted(significant_words(content))}
 
+    def share_told(self, content: str, text: str) -> float:
+        """Return how much of a memory a text says, 0-1: the share of its words, by their rarity, that it holds."""
+        rarities = self._rarities(content)
+        whole = sum(rarities.values())
+        words = significant_words(text)
+        return sum(weight for word, weight in rarities.items() if word in words) / whole if whole else 0.0
+
     def _rarity(self, word: str) -> float:
         return math.log((len(self._scene_of) + 1) / (len(self._pieces_with.get(word, ())) + 0.5))
 

@@ -241,7 +241,8 @@ class KnowledgeRules:
     # --- What follows from later scenes ---
 
     @cached_property
-    def _retellings(self) -> Retellings:
+    def retellings(self) -> Retellings:
+        """Finds where the story tells a memory again."""
         return Retellings(self.story.scenes)
 
     @cached_property
@@ -293,12 +294,12 @@ class KnowledgeRules:
     ) -> Knowing | None:
         """Find the scene since which their `knowledge` holds it, or in which one who knows could and does tell it."""
         learnt = [each for each in self._learnt.get(character_id, ()) if after <= each[0] < before]
-        known = self._retellings.first_known(memory.content, learnt) if learnt else None
+        known = self.retellings.first_known(memory.content, learnt) if learnt else None
         if known is not None:
             return _told(memory, character_id, known[0], share=known[1])
         inside = {*self._scene(memory).present, *memory.entities}
         later = self._meetings(character_id, inside, after=after, before=before) & self._silent
-        found = self._retellings.best(memory.content, later) if later.any() else None
+        found = self.retellings.best(memory.content, later) if later.any() else None
         if found is None:
             return None
         position, share = found

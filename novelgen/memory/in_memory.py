@@ -11,7 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from novelgen.memory.outline import RECALLED_SCENES, OutlineScene, StoryOutline, StoryRecap
+from novelgen.knowledge.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory, recorded_events
+from novelgen.memory.outline import (
+    RECALLED_SCENES,
+    OutlineScene,
+    PairChange,
+    StoryChanges,
+    StoryOutline,
+    StoryRecap,
+)
 from novelgen.memory.search import Candidate, RetrieverHit, SearchQuery, SearchRequest, SearchResult
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.folds import (
@@ -44,7 +52,6 @@ from novelgen.models.state import (
     EntityStateSnapshot,
     OpenLoop,
     Relationship,
-    RelationshipDimension,
     StateChange,
 )
 from novelgen.names.resolver import NameResolver
@@ -60,21 +67,6 @@ class _LoopEvent:
     kind: str
     note: str
     detail: Mapping[str, Any]
-    chapter_index: int
-    scene_index: int
-
-
-@dataclass(frozen=True, slots=True)
-class _RelationshipChange:
-    relationship_type: str | None
-    status: str | None
-    perspective_a: str | None
-    perspective_b: str | None
-    intensity: int | None
-    dimensions: Mapping[RelationshipDimension, int]
-    dimensions_a: Mapping[RelationshipDimension, int]
-    dimensions_b: Mapping[RelationshipDimension, int]
-    event: str
     chapter_index: int
     scene_index: int
 
@@ -117,7 +109,8 @@ class InMemoryStoryMemory:
         self._language = language
         self._timestamp = timestamp or utc_now()
         self._loop_events: dict[str, list[_LoopEvent]] = defaultdict(list)
-        self._pairs: dict[tuple[str, str], list[_RelationshipChange]] = defaultdict(list)
+        self._pairs: dict[tuple[str, str], list[PairChange]] = defaultdict(list)
+        self._records: list[SceneRecord] = []
 
     @classmethod
     def of_records(
@@ -152,6 +145,7 @@ class InMemoryStoryMemory:
             language=language,
             timestamp=moment,
         )
+        double._records = ordered
         for record in ordered:
             place: dict[str, Any] = {
                 "chapter_index": record.chapter_index,
@@ -162,7 +156,7 @@ class InMemoryStoryMemory:
             for change in record.relationship_changes:
                 first, second = sorted((change.character_a, change.character_b))
                 values = relationship_change_values(change)
-                double._pairs[first, second].append(_RelationshipChange(**values, **place))
+                double._pairs[first, second].append(PairChange(**values, **place))
         return double
 
     def search_story_memory(
@@ -300,6 +294,74 @@ class InMemoryStoryMemory:
             tags=sorted(tags, key=lambda each: (-tags[each], each)),
         )
 
+    def knowledge(self, project_id: str, *, as_of: StoryPosition) -> KnowledgeStory:
+        """Return the story before the position as it bears on who knows what."""
+        outline = self.outline(project_id, as_of=as_of)
+        records = {
+            StoryPosition(*story_place(record)): record
+            for record in self._records
+            if as_of.admits(record.chapter_index, record.scene_index)
+        }
+        chunks = [
+            each
+            for each in self._chunks
+            if each.project_id == project_id and as_of.admits(each.chapter_index, each.scene_index)
+        ]
+        says_who = {
+            memory.memory_id for record in records.values() for memory in record.memories if memory.known_by
+        }
+        return KnowledgeStory(
+            as_of=as_of,
+            scenes=[
+                KnowledgeScene(
+                    place := StoryPosition(scene.chapter_index, scene.scene_index),
+                    present=frozenset(scene.participants),
+                    text=_text(chunks, scene),
+                    tells_knowledge=place in records and bool(records[place].learned),
+                    learnt=_learnt(records[place]) if place in records else {},
+                )
+                for scene in outline.scenes
+            ],
+            memories=[
+                KnowledgeMemory(
+                    source_id=each.source_id or each.chunk_id,
+                    content=each.content,
+                    # A note has no scene in which anybody could have witnessed it.
+                    position=None
+                    if each.content_type == "note"
+                    else StoryPosition(each.chapter_index, each.scene_index),
+                    entities=each.entities_mentioned,
+                    event_type=each.event_type,
+                    tells_knowers=each.source_id in says_who,
+                )
+                for each in chunks
+                if each.content_type in DISTILLED_TYPES
+            ],
+            names={entity.entity_id: entity.names() for entity in outline.entities},
+            character_ids=frozenset(
+                entity.entity_id for entity in outline.entities if entity.entity_type == "character"
+            ),
+            events=[event for record in records.values() for event in recorded_events(record)],
+        )
+
+    def changes(self, project_id: str, entity_ids: Sequence[str], *, as_of: StoryPosition) -> StoryChanges:
+        """Return what changed about the entities before the position, and all stated holders."""
+        if require_project_id(project_id) != self._project_id:
+            return StoryChanges()
+        asked = set(entity_ids)
+        return StoryChanges(
+            states=[
+                each
+                for each in _before(self._changes, as_of)
+                if each.entity_id in asked or each.attribute == HOLDER_ATTRIBUTE
+            ],
+            pairs={
+                f"R{number}": before
+                for number, (pair, changes) in enumerate(self._pairs.items())
+                if set(pair) <= asked and (before := _before(changes, as_of))
+            },
+        )
+
     def _changes_by_entity(self, as_of: StoryPosition) -> dict[str, list[StateChange]]:
         found: dict[str, list[StateChange]] = defaultdict(list)
         for change in self._changes:
@@ -369,6 +431,24 @@ def _with_gist(scene: OutlineScene, chunks: Sequence[StoryMemoryChunk]) -> Outli
     ]
     told = gist("\n".join(passages))
     return replace(scene, summary=(told,)) if told else scene
+
+
+def _learnt(record: SceneRecord) -> dict[str, str]:
+    """Return, by character, what the record says that they know after the scene."""
+    return {
+        change.entity_id: str(change.changes["knowledge"])
+        for change in record.state_changes
+        if change.changes.get("knowledge")
+    }
+
+
+def _text(chunks: Sequence[StoryMemoryChunk], scene: OutlineScene) -> str:
+    passages = (
+        chunk.content
+        for chunk in chunks
+        if chunk.content_type in PASSAGE_TYPES and story_place(chunk) == story_place(scene)
+    )
+    return "\n".join(passages)
 
 
 def _before(events: Sequence[AnyPlaced], as_of: StoryPosition) -> list[AnyPlaced]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from pydantic import BaseModel, Field
 
 from novelgen.models.entity import Entity
 from novelgen.models.memory import ContentType
-from novelgen.models.state import OpenLoop, Relationship
+from novelgen.models.state import OpenLoop, Relationship, RelationshipDimension, StateChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,3 +109,35 @@ class StoryRecap(BaseModel):
         default_factory=list, description="Kinds of what is stored, most frequent first."
     )
     tags: list[str] = Field(default_factory=list, description="Tags of memories and notes, most used first.")
+
+
+@dataclass(frozen=True, slots=True)
+class PairChange:
+    """How a pair stood after a scene; None leaves the earlier value."""
+
+    relationship_type: str | None
+    status: str | None
+    perspective_a: str | None
+    perspective_b: str | None
+    intensity: int | None
+    dimensions: Mapping[RelationshipDimension, int]
+    dimensions_a: Mapping[RelationshipDimension, int] | None
+    dimensions_b: Mapping[RelationshipDimension, int] | None
+    event: str
+    chapter_index: int | None
+    scene_index: int | None
+
+
+@dataclass(frozen=True)
+class StoryChanges:
+    """The single changes strictly before a position, to be folded as far as somebody saw them.
+
+    Args:
+        states: Of the entities asked for, and every stated holder of anything, in the order in which they count.
+        pairs: Relationship id to what changed between two of those asked for, in that order.
+        stands_for: Chunk id of a consolidated memory to the source ids of the memories that it stands for.
+    """
+
+    states: Sequence[StateChange] = ()
+    pairs: Mapping[str, Sequence[PairChange]] = field(default_factory=dict)
+    stands_for: Mapping[str, Sequence[str]] = field(default_factory=dict)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from novelgen.memory.outline import RECALLED_SCENES, StoryOutline, StoryRecap
+from novelgen.knowledge.story import KnowledgeStory
+from novelgen.memory.outline import RECALLED_SCENES, StoryChanges, StoryOutline, StoryRecap
 from novelgen.memory.search import Candidate, RetrieverHit, SearchRequest, SearchResult
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
@@ -95,6 +96,24 @@ class TextNames(Protocol):
         What they mean is a guess of rules, fit for finding passages and for nothing else. Names that the text does
         not hold are left out.
         """
+        ...
+
+
+@runtime_checkable
+class KnowingMemory(Protocol):
+    """A memory from which it follows who knows what."""
+
+    def knowledge(self, project_id: str, *, as_of: StoryPosition) -> KnowledgeStory:
+        """Return the story strictly before the position as it bears on who knows what."""
+        ...
+
+
+@runtime_checkable
+class ChangesMemory(Protocol):
+    """A memory that also gives single changes, so that they can be folded as one character saw them."""
+
+    def changes(self, project_id: str, entity_ids: Sequence[str], *, as_of: StoryPosition) -> StoryChanges:
+        """Return what changed about the entities strictly before the position, and all stated holders."""
         ...
 
 

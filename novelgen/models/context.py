@@ -9,9 +9,11 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, model_validator
 
 from novelgen.models.given import given_chapter_plan, given_characters, given_scene_plan, given_settings
+from novelgen.models.knowledge import KnowledgeMode
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ChapterPlan, ScenePlan
 from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition, UtcDatetime
+from novelgen.models.record import is_unsaid
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.models.user_file import CharactersConfig, Settings
 
@@ -31,6 +33,12 @@ class MemoryContextRequest(BaseModel):
     settings: Settings | None = None
     chapter_plan: ChapterPlan | None = None
     hints: list[str] = Field(default_factory=list, description="Free remarks that the search should heed.")
+    pov: str = Field(
+        default="", description="From whose point of view: a name, an alias or an id; over that of the plan."
+    )
+    knowledge: KnowledgeMode | None = Field(
+        default=None, description="What becomes of what the point of view does not know; over the settings."
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -111,6 +119,26 @@ class ContextItem(BaseModel):
     arm_ranks: dict[str, int] = Field(default_factory=dict, description="Best rank per retriever, from 1.")
     score: float = 0.0
     score_parts: dict[str, float] = Field(default_factory=dict)
+    known_by: list[str] = Field(
+        default_factory=list,
+        exclude_if=is_unsaid,
+        description="Ids of those of the planned cast who know it.",
+    )
+    not_known_by: list[str] = Field(
+        default_factory=list, exclude_if=is_unsaid, description="Ids of those of them who do not."
+    )
+
+
+class PointOfView(BaseModel):
+    """From whose point of view a context is, and what became of what that one does not know."""
+
+    character_id: str | None = Field(default=None, description="None: nobody's in particular.")
+    name: str = ""
+    mode: KnowledgeMode
+    unknown: dict[str, int] = Field(
+        default_factory=dict,
+        description="How much is kept from the context proper, per kind: memories, states, timeline, names.",
+    )
 
 
 class LeftOutItem(BaseModel):
@@ -151,10 +179,24 @@ class ContextReport(BaseModel):
     scene_plan: ScenePlan | None = Field(
         default=None, description="The plan that the context was built for, so that it can be built again."
     )
+    point_of_view: PointOfView | None = Field(default=None, exclude_if=is_unsaid)
+
+
+class HiddenContext(BaseModel):
+    """What is true and what the point of view does not know, within a budget of its own."""
+
+    entity_states: list[EntityStateSnapshot] = Field(
+        default_factory=list, description="Whole states that are otherwise than the point of view has them."
+    )
+    memories: list[StoryMemoryChunk] = Field(default_factory=list, description="Best first.")
+    timeline_context: dict[str, Any] | None = None
+    items: list[ContextItem] = Field(default_factory=list, description="Receipts, one per memory.")
+    names: dict[str, str] = Field(default_factory=dict, description="Entity id to its name in the story.")
+    tokens: dict[str, int] = Field(default_factory=dict, description="Per section.")
 
 
 class SceneMemoryContext(BaseModel):
-    """What a planned scene must remember. Every field but `report` is in every output."""
+    """What a planned scene must remember. Every field but `report` and `hidden` is in every output."""
 
     project_id: str
     chapter_index: int
@@ -164,6 +206,11 @@ class SceneMemoryContext(BaseModel):
     timeline_context: dict[str, Any] | None = None
     retrieval_timestamp: UtcDatetime
     report: ContextReport | None = None
+    hidden: HiddenContext | None = Field(
+        default=None,
+        exclude_if=is_unsaid,
+        description="What the point of view does not know; left out where there is nothing of it.",
+    )
 
     def as_prompt(self, *, language: str | None = None, state_budget: int | None = None) -> str:
         """Return the context as a block for the prompt of a scene writer, in the language of its story.

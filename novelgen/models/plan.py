@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
+from novelgen.models.record import is_unsaid
 from novelgen.models.user_file import UserFileModel
 
 logger = logging.getLogger(__name__)
@@ -33,6 +34,14 @@ class ScenePlan(UserFileModel):
     estimated_words: int | None = Field(default=None, ge=0, description="Planned length in words.")
     scene_type: str = Field(default="", description="One of SCENE_TYPES; others are accepted with a warning.")
     intensity: str = Field(default="", description="One of INTENSITIES; others are accepted with a warning.")
+    pov: str = Field(
+        default="", exclude_if=is_unsaid, description="From whose point of view: a name, an alias or an id."
+    )
+
+    @field_validator("pov", mode="before")
+    @classmethod
+    def _nobody_in_particular(cls, value: Any) -> Any:
+        return "" if value is None else value
 
     @field_validator("scene_type")
     @classmethod

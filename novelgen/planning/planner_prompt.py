@@ -33,6 +33,7 @@ _LABELS: dict[StoryLanguage, dict[str, str]] = {
     "en": {
         "location": "Place",
         "characters": "Characters",
+        "pov": "Point of view",
         "purpose": "Purpose",
         "action": "Action",
         "title": "Story",
@@ -49,6 +50,7 @@ _LABELS: dict[StoryLanguage, dict[str, str]] = {
     "zh": {
         "location": "地点",
         "characters": "人物",
+        "pov": "视角",
         "purpose": "目的",
         "action": "动作",
         "title": "故事",
@@ -71,6 +73,7 @@ def scene_plan_text(plan: ScenePlan, language: StoryLanguage) -> str:
     lines = [
         (labels["location"], plan.location),
         (labels["characters"], _joined(plan.characters, language)),
+        (labels["pov"], plan.pov),
         (labels["purpose"], plan.purpose),
         *((labels["action"], action) for action in plan.key_actions),
         (labels["scene_type"], plan.scene_type),

@@ -101,6 +101,9 @@ class RetrievalPlan(BaseModel):
         description="Those of them that only a model picked; their memories and states are looked up, and no more.",
     )
     queries: list[PlannedQuery] = Field(default_factory=list, description="The widest first.")
+    pov_id: str | None = Field(
+        default=None, description="Who tells or sees the scene; None: not planned, or nobody known."
+    )
     unresolved_names: list[str] = Field(
         default_factory=list, description="Names in the plan that no known entity bears; query words only."
     )
@@ -123,6 +126,7 @@ def merge_plans(rules: RetrievalPlan, model: RetrievalPlan) -> RetrievalPlan:
     return RetrievalPlan(
         entity_ids=list(dict.fromkeys([*rules.entity_ids, *model.entity_ids])),
         inferred_ids=[each for each in model.entity_ids if each not in rules.entity_ids],
+        pov_id=rules.pov_id,
         queries=[*rules.queries, *(query for query in model.queries if _query_key(query) not in asked)],
         unresolved_names=list(dict.fromkeys([*rules.unresolved_names, *model.unresolved_names])),
         planner=model.planner,

@@ -54,13 +54,18 @@ def plan_by_rules(
         The entities named in characters, place, purpose, actions and hints, in this order; at most
         MAX_RULE_QUERIES queries: the whole plan, purpose, actions, place, hints, characters at the place,
         pairs of characters. A plan without any text gives no query. Names of `characters` that nobody bears
-        are unresolved and stay query words.
+        are unresolved and stay query words. Whose point of view it is stands among the characters.
     """
-    resolutions = [
-        _decided_by_cast(_resolved(name, names, ("character",)), entities, characters)
-        for name in scene_plan.characters
-        if name.strip()
-    ]
+
+    def bearer(name: str) -> Resolution:
+        return _decided_by_cast(_resolved(name, names, ("character",)), entities, characters)
+
+    resolutions = [bearer(name) for name in scene_plan.characters if name.strip()]
+    pov = bearer(scene_plan.pov.strip()) if scene_plan.pov.strip() else None
+    if pov is not None and not {pov.entity_id or pov.name} & {
+        each.entity_id or each.name for each in resolutions
+    }:
+        resolutions.append(pov)
     texts = [scene_plan.location, scene_plan.purpose, *scene_plan.key_actions, *hints]
     cast_ids = [each.entity_id for each in resolutions if each.entity_id]
     mentioned = [each for text in texts for each in names.entity_ids_in(text, also_present=cast_ids)]
@@ -69,6 +74,7 @@ def plan_by_rules(
     display_names = {entity.entity_id: entity.name for entity in entities}
     labels = [display_names.get(each.entity_id or "", each.name) for each in resolutions]
     return RetrievalPlan(
+        pov_id=pov.entity_id if pov is not None else None,
         entity_ids=list(dict.fromkeys([*cast_ids, *([place] if place else []), *mentioned])),
         queries=_queries(scene_plan, labels, hints),
         unresolved_names=[each.name for each in resolutions if each.entity_id is None],
@@ -355,6 +361,7 @@ def _stored_only(plan: RetrievalPlan, story: StoryOutline) -> RetrievalPlan:
         update={
             "entity_ids": [each for each in plan.entity_ids if each in stored],
             "inferred_ids": [each for each in plan.inferred_ids if each in stored],
+            "pov_id": plan.pov_id if plan.pov_id in stored else None,
             "queries": [
                 query.model_copy(update={"entities": [each for each in query.entities if each in stored]})
                 for query in plan.queries

@@ -6,6 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 
+@dataclass(frozen=True, slots=True)
+class FeelingWords:
+    """What a dimension of a relationship is called above and below 0: slight, plain and strong."""
+
+    above: tuple[str, str, str]
+    below: tuple[str, str, str]
+
+
 @dataclass(frozen=True)
 class Labels:
     """The words around the story's facts."""
@@ -27,12 +35,17 @@ class Labels:
     unverified: str
     outdated: str
     missing: str
+    point_of_view: str
+    hidden: str
+    real_name: str
+    unknown_to: str
+    known_to_alone: str
     separator: str
     list_separator: str
     colon: str
     intensity: str
     latest: str
-    dimensions: Mapping[str, str]
+    dimensions: Mapping[str, FeelingWords]
     attributes: Mapping[str, str]
 
     def attribute(self, name: str) -> str:
@@ -58,12 +71,38 @@ ENGLISH = Labels(
     unverified=" (unverified)",
     outdated=" (outdated)",
     missing="Missing from this context",
+    point_of_view="the point of view",
+    hidden="Hidden from {0}: true, but {0} does not know it; do not let {0} act on it",
+    real_name="is really",
+    unknown_to=" (unknown to {0})",
+    known_to_alone=" (of those here known to {0} alone)",
     separator="; ",
     list_separator=", ",
     colon=": ",
     intensity="intensity",
     latest="latest",
-    dimensions={},
+    dimensions={
+        "trust": FeelingWords(
+            above=("slight trust", "trust", "full trust"),
+            below=("slight distrust", "distrust", "deep distrust"),
+        ),
+        "respect": FeelingWords(
+            above=("some respect", "respect", "high respect"),
+            below=("little respect", "disrespect", "contempt"),
+        ),
+        "affection": FeelingWords(
+            above=("some affection", "affection", "deep affection"),
+            below=("slight dislike", "dislike", "hatred"),
+        ),
+        "fear": FeelingWords(
+            above=("slight fear", "fear", "great fear"),
+            below=("hardly any fear", "no fear", "no fear at all"),
+        ),
+        "familiarity": FeelingWords(
+            above=("slight acquaintance", "good acquaintance", "close acquaintance"),
+            below=("strangeness", "strangeness", "strangeness"),
+        ),
+    },
     attributes={
         "location_id": "where",
         "place": "where",
@@ -97,17 +136,26 @@ CHINESE = Labels(
     unverified="（未证实）",
     outdated="（已过时）",
     missing="本次缺失",
+    point_of_view="视角人物",
+    hidden="以下属实，但{0}不知道，不可让{0}据此行动",
+    real_name="其实是",
+    unknown_to="（{0}不知道）",
+    known_to_alone="（在场者中只有{0}知道）",
     separator="；",
     list_separator="、",
     colon="：",
     intensity="分量",
     latest="最近",
     dimensions={
-        "trust": "信任",
-        "respect": "尊敬",
-        "affection": "好感",
-        "fear": "畏惧",
-        "familiarity": "熟悉",
+        "trust": FeelingWords(
+            above=("略有信任", "信任", "完全信任"), below=("略有戒心", "不信任", "毫不信任")
+        ),
+        "respect": FeelingWords(above=("略有敬意", "尊敬", "十分敬重"), below=("略有轻视", "轻视", "鄙夷")),
+        "affection": FeelingWords(above=("略有好感", "喜爱", "感情深厚"), below=("略有反感", "反感", "憎恨")),
+        "fear": FeelingWords(
+            above=("略有畏惧", "畏惧", "极为畏惧"), below=("不大畏惧", "不畏惧", "毫不畏惧")
+        ),
+        "familiarity": FeelingWords(above=("略有往来", "熟悉", "极为熟悉"), below=("陌生", "陌生", "陌生")),
     },
     attributes={
         "location_id": "所在",

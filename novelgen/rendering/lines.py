@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot
+from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot, turned_type
 from novelgen.rendering.labels import Labels
 
 ATTRIBUTE_ORDER = (
@@ -141,6 +141,15 @@ def _line(
 DEFAULT_INTENSITY = 5
 """Not worth telling."""
 
+NEUTRAL_STATUS = "neutral"
+"""How two stand of whom nobody said how they stand."""
+
+PLAIN_FEELING = 25
+"""From this value of a dimension on it is a feeling, below it a slight one."""
+
+STRONG_FEELING = 60
+"""From this value of a dimension on it is a strong one."""
+
 SECTION_ORDER = (
     "part_summaries",
     "chapter_summaries",
@@ -178,36 +187,57 @@ def _loop(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels) ->
 
 
 def _relationship(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels) -> str:
-    first, second = (names.get(entry[key], entry[key]) for key in ("character_a", "character_b"))
+    """Type and how they stand, then each side's own view, the point of view's first, then what happened last."""
+    sides = ("b", "a") if entry.get("seen_by") == entry["character_b"] else ("a", "b")
+    told = {side: names.get(entry[f"character_{side}"], entry[f"character_{side}"]) for side in sides}
+    kind = entry["relationship_type"] if sides[0] == "a" else turned_type(entry["relationship_type"])
+    feelings = {side: _feelings(entry.get(f"dimensions_{side}"), labels) for side in sides}
+    both = _feelings(entry.get("dimensions"), labels)
+    is_felt = bool(both or any(feelings.values()))
+    # What somebody feels says more than that nobody gave a status, and must not be denied by it.
+    status = "" if is_felt and entry["status"] == NEUTRAL_STATUS else entry["status"]
     intensity = entry.get("intensity", DEFAULT_INTENSITY)
     weight = f"{labels.intensity} {intensity}" if intensity != DEFAULT_INTENSITY else ""
-    both = _feelings(entry.get("dimensions"), labels)
-    kind = labels.list_separator.join(
-        part for part in (entry["relationship_type"], entry["status"], weight, both) if part
+    standing = labels.list_separator.join(
+        part for part in (" → ".join(each for each in (kind, status) if each), weight, both) if part
     )
     views = [
-        f"{name}{labels.colon}{labels.list_separator.join(told)}"
-        for name, side in ((first, "a"), (second, "b"))
-        if (
-            told := [
-                each
-                for each in (
-                    entry.get(f"perspective_{side}"),
-                    _feelings(entry.get(f"dimensions_{side}"), labels),
-                )
-                if each
-            ]
-        )
+        f"{told[side]}{labels.colon}{labels.list_separator.join(own)}"
+        for side in sides
+        if (own := [each for each in (entry.get(f"perspective_{side}"), feelings[side]) if each])
     ]
-    happened = entry.get("latest_event")
-    latest = [f"{labels.latest}{labels.colon}{happened}"] if happened else []
-    return labels.separator.join([f"{first} – {second}{labels.colon}{kind}", *views, *latest])
+    pair = " – ".join(told[side] for side in sides)
+    return labels.separator.join([f"{pair}{labels.colon}{standing}", *views, *_latest(entry, labels)])
+
+
+def _latest(entry: Mapping[str, Any], labels: Labels) -> list[str]:
+    happened, place = entry.get("latest_event"), entry.get("latest_event_place")
+    if not happened:
+        return []
+    where = ""
+    if place:
+        where = f" [{place_of(dict(zip(('chapter_index', 'scene_index'), place, strict=True)), labels)}]"
+    return [f"{labels.latest}{where}{labels.colon}{happened}"]
 
 
 def _feelings(values: Mapping[str, int] | None, labels: Labels) -> str:
-    return labels.list_separator.join(
-        f"{labels.dimensions.get(name, name)} {value}" for name, value in (values or {}).items() if value
-    )
+    words = (dimension_in_words(name, value, labels) for name, value in (values or {}).items())
+    return labels.list_separator.join(word for word in words if word)
+
+
+def dimension_in_words(name: str, value: int, labels: Labels) -> str:
+    """Return what a dimension of a relationship amounts to: `deep distrust`; empty where it is neutral.
+
+    Args:
+        name: trust, respect, affection, fear or familiarity.
+        value: Its value.
+        labels: Words of the story's language.
+    """
+    words = labels.dimensions.get(name)
+    if words is None or not value:
+        return ""
+    strength = sum(abs(value) >= bound for bound in (PLAIN_FEELING, STRONG_FEELING))
+    return words.above[strength] if value > 0 else words.below[strength]
 
 
 def _snapshot(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels) -> str:

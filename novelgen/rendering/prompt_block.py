@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from novelgen.models.chunk_context import ChunkMemory, GlossaryEntry, GlossaryName
-from novelgen.models.context import ContextItem, SceneMemoryContext
-from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.context import DEFAULT_STATE_BUDGET, ContextItem, SceneMemoryContext
+from novelgen.models.memory import PASSAGE_TYPES, StoryMemoryChunk
 from novelgen.models.position import story_place
+from novelgen.models.state import EntityStateSnapshot
 from novelgen.rendering.labels import Labels, labels_for
 from novelgen.rendering.lines import SECTION_ORDER, place_of, render_states, render_timeline_entry
 from novelgen.text.language import StoryLanguage, estimate_tokens, story_language
@@ -59,17 +62,53 @@ def render_context(
     labels = labels_for(language or _language_of(context))
     names = dict(context.report.names) if context.report else {}
     sections = {
-        labels.states: _state_lines(context, names, labels, state_budget, count_tokens),
-        labels.timeline: _timeline_lines(context, names, labels),
-        labels.memories: _memory_lines(context, labels),
+        labels.states: _state_lines(context.entity_states, names, labels, state_budget, count_tokens),
+        labels.timeline: _timeline_lines(context.timeline_context, names, labels),
+        labels.memories: _memory_lines(context, names, labels),
     }
-    mark = fence_mark(line for lines in sections.values() for line in lines)
-    blocks = [
-        "\n".join([f"## {heading}", *fenced(lines, mark)]) for heading, lines in sections.items() if lines
-    ]
+    heading = labels.hidden.format(_name_of_view(context, names, labels))
+    hidden = _hidden_lines(context, names, labels, count_tokens)
+    mark = fence_mark(line for lines in (*sections.values(), hidden, [heading]) for line in lines)
+    if hidden:
+        sections[heading] = hidden
+    blocks = ["\n".join([f"## {title}", *fenced(lines, mark)]) for title, lines in sections.items() if lines]
     if not blocks:
         return ""
     return "\n\n".join([f"# {labels.title}\n{labels.note}", *blocks]) + "\n"
+
+
+_PLAIN_NAME = re.compile(r"[\w .'’·-]{1,40}")
+"""A heading stands outside of the fences, so that a name in it must be no more than a name."""
+
+
+def _name_of_view(context: SceneMemoryContext, names: Mapping[str, str], labels: Labels) -> str:
+    view = context.report.point_of_view if context.report else None
+    name = names.get(view.character_id or "", view.name) if view else ""
+    return name if _PLAIN_NAME.fullmatch(name) else labels.point_of_view
+
+
+def _hidden_lines(
+    context: SceneMemoryContext,
+    names: Mapping[str, str],
+    labels: Labels,
+    count_tokens: Callable[[str], int],
+) -> list[str]:
+    """What the point of view does not know: who somebody is, how things stand, what happened."""
+    hidden = context.hidden
+    if hidden is None:
+        return []
+    real = {**names, **hidden.names}
+    lines = [
+        f"- {names[each]} {labels.real_name} {name}"
+        for each, name in hidden.names.items()
+        if each in names and names[each] != name
+    ]
+    tokens = max(DEFAULT_STATE_BUDGET, hidden.tokens.get("states", 0))
+    lines += _state_lines(hidden.entity_states, real, labels, tokens, count_tokens)
+    lines += _timeline_lines(hidden.timeline_context, real, labels)
+    return lines + [
+        f"- [{place_of(each.model_dump(), labels)}] {each.text}" for each in prompt_order(hidden.items)
+    ]
 
 
 def prompt_order(items: list[ContextItem]) -> list[ContextItem]:
@@ -88,40 +127,55 @@ def _story_key(item: ContextItem) -> tuple[int, int, str]:
 
 
 def _state_lines(
-    context: SceneMemoryContext,
+    states: Sequence[EntityStateSnapshot],
     names: Mapping[str, str],
     labels: Labels,
     budget: int,
     count_tokens: Callable[[str], int],
 ) -> list[str]:
-    rendered = render_states(
-        context.entity_states, names, labels=labels, budget_tokens=budget, count_tokens=count_tokens
-    )
+    rendered = render_states(states, names, labels=labels, budget_tokens=budget, count_tokens=count_tokens)
     return list(rendered.lines.values())
 
 
-def _timeline_lines(context: SceneMemoryContext, names: Mapping[str, str], labels: Labels) -> list[str]:
-    timeline = context.timeline_context or {}
+def _timeline_lines(
+    timeline: Mapping[str, Any] | None, names: Mapping[str, str], labels: Labels
+) -> list[str]:
     lines: list[str] = []
     for section in SECTION_ORDER:
-        entries = timeline.get(section) or []
+        entries = (timeline or {}).get(section) or []
         if entries:
             lines.append(f"{getattr(labels, section)}{labels.colon.strip()}")
             lines += [render_timeline_entry(section, entry, names, labels=labels) for entry in entries]
     return lines
 
 
-def _memory_lines(context: SceneMemoryContext, labels: Labels) -> list[str]:
+def _memory_lines(context: SceneMemoryContext, names: Mapping[str, str], labels: Labels) -> list[str]:
     outdated = {each.chunk_id for each in context.relevant_memories if each.slot_type and each.superseded_by}
+    verbatim = {each.chunk_id for each in context.relevant_memories if each.content_type in PASSAGE_TYPES}
+    is_marked = context.report is not None and context.report.point_of_view is not None
 
     def line(memory: ContextItem | StoryMemoryChunk, text: str) -> str:
         mark = labels.outdated if memory.chunk_id in outdated else ""
         return f"- [{place_of(memory.model_dump(), labels)}] {text}{mark}"
 
+    def knowers(item: ContextItem) -> str:
+        return _knowers(item, names, labels) if is_marked and item.chunk_id not in verbatim else ""
+
     if context.report and context.report.items:
-        return [line(item, item.text) for item in prompt_order(context.report.items)]
+        return [f"{line(item, item.text)}{knowers(item)}" for item in prompt_order(context.report.items)]
     chunks = sorted(context.relevant_memories, key=lambda chunk: (*story_place(chunk), chunk.chunk_id))
     return [line(chunk, chunk.content) for chunk in chunks]
+
+
+def _knowers(item: ContextItem, names: Mapping[str, str], labels: Labels) -> str:
+    """Say in a few words who of the cast does not know a memory; nothing where all do."""
+    if not item.not_known_by:
+        return ""
+    if len(item.known_by) == 1 and len(item.not_known_by) > 1:
+        [knower] = item.known_by
+        return labels.known_to_alone.format(names.get(knower, knower))
+    unknowing = labels.list_separator.join(names.get(each, each) for each in item.not_known_by)
+    return labels.unknown_to.format(unknowing)
 
 
 _HEADINGS = {

@@ -26,10 +26,10 @@ from typing import Any
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.errors import InvalidProjectIdError, UnknownProjectError
-from novelgen.memory.protocol import MemoryTools, RecapMemory, StoryMemory
+from novelgen.memory.protocol import ChangesMemory, KnowingMemory, MemoryTools, RecapMemory, StoryMemory
 from novelgen.memory.search import SearchQuery, SearchRequest
 from novelgen.models.context import MemoryContextRequest
-from novelgen.models.folds import timeline_order
+from novelgen.models.folds import fold_state_changes, timeline_order
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import END_OF_STORY, Placed, StoryPosition
@@ -251,6 +251,37 @@ class StoryMemoryConformance(MemoryToolsConformance):
                 assert recap.tags == sorted(used, key=lambda tag: (-used[tag], tag)), str(position)
                 has_memories = any(record.memories for record in told)
                 assert ("memory" in recap.content_types) == has_memories, str(position)
+
+    def test_who_knows_what_is_cut_strictly_before_the_position(self) -> None:
+        """Memories, scenes with who was there, and what is said of who knows; a memory without it passes."""
+        for story, memory in self._filled():
+            if not isinstance(memory, KnowingMemory):
+                continue
+            for position in story.positions:
+                told = [each.record for each in story.scenes if each.position < position]
+                known = memory.knowledge(story.project_id, as_of=position)
+                assert known.as_of == position
+                assert [each.position for each in known.scenes] == [
+                    StoryPosition(each.chapter_index, each.scene_index) for each in told
+                ]
+                for scene, record in zip(known.scenes, told, strict=True):
+                    assert set(record.characters_present) <= scene.present, str(scene.position)
+                memory_ids = {each.memory_id for record in told for each in record.memories}
+                recorded = {each.memory_id for record in story.records for each in record.memories}
+                assert {each.source_id for each in known.memories} & recorded == memory_ids, str(position)
+
+    def test_single_changes_fold_to_the_states(self) -> None:
+        """All changes before a position together are the state there; a memory that gives none passes."""
+        for story, memory in self._filled():
+            states_of = memory.get_entity_states
+            if not isinstance(memory, ChangesMemory):
+                continue
+            ids = [entity.entity_id for entity in story.entities]
+            for position in story.positions:
+                changes = memory.changes(story.project_id, ids, as_of=position)
+                for state in states_of(story.project_id, ids, as_of=position):
+                    own = [each for each in changes.states if each.entity_id == state.entity_id]
+                    assert fold_state_changes(own, position)[0] == state.state_data, str(position)
 
     def test_threads_stand_as_they_did_at_the_position(self) -> None:
         """Planted, moved and resolved one after the other; resolved ones are gone, and age counts scenes between."""

@@ -151,16 +151,20 @@ def from_option(command: F) -> F:
     )(command)
 
 
-def dimension_option(command: F) -> F:
-    """Give a command the repeatable option `--dimension`."""
+def dimension_option(of_whom: str) -> Callable[[F], F]:
+    """Give a command the repeatable option `--dimension`.
+
+    Args:
+        of_whom: What its help says of whose feelings they are.
+    """
     return click.option(
         "--dimension",
         "dimensions",
         type=DimensionType(),
         multiple=True,
-        help="trust, respect, affection or fear from -100 to 100, familiarity from 0 to 100; several with one "
-        "--dimension each, the last of one name counts.",
-    )(command)
+        help=f"{of_whom}: trust, respect, affection or fear from -100 to 100, familiarity from 0 to 100; several with "
+        "one --dimension each, the last of one name counts.",
+    )
 
 
 def yes_option(command: F) -> F:

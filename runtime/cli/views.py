@@ -9,6 +9,7 @@ from novelgen.models.context import (
     ContextDifference,
     ContextItem,
     ContextReport,
+    HiddenContext,
     MemoryDifference,
     ReportIssue,
     SceneMemoryContext,
@@ -47,8 +48,25 @@ def print_context(context: SceneMemoryContext, *, language: str, written_to: Pat
         print_items(report.items, labels)
     else:
         print_text(labels.nothing)
+    if context.hidden is not None:
+        _print_hidden(context, report, language=language)
     print_issues(report.issues, labels)
     print_summary(report, labels, written_to)
+
+
+def _print_hidden(context: SceneMemoryContext, report: ContextReport, *, language: str) -> None:
+    """Print what the point of view does not know, in the order of the rest."""
+    labels, words = view_labels_for(language), labels_for(language)
+    hidden, view = context.hidden or HiddenContext(), report.point_of_view
+    names = {**report.names, **hidden.names}
+    print_heading(words.hidden.format(report.names.get(view.character_id or "", view.name) if view else ""))
+    if hidden.entity_states:
+        print_states(hidden.entity_states, names, language=language)
+    if hidden.timeline_context:
+        apart = context.model_copy(update={"timeline_context": hidden.timeline_context})
+        _print_timeline(apart, report.model_copy(update={"names": names}), language=language)
+    if hidden.items:
+        print_items(hidden.items, labels)
 
 
 def print_items(items: list[ContextItem], labels: ViewLabels) -> None:

@@ -56,11 +56,13 @@ class ContextOptions:
         characters_file: The characters; None takes the project's own, else the stored entities.
         must_have_model: Whether a chat model that cannot be built is an error; else it is reported and rules plan.
         model: Chat model that plans; None takes that of the settings.
+        pov: From whose point of view; empty takes that of each plan.
     """
 
     characters_file: Path | None = None
     must_have_model: bool = False
     model: BaseChatModel | None = None
+    pov: str = ""
 
 
 class BuiltContext(BaseModel):
@@ -127,7 +129,7 @@ def compare_context(
     builder = ContextBuilder(stores, project_id, options, write_files=False)
     was = _context_on_disk(builder.paths, scene.chapter_index, scene.scene_index)
     await_index(stores, project_id)
-    return _compared(builder, was, builder.build(scene), scene)
+    return _compared(builder, was, builder.build(scene, as_was=was), scene)
 
 
 def build_contexts(
@@ -212,7 +214,7 @@ def rebuild_stale_contexts(
     for done, was in enumerate(stale, start=1):
         try:
             scene = _scene_of_context(builder.paths, was, given)
-            now = _whole(builder.build(scene))
+            now = _whole(builder.build(scene, as_was=was))
             if write_files:
                 writer.write(now)
             report.compared.append(_compared(builder, was, now, scene))
@@ -255,10 +257,21 @@ class ContextBuilder:
         self._characters = _characters_of_files(chosen.characters_file, self.paths.characters_file)
         self._tools = StoryMemoryTools(stores)
         self._chain = _chain(stores, chosen, write_files=write_files)
+        self._pov = chosen.pov
 
-    def build(self, scene: PlannedScene) -> SceneMemoryContext:
-        """Build the context of a planned scene; what fails inside is in its report."""
-        return self._chain.invoke(self._request(scene))
+    def build(self, scene: PlannedScene, *, as_was: SceneMemoryContext | None = None) -> SceneMemoryContext:
+        """Build the context of a planned scene; what fails inside is in its report.
+
+        Args:
+            scene: The planned scene.
+            as_was: An earlier context of it, whose point of view counts where the options name none.
+        """
+        request = self._request(scene)
+        view = as_was.report.point_of_view if as_was and as_was.report else None
+        if view is not None and view.name and not self._pov:
+            kept = {"knowledge": "exclude"} if view.mode == "exclude" else {}
+            request = request.model_copy(update={"pov": view.name, **kept})
+        return self._chain.invoke(request)
 
     def build_request(self, request: MemoryContextRequest) -> SceneMemoryContext:
         """Build the context of a request; characters and settings that it leaves out are the project's."""
@@ -289,6 +302,7 @@ class ContextBuilder:
             characters=characters,
             settings=self._story_settings,
             chapter_plan=scene.chapter_plan,
+            pov=self._pov,
         )
 
     def _stored_characters(self, as_of: StoryPosition) -> CharactersConfig:

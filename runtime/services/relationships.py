@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
 from novelgen.models.entity import Entity
+from novelgen.models.folds import FOLDED_RELATIONSHIP_FIELDS
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedRelationshipChange
 from novelgen.models.state import Relationship, RelationshipView
@@ -157,10 +158,14 @@ def edit_relationship(
     *,
     first: str,
     second: str,
+    relationship_type: str | None = None,
+    perspective_a: str | None = None,
+    perspective_b: str | None = None,
     status: str | None = None,
     event: str | None = None,
     intensity: int | None = None,
     dimensions: Mapping[str, int] | None = None,
+    mutual_dimensions: Mapping[str, int] | None = None,
     scene_id: str | None = None,
     start: StoryPosition | None = None,
 ) -> EditedRelationship:
@@ -171,24 +176,40 @@ def edit_relationship(
         project_id: The project.
         first: One of the two, by id, name or alias.
         second: The other one.
+        relationship_type: The new type; one of two roles names that of the first one first.
+        perspective_a: How the first sees the second now.
+        perspective_b: How the second sees the first now.
         status: The new status.
         event: What happened between them.
         intensity: How much it matters now, 0 to 10.
-        dimensions: Those that changed.
+        dimensions: What the first feels for the second now, as far as it changed; the second's side stays.
+        mutual_dimensions: What both feel alike now; it replaces what a side had of its own.
         scene_id: Scene in which it happened, as S001 or 3:2; None means the last one.
         start: It holds on entering this position; None means after the last stored scene.
 
     Raises:
         UnknownEntityError: When nobody bears a name by then, or several do.
         UnknownSceneError: When the scene is not stored before the position.
-        UserInputError: When they have no relationship, or nothing is to be changed.
+        UserInputError: When they have no relationship, nothing is to be changed, or a text is empty.
     """
-    changes = {"status": status, "event": event, "intensity": intensity}
+    changes = {
+        "relationship_type": relationship_type,
+        "perspective_a": perspective_a,
+        "perspective_b": perspective_b,
+        "status": status,
+        "event": event,
+        "intensity": intensity,
+        "dimensions_a": dict(dimensions or {}) or None,
+        "dimensions": dict(mutual_dimensions or {}) or None,
+    }
     given: dict[str, Any] = {name: value for name, value in changes.items() if value is not None}
-    if dimensions:
-        given["dimensions"] = dict(dimensions)
     if not given:
-        raise UserInputError("nothing to update: give status, event or intensity")
+        raise UserInputError(
+            "nothing to update: give status, event or intensity, a type, a perspective or dimensions"
+        )
+    for name, value in given.items():
+        if isinstance(value, str) and not value.strip():
+            raise UserInputError(f"{name} cannot become {value!r}; leave it out to keep what is known")
     as_of = start or END_OF_STORY
     with stores.database(project_id).write() as unit:
         one, other = _pair(known_entities(unit, as_of), first, second)
@@ -199,11 +220,11 @@ def edit_relationship(
                 " `novelgen relationship add`"
             )
         at = place_of_statement(unit, as_of, scene_id=scene_id)
-        is_changed = event is not None or _differs(known, given)
+        change = RecordedRelationshipChange.model_validate(
+            {"character_a": one, "character_b": other, **given}
+        )
+        is_changed = event is not None or _differs(known, change.in_order())
         if is_changed:
-            change = RecordedRelationshipChange.model_validate(
-                {"character_a": one, "character_b": other, **given}
-            )
             unit.relationships.append(change, at=at)
             known = unit.relationships.between(one, other, as_of=as_of) or known
     return EditedRelationship(relationship=known, is_changed=is_changed)
@@ -216,11 +237,15 @@ def _pair(known: Sequence[Entity], first: str, second: str) -> tuple[str, str]:
     return one, other
 
 
-def _differs(known: Relationship, given: Mapping[str, Any]) -> bool:
-    dimensions = {**known.dimensions, **given.get("dimensions", {})}
-    if given.get("dimensions", {}).keys() & {*known.dimensions_a, *known.dimensions_b}:
+def _differs(known: Relationship, change: RecordedRelationshipChange) -> bool:
+    """Tell whether a change, in the order of the pair, says of any field what is not known already."""
+    said = change.model_fields_set
+    fields = [name for name in FOLDED_RELATIONSHIP_FIELDS if name in said and getattr(change, name) != ""]
+    if any(getattr(known, name) != getattr(change, name) for name in fields):
         return True
-    standing = {name: value for name, value in given.items() if name != "dimensions"}
-    return dimensions != known.dimensions or any(
-        getattr(known, name) != value for name, value in standing.items()
-    )
+    sides = ((change.dimensions_a, known.dimensions_a), (change.dimensions_b, known.dimensions_b))
+    if any({**known.dimensions, **own} != {**known.dimensions, **own, **new} for new, own in sides):
+        return True
+    mutual = change.dimensions
+    own = {*known.dimensions_a, *known.dimensions_b}
+    return bool(mutual.keys() & own) or {**known.dimensions, **mutual} != known.dimensions

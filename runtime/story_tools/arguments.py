@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from novelgen.models.state import LoopImportance
+from novelgen.models.state import LoopImportance, RelationshipDimensions
 from runtime.services.cards import DEFAULT_LIMIT, CardType
 
 MAX_RESULTS = 50
@@ -85,6 +85,19 @@ class RelationshipUpdateArguments(_Arguments):
     scene_id: _SceneId = None
     intensity: int | None = Field(
         default=None, ge=0, le=10, description="How much the relationship matters now, 0 to 10."
+    )
+    relationship_type: _Name | None = Field(
+        default=None, description="The new type; of two roles, character_a's comes first."
+    )
+    perspective_a: _Text | None = Field(default=None, description="How character_a sees character_b now.")
+    perspective_b: _Text | None = Field(default=None, description="How character_b sees character_a now.")
+    dimensions: RelationshipDimensions | None = Field(
+        default=None,
+        description="What character_a alone feels for character_b now: trust, respect, affection, fear from -100 to"
+        " 100, familiarity from 0 to 100.",
+    )
+    mutual_dimensions: RelationshipDimensions | None = Field(
+        default=None, description="The same where both feel alike."
     )
 
 

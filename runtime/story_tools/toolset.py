@@ -41,8 +41,8 @@ _DESCRIPTIONS = {
         " relationship's id."
     ),
     "relationship_update": (
-        "Record that the relationship of two characters changed, named in either order: a new status, a new"
-        " intensity, or an event between them. Give at least one of the three."
+        "Record that the relationship of two characters changed, named in either order: a new status, type or"
+        " intensity, an event between them, how one sees the other, or what character_a feels. Give at least one."
     ),
     "relationship_query": (
         "List how one character stands to others, from that character's side, optionally only relationships"

@@ -17,6 +17,7 @@ from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.memory_tools import search_story_memory_tool
 from runtime.stores import MemoryStores
+from tests.acceptance import test_zero_knowledge_leak as secretive
 from tests.acceptance import test_zero_leak as marked
 from tests.support.databases import postgres_database
 from tests.support.demo_project import DEMOS, copy_shipped_demos, demo_request, ingest_demo, settings_for
@@ -48,6 +49,28 @@ def marked_stores(postgres_url: str, tmp_path_factory: pytest.TempPathFactory) -
     ):
         marked.tell(opened, with_records=True)
         yield opened
+
+
+@pytest.fixture(scope="module")
+def secretive_stores(postgres_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStores]:
+    """The story of which Ben does not know all, on the server."""
+    settings = settings_for(tmp_path_factory.mktemp("secretive"))
+    with (
+        postgres_database(postgres_url) as url,
+        MemoryStores(settings.model_copy(update={"database_url": url})) as opened,
+    ):
+        secretive.tell(opened)
+        yield opened
+
+
+@pytest.mark.parametrize("cut", secretive.NEXT)
+def test_nothing_is_told_that_the_point_of_view_does_not_know(
+    secretive_stores: MemoryStores, cut: tuple[int, int]
+) -> None:
+    """What holds on SQLite of who knows what holds here."""
+    secretive.test_what_ben_does_not_know_is_nowhere_when_it_is_excluded(secretive_stores, cut)
+    secretive.test_secrets_stand_in_the_block_of_their_own_alone(secretive_stores, cut)
+    secretive.test_anna_knows_her_own_secrets(secretive_stores, cut, "exclude")
 
 
 @pytest.mark.parametrize("cut", marked.CUTS)

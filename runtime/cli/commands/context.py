@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from novelgen.models.knowledge import KNOWLEDGE_MODES, KnowledgeMode
 from runtime.cli.error_handling import ExitCode
 from runtime.cli.opening import opened_stores
 from runtime.cli.output import print_json, progress_bars, report_line, report_warning
@@ -31,6 +32,7 @@ Examples:
   novelgen context my-novel --chapter 6 --scene 2
   novelgen context my-novel --chapter 6 --purpose "Ada opens the door" --with Ada --at "the Salt House"
   novelgen context my-novel plan.json --json
+  novelgen context my-novel plan.json --pov Ines --knowledge exclude
   novelgen context my-novel --chapter 6 --scene 2 --diff
   novelgen context my-novel --plans plans.jsonl --out contexts
   novelgen context my-novel --stale"""
@@ -57,6 +59,17 @@ Examples:
 @click.option("--purpose", help="In place of a file: what the scene is for.")
 @click.option("--with", "characters", multiple=True, metavar="NAME", help="Who appears; repeatable.")
 @click.option("--at", "location", metavar="PLACE", help="Where the scene plays.")
+@click.option(
+    "--pov",
+    metavar="NAME",
+    help="From whose point of view: a name, an alias or an id.  [default: the plan's]",
+)
+@click.option(
+    "--knowledge",
+    type=click.Choice(KNOWLEDGE_MODES),
+    help="What becomes of what the point of view does not know: said on each line, set apart, or left out.  "
+    "[default: separate where there is a point of view]",
+)
 @click.option("--action", "actions", multiple=True, help="What happens, in order; repeatable.")
 @click.option(
     "--plans",
@@ -103,6 +116,8 @@ def context(
     purpose: str | None,
     characters: tuple[str, ...],
     location: str | None,
+    pov: str | None,
+    knowledge: KnowledgeMode | None,
     actions: tuple[str, ...],
     plans_file: Path | None,
     out: Path | None,
@@ -143,14 +158,15 @@ def context(
     from runtime.services.contexts import ContextOptions
     from runtime.services.scene_plans import find_planned_scene
 
-    budgets = {
+    given = {
         "memory_budget": memory_budget,
         "state_budget": state_budget,
         "timeline_budget": timeline_budget,
+        "knowledge": knowledge,
     }
-    given_budgets = {name: tokens for name, tokens in budgets.items() if tokens is not None} or None
-    options = ContextOptions(characters_file, must_have_model=model is not None)
-    with opened_stores(session, project, model=model, memory=given_budgets) as stores:
+    memory = {name: value for name, value in given.items() if value is not None} or None
+    options = ContextOptions(characters_file, must_have_model=model is not None, pov=pov or "")
+    with opened_stores(session, project, model=model, memory=memory) as stores:
         if stale:
             _rebuild_stale(stores, project, options, plans_file, diff=diff, as_json=as_json)
         elif plans_file is not None:

@@ -12,6 +12,7 @@ from runtime.cli.output import print_heading, print_json, print_pairs, print_res
 from runtime.cli.parameters import (
     CliSession,
     CommandGroup,
+    DimensionType,
     as_of_option,
     dimension_option,
     from_option,
@@ -140,7 +141,7 @@ def show(
 @click.option("--view-b", "perspective_b", default="", help="How SECOND sees FIRST.  [default: none]")
 @click.option("--status", default="neutral", show_default=True, help="close, strained, hostile, …")
 @click.option("--intensity", type=_INTENSITY, default=5, show_default=True, help="How much it matters.")
-@dimension_option
+@dimension_option("What both feel")
 @from_option
 @json_option
 @click.pass_obj
@@ -161,15 +162,26 @@ def add(
 
 @relationship.command(
     epilog="\b\nExamples:\n  novelgen relationship edit my-novel Ada Ben --status strained --scene S004\n"
-    "  novelgen relationship edit my-novel Ada Ben --dimension trust=-40 --dimension fear=20"
+    "  novelgen relationship edit my-novel Ben Ada --dimension trust=-40 --dimension fear=20\n"
+    '  novelgen relationship edit my-novel Ada Ben --type rivals --view-a "He lied to me"'
 )
 @project_argument
 @click.argument("first")
 @click.argument("second")
+@click.option("--type", "relationship_type", help="The new type; of two roles, that of FIRST comes first.")
+@click.option("--view-a", "perspective_a", help="How FIRST sees SECOND now.")
+@click.option("--view-b", "perspective_b", help="How SECOND sees FIRST now.")
 @click.option("--status", help="The new status.")
 @click.option("--event", help="What happened between them.")
 @click.option("--intensity", type=_INTENSITY, help="How much it matters now.")
-@dimension_option
+@dimension_option("What FIRST feels for SECOND now")
+@click.option(
+    "--mutual-dimension",
+    "mutual_dimensions",
+    type=DimensionType(),
+    multiple=True,
+    help="The same for both sides alike; repeatable.",
+)
 @click.option(
     "--scene", "scene_id", help="Scene in which it happened, as S004 or 3:2.  [default: the last one]"
 )
@@ -180,13 +192,20 @@ def edit(
     session: CliSession,
     project: str,
     dimensions: tuple[tuple[str, int], ...],
+    mutual_dimensions: tuple[tuple[str, int], ...],
     as_json: bool,
     **changes: Any,
 ) -> None:
-    """Change how two characters stand."""
+    """Change how two characters stand; what is not given stays."""
     from runtime.services.relationships import edit_relationship
 
     with opened_project(session, project) as stores:
-        edited = edit_relationship(stores, project, dimensions=dict(dimensions), **changes)
+        edited = edit_relationship(
+            stores,
+            project,
+            dimensions=dict(dimensions),
+            mutual_dimensions=dict(mutual_dimensions),
+            **changes,
+        )
     verb = "changed" if edited.is_changed else "unchanged"
     print_result(edited, f"{verb} {edited.relationship.relationship_id}", as_json=as_json)

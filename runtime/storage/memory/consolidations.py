@@ -95,6 +95,16 @@ class ConsolidationRepository(Repository):
         rows = self._session.own(self._session.rows(statement))
         return [StoredConsolidation(chunk=chunk_of(row), source_ids=sources[row.chunk_id]) for row in rows]
 
+    def stands_for(self) -> dict[str, list[str]]:
+        """Return, by chunk id of each consolidated memory, the source ids of what it stands for."""
+        sources = self._source_ids()
+        ids = [each for chunk_ids in sources.values() for each in chunk_ids]
+        statement = select(CHUNKS.c.chunk_id, CHUNKS.c.source_id).where(
+            self._session.owns(CHUNKS), self._session.among(CHUNKS.c.chunk_id, ids)
+        )
+        names = {row[0]: row[1] or row[0] for row in self._session.rows(statement)}
+        return {each: [names[source] for source in chunk_ids] for each, chunk_ids in sources.items()}
+
     def undo(self, chunk_id: str) -> None:
         """Take a consolidated memory back; its sources are seen again.
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 from sqlalchemy import or_, select
 
 from novelgen.errors import UserInputError
+from novelgen.memory.outline import PairChange
 from novelgen.models.folds import folded_relationship, relationship_change_values
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedRelationshipChange
@@ -78,6 +80,21 @@ class RelationshipRepository(Repository):
         found = self._folded(as_of, condition)
         return [relation for relation in found if status is None or relation.status == status]
 
+    def changes_between(
+        self, character_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY
+    ) -> dict[str, list[PairChange]]:
+        """Return the single changes of the pairs among some characters, by relationship id, as they count."""
+        among = RELATIONSHIPS.c.character_a.in_(character_ids) & RELATIONSHIPS.c.character_b.in_(
+            character_ids
+        )
+        return {
+            relationship_id: [
+                PairChange(**{each.name: getattr(row, each.name) for each in fields(PairChange)})
+                for row in rows
+            ]
+            for relationship_id, rows in self._rows_by_pair(as_of, among).items()
+        }
+
     def between(
         self, character: str, other: str, *, as_of: StoryPosition = END_OF_STORY
     ) -> Relationship | None:
@@ -104,7 +121,7 @@ class RelationshipRepository(Repository):
         self._session.insert(RELATIONSHIPS, [row | {"character_a": first, "character_b": second}])
         return relationship_id
 
-    def _folded(self, as_of: StoryPosition, condition: Any) -> list[Relationship]:
+    def _rows_by_pair(self, as_of: StoryPosition, condition: Any) -> dict[str, list[AnyRow]]:
         changes = RELATIONSHIP_CHANGES
         joined = changes.join(
             RELATIONSHIPS,
@@ -122,6 +139,9 @@ class RelationshipRepository(Repository):
         by_pair: dict[str, list[AnyRow]] = defaultdict(list)
         for row in self._session.own(self._session.rows(statement)):
             by_pair[row.relationship_id].append(row)
+        return by_pair
+
+    def _folded(self, as_of: StoryPosition, condition: Any) -> list[Relationship]:
         relations = [
             folded_relationship(
                 rows,
@@ -129,7 +149,7 @@ class RelationshipRepository(Repository):
                 character_a=rows[-1].character_a,
                 character_b=rows[-1].character_b,
             )
-            for relationship_id, rows in by_pair.items()
+            for relationship_id, rows in self._rows_by_pair(as_of, condition).items()
         ]
         return sorted(
             relations, key=lambda relation: (len(relation.relationship_id), relation.relationship_id)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 
 from novelgen.models.folds import (
     HOLDER_ATTRIBUTE,
@@ -54,6 +54,15 @@ class StateRepository(Repository):
     def changes_of(self, entity_ids: Sequence[str] | None = None) -> list[StateChange]:
         """Return all changes in the order in which they apply; None means all entities."""
         return [dated.change for dated in self._dated(entity_ids, END_OF_STORY)]
+
+    def changes_before(self, as_of: StoryPosition, *, entity_ids: Sequence[str]) -> list[StateChange]:
+        """Return the changes of entities before a position, and every stated holder, as they count."""
+        wanted = STATES.c.attribute == HOLDER_ATTRIBUTE
+        if entity_ids:
+            wanted = or_(wanted, STATES.c.entity_id.in_(entity_ids))
+        statement = select(STATES).where(self._session.owns(STATES), before(as_of, STATES), wanted)
+        rows = self._session.rows(statement.order_by(*order_in_force(STATES)))
+        return [_change(row) for row in self._session.own(rows)]
 
     def unverified(self, *, scene_id: str | None = None) -> list[StateChange]:
         """Return the changes that no quote of their scene proves, of one scene or of all, in story order."""

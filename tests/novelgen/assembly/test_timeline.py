@@ -9,7 +9,7 @@ import pytest
 from novelgen.assembly.timeline import AssembledTimeline, assemble_timeline, rank_loops
 from novelgen.memory.outline import ChapterSummary, PartSummary, StoryOutline
 from novelgen.models.position import StoryPosition
-from novelgen.models.state import OpenLoop
+from novelgen.models.state import OpenLoop, Relationship, RelationshipEvent
 from novelgen.rendering.labels import ENGLISH
 from novelgen.rendering.lines import render_timeline_entry
 from novelgen.text.language import estimate_tokens
@@ -84,6 +84,34 @@ def test_relationships_need_both_sides_on_the_plan() -> None:
     timeline = assembled(entity_ids=["C0"]).timeline
     assert timeline is not None
     assert "relationships" not in timeline
+
+
+def test_relationships_of_the_point_of_view_come_first() -> None:
+    """Seed 000.16: the point of view's pair is told first, and before weightier ones where only one has room."""
+    event = RelationshipEvent(event="They met.", chapter_index=1, scene_index=1)
+    pairs = [
+        Relationship(
+            relationship_id=f"R{number}",
+            character_a=one,
+            character_b=other,
+            intensity=intensity,
+            history=[event],
+            chapter_index=2,
+            scene_index=number,
+        )
+        for number, (one, other, intensity) in enumerate([("C0", "C1", 9), ("C1", "C2", 3)])
+    ]
+    outline = StoryOutline(project_id=PROJECT, relationships=pairs)
+
+    def shown(pov_id: str | None, budget: int) -> list[tuple[str, str | None]]:
+        ids = ["C0", "C1", "C2"]
+        timeline = assembled(outline, budget, snapshots=[], entity_ids=ids, pov_id=pov_id).timeline
+        assert timeline is not None
+        assert all(each["latest_event_place"] == [1, 1] for each in timeline["relationships"])
+        return [(each["relationship_id"], each.get("seen_by")) for each in timeline["relationships"]]
+
+    assert (shown(None, 400), shown(None, 25)) == ([("R0", None), ("R1", None)], [("R0", None)])
+    assert (shown("C2", 400), shown("C2", 25)) == ([("R1", "C2"), ("R0", None)], [("R1", "C2")])
 
 
 def test_states_already_shown_are_not_repeated() -> None:

@@ -107,7 +107,7 @@ def test_fields_of_novel_gen_are_kept() -> None:
         "must_avoid": ["light"],
         "scene_title": "x",
     }
-    assert request(scene_plan=plan).scene_plan.extra["pov"] == "Ines"
+    assert request(scene_plan=plan).scene_plan.pov == "Ines"
 
 
 def test_a_chapter_plan_gets_the_numbers_that_it_leaves_out() -> None:

@@ -124,3 +124,22 @@ def test_huge_plan_stays_bounded() -> None:
     assert len(texts_of(plan, "action")) == MAX_ACTION_QUERIES
     assert max(map(len, texts)) <= 1000
     assert set(texts_of(plan, "pair")) <= {f"{one} {other}" for one, other in combinations(people, 2)}
+
+
+def test_the_point_of_view_is_one_of_the_characters() -> None:
+    """Seed 000.16: whose point of view it is may be told by alias, and need not stand among the characters."""
+    scene_plan = ScenePlan(scene_number=1, location="the keep", characters=["Mara"], pov="Tobias")
+    plan = plan_by_rules(scene_plan, entities=SALT_GATE.entities, names=SALT_GATE.names)
+    assert (plan.pov_id, plan.entity_ids) == ("C2", ["C1", "C2", "L1"])
+    again = scene_plan.model_copy(update={"characters": ["Tobias Crake", "Mara"]})
+    plan = plan_by_rules(again, entities=SALT_GATE.entities, names=SALT_GATE.names)
+    assert (plan.pov_id, plan.entity_ids) == ("C2", ["C2", "C1", "L1"])
+
+
+def test_a_point_of_view_that_nobody_bears_is_unresolved() -> None:
+    """A name that the story does not know is searched for and reported as those of characters are."""
+    scene_plan = ScenePlan(scene_number=1, location="the keep", pov="Quillon Hask")
+    plan = plan_by_rules(scene_plan, entities=SALT_GATE.entities, names=SALT_GATE.names)
+    assert (plan.pov_id, plan.unresolved_names) == (None, ["Quillon Hask"])
+    assert ScenePlan.model_validate({"pov": None}).pov == ""
+    assert "pov" not in ScenePlan(scene_number=1).model_dump()

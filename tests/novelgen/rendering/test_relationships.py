@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from novelgen.models.state import EntityStateSnapshot
+from novelgen.models.state import DIMENSION_RANGES, EntityStateSnapshot
 from novelgen.rendering.labels import CHINESE, ENGLISH, Labels
-from novelgen.rendering.lines import render_states, render_timeline_entry
+from novelgen.rendering.lines import dimension_in_words, render_states, render_timeline_entry
 from tests.support.stories import NOW, PROJECT
 
 PAIR: dict[str, Any] = {
@@ -26,14 +26,14 @@ NAMES = {"C0": "Ada", "C1": "Ben", "I0": "the brass key", "I1": "the rope"}
         (
             ENGLISH,
             (
-                "- [2:1] Ada – Ben: lender and borrower, strained, intensity 8, trust -20; Ada: he lies; "
-                "Ben: fear 30; latest: He sold the lamp."
+                "- [2:1] Ada – Ben: lender and borrower → strained, intensity 8, slight distrust; Ada: he lies; "
+                "Ben: fear; latest: He sold the lamp."
             ),
         ),
         (
             CHINESE,
             (
-                "- [2:1] Ada – Ben：lender and borrower、strained、分量 8、信任 -20；Ada：he lies；Ben：畏惧 30；"
+                "- [2:1] Ada – Ben：lender and borrower → strained、分量 8、略有戒心；Ada：he lies；Ben：畏惧；"
                 "最近：He sold the lamp."
             ),
         ),
@@ -42,6 +42,56 @@ NAMES = {"C0": "Ada", "C1": "Ben", "I0": "the brass key", "I1": "the rope"}
 def test_a_relationship_tells_both_sides_and_what_happened_last(labels: Labels, line: str) -> None:
     """Type, status, weight, views and feelings of either side, and the latest event."""
     assert render_timeline_entry("relationships", PAIR, NAMES, labels=labels) == line
+
+
+@pytest.mark.parametrize(
+    ("labels", "line"),
+    [
+        (
+            ENGLISH,
+            (
+                "- [2:1] Ben – Ada: borrower and lender → strained, intensity 8, slight distrust; Ben: fear; "
+                "Ada: he lies; latest [1:4]: He sold the lamp."
+            ),
+        ),
+        (
+            CHINESE,
+            (
+                "- [2:1] Ben – Ada：borrower and lender → strained、分量 8、略有戒心；Ben：畏惧；Ada：he lies；"
+                "最近 [1:4]：He sold the lamp."
+            ),
+        ),
+    ],
+)
+def test_the_point_of_view_is_told_first(labels: Labels, line: str) -> None:
+    """Seed 000.16: the point of view's own side comes first, with type → status, weight and the last event's place."""
+    entry = {**PAIR, "seen_by": "C1", "latest_event_place": [1, 4]}
+    assert render_timeline_entry("relationships", entry, NAMES, labels=labels) == line
+
+
+@pytest.mark.parametrize(
+    ("labels", "line"),
+    [
+        (ENGLISH, "- [2:1] Ada – Ben: client, deep distrust; latest: He sold the lamp."),
+        (CHINESE, "- [2:1] Ada – Ben：client、毫不信任；最近：He sold the lamp."),
+    ],
+)
+def test_what_they_feel_is_said_in_words(labels: Labels, line: str) -> None:
+    """Seeds 002.13 and 002.38: with a trust of -100 nobody reads as a neutral client."""
+    entry = {**PAIR, "relationship_type": "client", "status": "neutral", "intensity": 5, "perspective_a": ""}
+    entry |= {"dimensions": {"trust": -100, "respect": 0}, "dimensions_b": {}}
+    assert render_timeline_entry("relationships", entry, NAMES, labels=labels) == line
+
+
+@pytest.mark.parametrize("labels", [ENGLISH, CHINESE])
+def test_every_dimension_has_words_that_grow_with_it(labels: Labels) -> None:
+    """Each step of each dimension is another word, a neutral one none at all."""
+    for name, (lowest, _) in DIMENSION_RANGES.items():
+        values = [-100, -40, -5, 5, 40, 100] if lowest < 0 else [5, 40, 100]
+        words = [dimension_in_words(name, value, labels) for value in values]
+        assert all(words)
+        assert len(set(words)) == len(words)
+        assert dimension_in_words(name, 0, labels) == ""
 
 
 def test_what_is_not_known_takes_no_words() -> None:

@@ -315,3 +315,29 @@ def test_a_chinese_storys_view_is_chinese(run: Run, ingested: Path, monkeypatch:
     assert "规划方式" in shown
     assert "重要" in shown
     assert not {"importance", "relevance", "no model is configured"} & set(shown.replace(";", " ").split())
+
+
+def test_a_point_of_view_is_said_by_an_option(run: Run, ingested: Path) -> None:
+    """What Ada was not there for stands apart, under its heading, or is left out; a rebuilt file keeps it so."""
+    shown = run("context", *SCENE, "--pov", "C0").stdout
+    before, heading, hidden = shown.partition("Hidden from Ada")
+    assert heading
+    assert "sold the brass key" in hidden
+    assert "sold the brass key" not in before
+    result = run("context", *SCENE, "--pov", "Ada", "--knowledge", "exclude", "--json")
+    context = shown_context(result)
+    assert context["report"]["point_of_view"]["mode"] == "exclude"
+    assert "hidden" not in context
+    assert "sold" not in result.stdout
+    assert "Ben promised Ada" in contents(context)
+    compared = json.loads(run("context", *SCENE, "--diff", "--json").stdout)
+    assert (compared["memories"], compared["states"], compared["timeline"]) == ([], [], [])
+
+
+def test_a_point_of_view_that_nobody_bears_is_told(run: Run, ingested: Path) -> None:
+    """Nothing is left out then, and an issue names the name."""
+    context = shown_context(run("context", *SCENE, "--pov", "Zora", "--knowledge", "exclude", "--json"))
+    assert "Ben sold" in contents(context)
+    issues = [issue for issue in context["report"]["issues"] if issue["stage"] == "knowledge"]
+    assert [issue["kind"] for issue in issues] == ["unresolved"]
+    assert "'Zora'" in issues[0]["message"]

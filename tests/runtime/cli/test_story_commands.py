@@ -90,18 +90,51 @@ def test_relationships_are_added_edited_and_shown_from_a_side(run: Run, ingested
 
 
 def test_dimensions_are_set_and_shown(run: Run, ingested: Path) -> None:
-    """What is given is set, the others stay; list, show and JSON tell them."""
+    """What both feel alike is set for both, the others stay; list, show and JSON tell them."""
     _done(run, "relationship", "add", PROJECT, "Ada", "Ben", "--type", "friends", "--dimension", "trust=40")
     pair = ("relationship", "edit", PROJECT, "Ben", "Ada")
-    assert _done(run, *pair, "--dimension", "fear=-100", "--dimension", "familiarity=100").startswith(
-        "changed R"
-    )
-    assert _done(run, *pair, "--dimension", "trust=40").startswith("unchanged R")
+    both = ("--mutual-dimension", "fear=-100", "--mutual-dimension", "familiarity=100")
+    assert _done(run, *pair, *both).startswith("changed R")
+    assert _done(run, *pair, "--mutual-dimension", "trust=40").startswith("unchanged R")
     expected = {"trust": 40, "fear": -100, "familiarity": 100}
     assert _json(run, "relationship", "show", PROJECT, "Ada", "Ben")["dimensions"] == expected
     assert "familiarity 100" in _done(run, "relationship", "show", PROJECT, "Ada", "Ben")
     assert "trust 40" in _done(run, "relationship", "list", PROJECT, "--of", "Ada")
     assert _json(run, "relationship", "list", PROJECT)[0]["dimensions"] == expected
+
+
+def test_a_dimension_is_that_of_the_first_named_alone(run: Run, ingested: Path) -> None:
+    """Seed 002.36: Ben's fear of Ada is not Ada's fear of Ben; what both feel alike replaces both sides."""
+    _done(run, "relationship", "add", PROJECT, "Ada", "Ben", "--type", "friends", "--dimension", "trust=40")
+    pair = ("relationship", "edit", PROJECT, "Ben", "Ada")
+    assert _done(run, *pair, "--dimension", "fear=20", "--dimension", "trust=-10").startswith("changed R")
+    assert _done(run, *pair, "--dimension", "fear=20").startswith("unchanged R")
+
+    def felt_by(name: str) -> dict[str, int]:
+        (view,) = _json(run, "relationship", "list", PROJECT, "--of", name)
+        return view["dimensions"]
+
+    assert (felt_by("Ben"), felt_by("Ada")) == ({"trust": -10, "fear": 20}, {"trust": 40})
+    assert "fear of Ben" in _done(run, "relationship", "show", PROJECT, "Ada", "Ben")
+    _done(run, *pair, "--mutual-dimension", "trust=5")
+    assert (felt_by("Ben"), felt_by("Ada")) == ({"trust": 5, "fear": 20}, {"trust": 5})
+
+
+def test_every_field_of_a_relationship_can_be_edited(run: Run, ingested: Path) -> None:
+    """Seed 000.23: type and views change after creation, from the side of whoever is named first; the rest stays."""
+    views = ("--view-a", "he never lies", "--view-b", "she is wise", "--status", "close", "--intensity", "8")
+    _done(run, "relationship", "add", PROJECT, "Ada", "Ben", "--type", "friends", *views)
+    pair = ("relationship", "edit", PROJECT, "Ben", "Ada")
+    assert _done(run, *pair, "--type", "debtor and creditor", "--view-a", "she haunts me").startswith(
+        "changed"
+    )
+    assert _done(run, *pair, "--type", "debtor and creditor", "--view-a", "she haunts me").startswith("unch")
+    shown = _json(run, "relationship", "show", PROJECT, "Ada", "Ben")
+    assert shown["relationship_type"] == "creditor and debtor"
+    assert (shown["perspective_a"], shown["perspective_b"]) == ("he never lies", "she haunts me")
+    assert (shown["status"], shown["intensity"]) == ("close", 8)
+    result = run(*pair, "--view-b", " ")
+    assert (result.exit_code, "perspective_b cannot become ' '" in result.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(

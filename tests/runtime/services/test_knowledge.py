@@ -107,7 +107,7 @@ def _known(stores: MemoryStores, project: str, who: str, as_of: StoryPosition = 
 
 
 def test_a_memory_stands_in_exactly_one_list(stores: MemoryStores, story: str) -> None:
-    """Seed 002: who was told knows since then and from whom; who slept does not, and nobody knows it before."""
+    """Seed 002.2, 002.3: who was told knows since then and from whom; who slept does not, nobody before it."""
     ben = character_knowledge(stores, story, character="Ben", as_of=at(2, 1))
     told = {each.source_id: each for each in ben.known}
     assert sorted(told) == ["M1", "M2"]

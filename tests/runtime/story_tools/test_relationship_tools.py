@@ -55,6 +55,32 @@ def test_an_update_finds_the_pair_in_either_order(call: Call, first: str, second
     assert (marcus["status"], marcus["your_view"]) == ("reconciled", "she asks too many questions")
 
 
+def test_an_update_changes_type_views_and_one_side(stores: MemoryStores, project: str, call: Call) -> None:
+    """Seeds 000.23 and 002.36: a tool changes type and views, and the feelings of character_a alone."""
+    answer = call(
+        "relationship_update",
+        character_a="C1",
+        character_b="C0",
+        relationship_type="hunter and prey",
+        perspective_a="she is mine to catch",
+        dimensions={"fear": 20},
+        mutual_dimensions={"trust": -60},
+    )
+    assert answer == {"success": True, "relationship_id": "R0", "updated": True}
+    with stores.database(project).read() as unit:
+        relation = unit.relationships.between("C0", "C1")
+    assert relation is not None
+    assert relation.relationship_type == "prey and hunter"
+    assert (relation.perspective_a, relation.perspective_b) == ("he hides something", "she is mine to catch")
+    assert (relation.dimensions, relation.dimensions_a, relation.dimensions_b) == (
+        {"trust": -60},
+        {},
+        {"fear": 20},
+    )
+    wrong = call("relationship_update", character_a="C1", character_b="C0", dimensions={"trust": 101})
+    assert (wrong["success"], "trust=101" in wrong["error"]) == (False, True)
+
+
 def test_an_update_at_a_scene_holds_from_there(stores: MemoryStores, project: str, call: Call) -> None:
     """The event stands in the history at its scene; what came later stays later."""
     call("relationship_update", character_a="C0", character_b="C1", event="a quarrel", scene_id="S002")

@@ -101,7 +101,7 @@ def test_a_model_plans_a_scene_by_calling_tools(stores: MemoryStores, project: s
 
 
 def test_a_model_asks_what_somebody_knows(stores: MemoryStores, project: str) -> None:
-    """Known and unknown memories come apart, the latest first, cut at the planned scene and by the limit."""
+    """Seed 002.2: known and unknown memories come apart, latest first, cut at the planned scene and by the limit."""
     with stores.database(project).write() as unit:
         for text, about in (("The map is false.", "C0"), ("She is ill.", "C2"), ("He limps.", "C0")):
             unit.memories.add_note(text, at=StoryPosition(1, 1), entities=[about])

@@ -1,0 +1,259 @@
+"""From whose point of view a context is: what is decided, what is marked, and what happens when it cannot be told."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+from novelgen.chains.memory_context_chain import MemoryContextChain
+from novelgen.knowledge.story import KnowledgeStory
+from novelgen.memory.in_memory import InMemoryStoryMemory
+from novelgen.memory.outline import StoryChanges
+from novelgen.models.context import ContextItem, SceneMemoryContext
+from novelgen.models.entity import Entity
+from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.position import StoryPosition
+from novelgen.models.record import SceneRecord
+from novelgen.settings import ContextSettings
+
+PROJECT = "mill"
+
+ENTITIES = [
+    Entity(entity_id="C0", entity_type="character", name="Anna"),
+    Entity(entity_id="C1", entity_type="character", name="Ben"),
+    Entity(entity_id="C2", entity_type="character", name="Clara"),
+    Entity(entity_id="I0", entity_type="item", name="the letter"),
+]
+
+
+def told(memory_id: str, content: str, *entities: str, **more: Any) -> dict[str, Any]:
+    """Return a memory of a record."""
+    return {"memory_id": memory_id, "event_type": "event", "content": content, "entities": entities, **more}
+
+
+RECORDS = [
+    SceneRecord.model_validate(
+        {
+            "chapter_index": 1,
+            "scene_index": 1,
+            "characters_present": ["C0", "C1", "C2"],
+            "memories": [told("M1", "Anna and Ben and Clara looked for the letter.", "C0", "C1", "C2")],
+        }
+    ),
+    SceneRecord.model_validate(
+        {
+            "chapter_index": 1,
+            "scene_index": 2,
+            "characters_present": ["C0"],
+            "memories": [
+                told("M2", "Anna burned the letter alone at night.", "C0", "I0", slot_type="I0.condition"),
+                told("M3", "Anna bought bread for Ben.", "C0", known_by=["C0", "C1"]),
+            ],
+            "state_changes": [
+                {"entity_id": "C0", "changes": {"status": "guilty"}},
+                {"entity_id": "C1", "changes": {"status": "hungry"}},
+                {"entity_id": "I0", "changes": {"condition": "burned"}},
+            ],
+            "relationship_changes": [
+                {"character_a": "C0", "character_b": "C1", "perspective_a": "pity", "perspective_b": "love"}
+            ],
+        }
+    ),
+]
+
+
+def double() -> InMemoryStoryMemory:
+    """Return the story in memory."""
+    return InMemoryStoryMemory.of_records(PROJECT, RECORDS, entities=ENTITIES)
+
+
+def asked(**more: Any) -> dict[str, Any]:
+    """Return a request for scene 2:1."""
+    plan = {"characters": ["Anna", "Ben"], "purpose": "They speak of the letter and the bread at night"}
+    return {"project_id": PROJECT, "chapter_index": 2, "scene_index": 1, "scene_plan": plan, **more}
+
+
+def built(memory: Any = None, *, settings: ContextSettings | None = None, **more: Any) -> SceneMemoryContext:
+    """Return the context of the scene."""
+    return MemoryContextChain(memory or double(), settings=settings).invoke(asked(**more))
+
+
+def taken(context: SceneMemoryContext) -> dict[str | None, ContextItem]:
+    """Return the receipts by source id."""
+    assert context.report is not None
+    return {item.source_id: item for item in context.report.items}
+
+
+def test_receipts_say_who_of_the_cast_knows_a_memory() -> None:
+    """Without a point of view all is taken, and each receipt lists who of the plan's people knows it, and who not."""
+    context = built()
+    items = taken(context)
+    assert (items["M1"].known_by, items["M1"].not_known_by) == (["C0", "C1"], [])
+    assert (items["M2"].known_by, items["M2"].not_known_by) == (["C0"], ["C1"])
+    assert (items["M3"].known_by, items["M3"].not_known_by) == (["C0", "C1"], [])
+    assert context.report is not None
+    assert context.report.point_of_view is None
+    assert "hidden" not in context.model_dump()
+    assert "point_of_view" not in context.model_dump()["report"]
+    assert "Ben)" not in context.as_prompt()
+
+
+def test_memories_are_chosen_alike_where_nobody_can_tell_who_knows_what() -> None:
+    """Without a point of view, that a memory knows who knows what changes no choice."""
+
+    class Unknowing(InMemoryStoryMemory):
+        knowledge = None  # type: ignore[assignment]
+        changes = None  # type: ignore[assignment]
+
+    plain, knowing = built(Unknowing.of_records(PROJECT, RECORDS, entities=ENTITIES)), built()
+    assert plain.report is not None
+    assert [chunk.chunk_id for chunk in plain.relevant_memories] == [
+        chunk.chunk_id for chunk in knowing.relevant_memories
+    ]
+    assert plain.as_prompt() == knowing.as_prompt()
+
+
+def test_a_point_of_view_sets_apart_what_it_does_not_know() -> None:
+    """By default the unknown stands in a block of its own, with what is otherwise than that one has it."""
+    context = built(pov="Ben")
+    assert set(taken(context)) == {"M1", "M3"}
+    assert context.hidden is not None
+    assert [chunk.source_id for chunk in context.hidden.memories] == ["M2"]
+    assert {state.entity_id: state.state_data for state in context.hidden.entity_states} == {
+        "C0": {"status": "guilty"},
+        "I0": {"condition": "burned"},
+    }
+    own = next(state for state in context.entity_states if state.entity_id == "C1")
+    assert own.state_data["status"] == "hungry", "one's own state is known, wherever it was told"
+    assert context.timeline_context is not None
+    [pair] = context.timeline_context["relationships"]
+    assert (pair["perspective_a"], pair["perspective_b"]) == ("", "love")
+    prompt = context.as_prompt()
+    assert "## Hidden from Ben: true, but Ben does not know it" in prompt
+    assert prompt.index("Hidden from Ben") < prompt.index("burned the letter")
+    assert "guilty" not in prompt[: prompt.index("Hidden from Ben")]
+
+
+def test_the_plan_may_name_the_point_of_view_and_the_settings_what_becomes_of_the_rest() -> None:
+    """A plan's `pov` counts like the argument; `exclude` leaves out, `mark` says it on the line."""
+    plan = {**asked()["scene_plan"], "pov": "C1"}
+    excluded = built(settings=ContextSettings(knowledge="exclude"), scene_plan=plan)
+    assert set(taken(excluded)) == {"M1", "M3"}
+    assert excluded.hidden is None
+    assert "burned" not in excluded.model_dump_json()
+    marked = built(settings=ContextSettings(knowledge="exclude"), scene_plan=plan, knowledge="mark")
+    assert "Anna burned the letter alone at night. (unknown to Ben)" in marked.as_prompt()
+    everybody = built(settings=ContextSettings(knowledge="mark"))
+    assert "Anna burned the letter alone at night. (unknown to Ben)" in everybody.as_prompt()
+
+
+@pytest.mark.parametrize("pov", ["Nobody Known", "the letter"])
+def test_whom_nobody_knows_is_said_aloud_and_nothing_is_left_out(pov: str) -> None:
+    """A name of nobody, or of a thing, is an issue, and the context is whole and marked."""
+    context = built(pov=pov, knowledge="exclude")
+    assert {"M1", "M2", "M3"} <= set(taken(context))
+    assert context.report is not None
+    assert context.report.point_of_view is not None
+    assert context.report.point_of_view.mode == "mark"
+    [issue] = [issue for issue in context.report.issues if issue.stage == "knowledge"]
+    assert issue.kind == "unresolved"
+    assert repr(pov) in issue.message
+
+
+class Failing(InMemoryStoryMemory):
+    """A memory whose knowledge cannot be read."""
+
+    def knowledge(self, project_id: str, *, as_of: StoryPosition) -> KnowledgeStory:
+        """Fail as a store does."""
+        raise OSError("the disk is gone")
+
+
+class Hanging(InMemoryStoryMemory):
+    """A memory whose knowledge never comes."""
+
+    def knowledge(self, project_id: str, *, as_of: StoryPosition) -> KnowledgeStory:
+        """Wait for good."""
+        threading.Event().wait()
+        raise AssertionError("nobody waits for this")
+
+
+@pytest.mark.parametrize(("memory", "kind"), [(Failing, "unavailable"), (Hanging, "timeout")])
+def test_a_context_comes_without_what_cannot_be_told(memory: type[InMemoryStoryMemory], kind: str) -> None:
+    """A stage that fails or hangs is told; excluding leaves out all but the own state, setting apart is given up."""
+    settings = ContextSettings(chain_timeout_s=1.0)
+    story = memory.of_records(PROJECT, RECORDS, entities=ENTITIES)
+    plain = built(story, settings=settings)
+    assert {"M1", "M2", "M3"} <= set(taken(plain))
+    assert plain.report is not None
+    assert [issue.kind for issue in plain.report.issues if issue.stage == "knowledge"] == [kind]
+    excluded = built(story, settings=settings, pov="Ben", knowledge="exclude")
+    assert excluded.relevant_memories == []
+    assert [state.entity_id for state in excluded.entity_states] == ["C1"]
+    assert list(excluded.timeline_context or {}) == ["relationships"], "one's own feelings stay"
+    assert "pity" not in excluded.model_dump_json()
+    assert excluded.report is not None
+    told_kinds = [issue.kind for issue in excluded.report.issues if issue.stage == "knowledge"]
+    assert told_kinds == [kind, "degraded"]
+    apart = built(story, settings=settings, pov="Ben")
+    assert {"M1", "M2", "M3"} <= set(taken(apart))
+    assert apart.report is not None
+    assert apart.report.point_of_view is not None
+    assert apart.report.point_of_view.mode == "mark"
+
+
+def test_without_single_changes_states_of_others_are_left_out() -> None:
+    """Where changes fail, only one's own state is left; memories are still told apart."""
+
+    class Unfolding(InMemoryStoryMemory):
+        def changes(self, project_id: str, entity_ids: Any, *, as_of: StoryPosition) -> StoryChanges:
+            raise OSError("the disk is gone")
+
+    story = Unfolding.of_records(PROJECT, RECORDS, entities=ENTITIES)
+    context = built(story, pov="Ben", knowledge="exclude")
+    assert set(taken(context)) == {"M1", "M3"}
+    assert [state.entity_id for state in context.entity_states] == ["C1"]
+
+
+def test_a_replaced_memory_holds_for_whom_the_new_one_is_unknown() -> None:
+    """What was replaced behind somebody's back is not outdated in their context."""
+    old = StoryMemoryChunk(
+        chunk_id="old",
+        project_id=PROJECT,
+        chapter_index=1,
+        scene_index=1,
+        content="Anna and Ben and Clara looked for the letter.",
+        content_type="memory",
+        entities_mentioned=["C0", "C1", "C2"],
+        source_id="M1",
+        slot_type="I0.condition",
+        superseded_by="M2",
+    )
+
+    class Replacing(InMemoryStoryMemory):
+        def search(self, request: Any) -> Any:
+            found = super().search(request)
+            return type(found)(
+                candidates=tuple(
+                    type(each)(chunk=old, hits=each.hits) if each.chunk.source_id == "M1" else each
+                    for each in found.candidates
+                )
+            )
+
+    story = Replacing.of_records(PROJECT, RECORDS, entities=ENTITIES)
+    [ben] = [each for each in built(story, pov="Ben").relevant_memories if each.source_id == "M1"]
+    [anna] = [each for each in built(story, pov="Anna").relevant_memories if each.source_id == "M1"]
+    assert ben.superseded_by is None
+    assert anna.superseded_by == "M2"
+
+
+def test_old_contexts_are_read_without_the_new_fields() -> None:
+    """A context file of before has neither receipts of knowledge nor a point of view."""
+    dumped = built().model_dump(mode="json")
+    for item in dumped["report"]["items"]:
+        item.pop("known_by", None)
+        item.pop("not_known_by", None)
+    read = SceneMemoryContext.model_validate(dumped)
+    assert read.hidden is None
+    assert read.as_prompt() == built().as_prompt()

@@ -1,0 +1,120 @@
+"""Relationships through `Story`: adding, editing every field, and the context that tells of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import novelgen
+from novelgen import Memory, Story
+from novelgen.errors import UserInputError
+from runtime.services.entities import add_character
+from runtime.stores import MemoryStores
+from tests.runtime.test_front_door import PATIENT
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    """A memory in an empty folder."""
+    with novelgen.open(tmp_path / "projects", **PATIENT) as opened:
+        yield opened
+
+
+def a_pair(memory: Memory, project_id: str, names: tuple[str, str]) -> Story:
+    """Make a story of two people, and two scenes that both are in."""
+    story = memory.create(project_id, language="zh" if project_id == "zh" else "en")
+    stores: MemoryStores = story._stores
+    for name in names:
+        add_character(stores, project_id, name=name)
+    for scene_index in (1, 2):
+        record = {"characters_present": ["C0", "C1"]}
+        story.ingest(
+            text=f"{names[0]} {names[1]} {scene_index}",
+            record=record,
+            chapter_index=1,
+            scene_index=scene_index,
+        )
+    return story
+
+
+def test_every_field_is_edited_from_a_position_on(memory: Memory) -> None:
+    """Seeds 000.23 and 002.36: a Story changes type, views and the feelings of one side; earlier reads do not."""
+    story = a_pair(memory, "own", ("Ada", "Ben"))
+    story.add_relationship(
+        "Ada", "Ben", "friends", perspective_a="he never lies", dimensions={"trust": 40}, start=(1, 2)
+    )
+    edited = story.edit_relationship(
+        "Ben",
+        "Ada",
+        relationship_type="debtor and creditor",
+        perspective_a="she haunts me",
+        perspective_b="he owes me",
+        status="strained",
+        event="She named the sum.",
+        intensity=9,
+        dimensions={"fear": 20},
+        scene_id="1:2",
+    )
+    assert edited.relationship_type == "creditor and debtor"
+    assert (edited.perspective_a, edited.perspective_b) == ("he owes me", "she haunts me")
+    assert (edited.status, edited.intensity, edited.history[-1].event) == (
+        "strained",
+        9,
+        "She named the sum.",
+    )
+    assert (edited.dimensions, edited.dimensions_a, edited.dimensions_b) == ({"trust": 40}, {}, {"fear": 20})
+    [before] = story.relationships(as_of=(1, 2))
+    assert (before.relationship_type, before.perspective_a, before.dimensions_b) == (
+        "friends",
+        "he never lies",
+        {},
+    )
+
+
+def test_an_edit_that_says_nothing_is_refused(memory: Memory) -> None:
+    """Neither an empty edit nor an empty view nor a pair without a relationship changes anything."""
+    story = a_pair(memory, "own", ("Ada", "Ben"))
+    with pytest.raises(UserInputError, match="have no relationship yet"):
+        story.edit_relationship("Ada", "Ben", status="close")
+    story.add_relationship("Ada", "Ben", "friends")
+    with pytest.raises(UserInputError, match="nothing to update"):
+        story.edit_relationship("Ada", "Ben")
+    with pytest.raises(UserInputError, match="perspective_a cannot become ''"):
+        story.edit_relationship("Ada", "Ben", perspective_a="")
+
+
+@pytest.mark.parametrize(
+    ("project_id", "names", "line"),
+    [
+        (
+            "en",
+            ("Ada", "Ben"),
+            "Ben – Ada: client, deep distrust; Ben: she cheats; Ada: he pays; latest: He counted it twice.",
+        ),
+        (
+            "zh",
+            ("王阿大", "李阿二"),
+            "李阿二 – 王阿大：client、毫不信任；李阿二：she cheats；王阿大：he pays；最近：He counted it twice.",
+        ),
+    ],
+)
+def test_the_prompt_tells_the_point_of_view_first(
+    memory: Memory, project_id: str, names: tuple[str, str], line: str
+) -> None:
+    """Seeds 000.16, 002.13, 002.38: a plan's `pov`, an alias too, puts that side first, with words for feelings."""
+    story = a_pair(memory, project_id, names)
+    story.add_relationship(
+        *names, "client", perspective_a="he pays", perspective_b="she cheats", dimensions={"trust": -100}
+    )
+    story.edit_relationship(*names, event="He counted it twice.")
+    plan = {"characters": list(names), "purpose": "settle the bill", "pov": names[1]}
+    context = story.context(2, 1, plan)
+    assert f"- [1:2] {line}" in context.as_prompt().splitlines()
+    assert context.report is not None
+    assert context.report.scene_plan is not None
+    assert context.report.scene_plan.pov == names[1]
+    del plan["pov"]
+    without = story.context(2, 1, plan).as_prompt()
+    assert f"{names[0]} – {names[1]}" in without
