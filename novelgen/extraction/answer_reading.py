@@ -9,6 +9,7 @@ from hashlib import sha256
 from itertools import count
 from typing import Any
 
+from novelgen.extraction.knowledge_reading import LearningReader
 from novelgen.extraction.known_story import References, SceneSoFar, looks_like_an_id, names_an_id
 from novelgen.extraction.model_record import (
     ModelKnownName,
@@ -27,6 +28,7 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.memory import EVENT_TYPES, OTHER_EVENT
 from novelgen.models.record import (
     SHORT_FORM_LIMIT,
+    RecordedLearning,
     RecordedLoop,
     RecordedLoopAdvance,
     RecordedLoopResolution,
@@ -117,6 +119,7 @@ class AnswerReader:
         self._report("degraded", "new names that the scene holds only in part were kept", proposals.garbled)
         new_names = [*proposals.names, *self._known_names(answer.known_names)]
         same_entities = self._same_entities(answer.same_entities)
+        present = self._placer.all(answer.characters_present, "character", field="characters_present")
         record = SceneRecord(
             chapter_index=chapter_index,
             scene_index=scene_index,
@@ -125,16 +128,15 @@ class AnswerReader:
             location_id=self._location(answer.location),
             story_time=answer.story_time or None,
             is_flashback=answer.is_flashback,
-            characters_present=self._placer.all(
-                answer.characters_present, "character", field="characters_present"
-            ),
+            characters_present=present,
             summary=answer.summary,
             key_events=answer.key_events,
             emotional_beats=answer.emotional_beats,
             state_changes=self._states(answer),
             relationship_changes=self._relationships(answer.relationship_changes),
             open_loops_created=self._loops_created(answer),
-            **self._memories(answer),
+            learned=self._learned(answer),
+            **self._memories(answer, present),
             **self._loops_moved(answer),
         )
         self._report("unresolved", "ids and names that nobody bears were dropped", self._placer.unknown)
@@ -283,7 +285,13 @@ class AnswerReader:
             self._told_before.append(quote)
         return not is_told_before
 
-    def _memories(self, answer: ModelSceneRecord) -> dict[str, Any]:
+    def _learned(self, answer: ModelSceneRecord) -> list[RecordedLearning]:
+        reader = LearningReader(self._placer, self._memory_ids, text=self._text)
+        learned = reader.read([each for each in answer.learned if self._is_of_this_window(each.quote)])
+        self._report("degraded", "what was learnt is less sure without its quote", reader.unproved)
+        return learned
+
+    def _memories(self, answer: ModelSceneRecord, present: Sequence[str]) -> dict[str, Any]:
         new: list[RecordedMemory] = []
         repeated: list[RecordedRepetition] = []
         for number, each in enumerate(answer.memories):
@@ -293,7 +301,7 @@ class AnswerReader:
             if known := self._known_memory(each.repeats, field=f"{field}.repeats"):
                 repeated.append(RecordedRepetition(memory_id=known, evidence=each.evidence or None))
             elif each.content:
-                new.append(self._memory(each, field=field))
+                new.append(self._memory(each, present, field=field))
         return {"memories": new, "memories_repeated": repeated}
 
     def _known_memory(self, said: str, *, field: str) -> str | None:
@@ -305,7 +313,7 @@ class AnswerReader:
             self._placer.unknown_in(field, said)
         return known
 
-    def _memory(self, memory: ModelMemory, *, field: str) -> RecordedMemory:
+    def _memory(self, memory: ModelMemory, present: Sequence[str], *, field: str) -> RecordedMemory:
         event_type = memory.event_type.strip().casefold()
         if event_type not in EVENT_TYPES:
             self._report("degraded", f"unknown event types became {OTHER_EVENT!r}", [memory.event_type])
@@ -329,7 +337,21 @@ class AnswerReader:
             supersedes=self._known_memory(memory.supersedes, field=f"{field}.supersedes"),
             contradicts=self._known_memory(memory.contradicts, field=f"{field}.contradicts"),
             evidence=None if is_of_nobody else memory.evidence or None,
+            **self._knowers(memory, present, entities, field=field),
         )
+
+    def _knowers(
+        self, memory: ModelMemory, present: Sequence[str], entities: Sequence[str], *, field: str
+    ) -> dict[str, Any]:
+        """What presence does not tell; who is absent and knows it is said beside those who had part in it."""
+        absent = self._placer.all(memory.known_by, "character", field=f"{field}.known_by")
+        hidden_from = self._placer.all(memory.hidden_from, "character", field=f"{field}.hidden_from")
+        had_part = [each for each in entities if each in present]
+        known_by = dict.fromkeys([*had_part, *absent] if absent else [])
+        return {
+            "known_by": [each for each in known_by if each not in hidden_from],
+            "hidden_from": hidden_from,
+        }
 
     def _short(self, memory: ModelMemory) -> str:
         """The model's short form where it fits, else a whole sentence of the content, else none."""
@@ -365,4 +387,6 @@ def _used_ids(answer: ModelSceneRecord) -> set[str]:
         used |= {move.character_a, move.character_b}
     for pair in answer.same_entities:
         used |= {pair.a, pair.b}
+    for learning in answer.learned:
+        used |= {*learning.who, learning.from_whom}
     return used.union(*(memory.entities for memory in answer.memories))

@@ -114,8 +114,8 @@ def judged_memories(record: SceneRecord, cast: Iterable[CastMember]) -> list[Jud
 def earlier_memories(text: str, story: KnowledgeStory, cast: Sequence[CastMember]) -> list[EarlierMemory]:
     """Return the memories before a scene in the order in which somebody may learn them in it.
 
-    First those whose words and people stand in its text, before those that somebody on stage knows and somebody
-    else there does not; last what everybody there knows.
+    What its words and people speak of comes first, the more so where somebody on stage knows it and somebody else
+    there does not. What everybody on stage surely knows is left out.
 
     Args:
         text: The scene.
@@ -133,8 +133,9 @@ def earlier_memories(text: str, story: KnowledgeStory, cast: Sequence[CastMember
             if each.certainty >= SURE
         ]
         ignorant = set(present) - set(knowers)
-        score = nearness + (0.4 if ignorant and len(ignorant) < len(present) else 0.0)
-        score -= 0.0 if ignorant else 1.0
+        if present and not ignorant:
+            continue
+        score = nearness + (0.4 if len(ignorant) < len(present) else 0.0)
         place = memory.position
         earlier = EarlierMemory(
             memory_id=memory.source_id,

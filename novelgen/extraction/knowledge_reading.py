@@ -264,3 +264,26 @@ def without_learnings(
         if new or not each.memory_ids:
             kept.append(each.model_copy(update={"memory_ids": new}))
     return kept
+
+
+def with_reading_of(record: SceneRecord, read: SceneRecord) -> SceneRecord:
+    """Return a record that says nothing of a reading for who knows what, with that of the same scene's earlier one.
+
+    What the record says itself of who knows a memory, or of what was learnt, is kept.
+
+    Args:
+        record: A record that comes anew, of the same text.
+        read: The record of before.
+    """
+    if record.knowledge_read or not read.knowledge_read:
+        return record
+    before = {(each.memory_id, each.content): each for each in read.memories}
+    memories = []
+    for memory in record.memories:
+        known = before.get((memory.memory_id, memory.content))
+        if known is not None and not (memory.known_by or memory.hidden_from):
+            told = {"known_by": known.known_by, "hidden_from": known.hidden_from}
+            memory = memory.model_copy(update=told)
+        memories.append(memory)
+    learned = record.learned or read.learned
+    return record.model_copy(update={"memories": memories, "learned": learned, "knowledge_read": True})

@@ -13,10 +13,15 @@ from novelgen.model_calls.prompt_data import as_data
 MAX_ITEMS = 20
 MAX_ITEM_CHARACTERS = 120
 
-_KEPT_WITHOUT = ("memories", "open_loops_created")
-"""Lists whose items are stored all the same, with one entity or slot fewer: no reason to ask again."""
+_KEPT_WITHOUT = ("memories", "open_loops_created", "learned")
+"""Lists whose items are stored all the same, with one entity or slot fewer: no reason to ask again.
 
-_NEVER_CORRECTED = frozenset({"summary", "key_events", "emotional_beats", "memories", "open_loops_created"})
+So little is lost of who learnt what: the pass over who knows what reads the scene again.
+"""
+
+_NEVER_CORRECTED = frozenset(
+    {"summary", "key_events", "emotional_beats", "memories", "open_loops_created", "learned"}
+)
 
 _PLACE = re.compile(r"(\w+)(?:\[(\d+)\])?")
 

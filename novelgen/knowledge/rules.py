@@ -256,9 +256,12 @@ class KnowledgeRules:
 
     @cached_property
     def _learnt(self) -> Mapping[str, Sequence[tuple[StoryPosition, frozenset[str]]]]:
-        """Character id to the scenes that change their `knowledge`, with the words of what they know then."""
+        """Character id to the scenes that change their `knowledge`, with the words of what they know then.
+
+        Not where the record says who learnt what: words are a guess beside that.
+        """
         found: defaultdict[str, list[tuple[StoryPosition, frozenset[str]]]] = defaultdict(list)
-        for scene in self.story.scenes:
+        for scene in (each for each in self.story.scenes if not each.tells_knowledge):
             for character_id, learnt in scene.learnt.items():
                 found[character_id].append((scene.position, significant_words(learnt)))
         return found

@@ -68,6 +68,7 @@ def merge_records(records: Sequence[SceneRecord], *, max_bullets: int) -> SceneR
         open_loops_advanced=[loop for loop in advanced if loop.id not in resolved_ids],
         open_loops_resolved=resolved,
         memories=_distinct_memories(records),
+        learned=_all(records, "learned"),
         memories_repeated=_first_by_key(_all(records, "memories_repeated"), lambda each: each.memory_id),
     )
 

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from novelgen.errors import DatabaseError
+from novelgen.extraction.knowledge_reading import with_reading_of
 from novelgen.models.context import ReportIssue
 from novelgen.models.knowledge import READER
 from novelgen.models.position import StoryPosition
@@ -190,11 +191,16 @@ def _taken_in(
 def _with_stored_record(
     scene: SceneInput, stored: StoredScene | None
 ) -> tuple[SceneInput, list[ReportIssue]]:
-    """Keep the stored record where nothing better comes: human-written facts outrank extracted ones."""
+    """Keep the stored record where nothing better comes: human-written facts outrank extracted ones.
+
+    A supplied record that comes again keeps what a model read of who knows what, while the text is the same.
+    """
     if stored is None or stored.record is None:
         return scene, []
     origin = record_origin_of(stored)
     same_text = stored.text == scene.text
+    if scene.record is not None and scene.record_origin == "supplied" and same_text:
+        scene = scene.model_copy(update={"record": with_reading_of(scene.record, stored.record)})
     outranked = origin == "author" and (scene.record is None or scene.record_origin == "extracted")
     if not outranked and not (scene.record is None and same_text):
         return scene, []

@@ -646,3 +646,62 @@ def test_a_change_of_goals_lifts_no_memory_that_no_quote_proves(evidence: str, i
     assert result.record is not None
     (memory,) = result.record.memories
     assert memory.importance == importance
+
+
+def answer_that_tells_who_knows(**changes: Any) -> SceneRecordResult:
+    """Extract the scene, beside which two memories are known, with an answer that says more of who knows what."""
+    known = [
+        KnownMemory(memory_id="x-1", says="The Marigold passed the lighthouse.", entities=["C1"]),
+        KnownMemory(memory_id="x-2", says="Ada promised to hide the brass key.", entities=["C0", "I0"]),
+    ]
+    return extracted(json.dumps({**ANSWER, **changes}), memories=known)
+
+
+def test_who_knows_it_though_absent_is_kept_beside_who_had_part_in_it() -> None:
+    """A model says who knows a memory off stage and who does not on it; who is present and part of it is added."""
+    first, *others = ANSWER["memories"]
+    memories = [{**first, "known_by": ["Mr. Thorne", "C99"], "hidden_from": ["C0"]}, *others]
+    result = answer_that_tells_who_knows(memories=memories)
+    assert result.record is not None
+    kept, *rest = result.record.memories
+    assert kept.known_by == ["C1", "new-1"]
+    assert kept.hidden_from == ["C0"]
+    assert all(each.known_by == [] and each.hidden_from == [] for each in rest)
+    assert "C99" in messages_of(result)
+    assert result.model_calls == 1
+
+
+def test_who_learns_a_known_memory_is_told_with_its_quote() -> None:
+    """One entry for each who learnt it; without its words in the scene it is at most half sure."""
+    learned = [
+        {"who": ["C0"], "memories": ["M1"], "from_whom": "Ben", "quote": "came past at two in the morning"},
+        {
+            "who": "C1",
+            "memories": "M2",
+            "how": "witnessed",
+            "quote": "the cat sat on the mat",
+            "certainty": 0.9,
+        },
+        {"who": ["C0"], "memories": ["M9"], "quote": "Ben took the key"},
+        {"who": ["nobody at all"], "memories": ["M1"]},
+    ]
+    result = answer_that_tells_who_knows(learned=learned)
+    assert result.record is not None
+    assert [
+        (each.character_id, each.memory_ids, each.how, each.from_id, each.certainty, each.evidence)
+        for each in result.record.learned
+    ] == [
+        ("C0", ["x-1"], "told", "C1", 1.0, "came past at two in the morning"),
+        ("C1", ["x-2"], "witnessed", None, 0.5, None),
+    ]
+    assert "less sure without its quote" in messages_of(result)
+    assert "M9" in messages_of(result)
+    assert not result.record.knowledge_read
+
+
+def test_answers_of_before_say_nothing_of_who_knows_what() -> None:
+    """An answer without the newer fields makes a record without them, also as JSON."""
+    result = extracted(answer())
+    assert result.record is not None
+    told = result.record.model_dump_json()
+    assert not any(field in told for field in ("known_by", "hidden_from", "learned", "knowledge_read"))

@@ -284,3 +284,10 @@ def test_what_a_record_says_becomes_events_at_its_scene() -> None:
         ("C3", "*", "knows", "told"),
     ]
     assert {(e.chapter_index, e.scene_index) for e in recorded_events(record)} == {(2, 3)}
+
+
+def test_a_scene_that_says_who_learnt_what_is_not_guessed_at_by_states() -> None:
+    """Where a record tells who learnt what, a `knowledge` that shares words with a memory adds nothing."""
+    learnt = {"C2": "that the heron key is hidden under the stair"}
+    read = scene(2, 1, "C2", learnt=learnt, tells_knowledge=True)
+    assert not rules(scene(1, 1, "C1"), read, about=HID).knows("C2", HID).knows

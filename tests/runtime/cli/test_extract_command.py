@@ -205,3 +205,88 @@ def test_passes_at_the_end_of_chapters_are_counted(
     assert f"model calls          {calls}" in read.stdout
     assert len(stub.calls) == calls
     assert "2 before" in again.stdout
+
+
+def tell_who_knows(call: StubCall) -> None:
+    """Say of the scene that Ada alone knows it, but for the last, in which Ben learns where the key was."""
+    scene = call.payload["messages"][1]["content"]
+    said = {
+        "memories": [
+            {"id": f"N{number}", "known_by": ["Ada"]} for number in (1, 2) if f"N{number} |" in scene
+        ]
+    }
+    if "Ben sold" in scene:
+        said |= {"learned": [{"who": ["Ben"], "memories": ["M1"], "quote": "Ben sold the brass key"}]}
+    call.say(json.dumps(said))
+
+
+def known_to(run: Run, who: str) -> dict[str, dict[str, object]]:
+    """Return what somebody knows, by id."""
+    told = json.loads(run("knows", PROJECT, who, "--json").stdout)
+    return {each["source_id"]: each for each in told["known"]}
+
+
+@pytest.fixture
+def recorded(run: Run, projects_dir: Path) -> None:
+    """The small project, taken in with its records."""
+    write_project(projects_dir)
+    assert run("ingest", PROJECT).exit_code == 0
+
+
+@pytest.mark.usefixtures("recorded")
+def test_knowledge_of_supplied_records_is_read(run: Run, model: pytest.MonkeyPatch) -> None:
+    """`--knowledge` asks about scenes that have a record, each once, and `novelgen knows` tells what came of it."""
+    assert "M001" not in known_to(run, "Ben")
+    with openai_stub(tell_who_knows) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        assert "3 scenes to read: 3 calls" in run("extract", PROJECT, "--knowledge", "--estimate").stdout
+        result = run("extract", PROJECT, "--knowledge", "--workers", "2")
+        assert result.exit_code == 0
+        assert "3 done, 0 failed" in result.stdout
+        assert len(stub.calls) == 3
+        assert run("extract", PROJECT, "--knowledge").exit_code == 0
+        assert len(stub.calls) == 3
+    learnt = known_to(run, "Ben")["M001"]
+    assert (learnt["since_chapter"], learnt["since_scene"], learnt["quote"]) == (
+        2,
+        2,
+        "Ben sold the brass key",
+    )
+    assert "M001" in known_to(run, "Ada")
+    assert "M001" not in known_to(run, "Cornelius")
+
+
+@pytest.mark.usefixtures("recorded")
+def test_a_scene_not_read_for_knowledge_is_told_of(run: Run, model: pytest.MonkeyPatch) -> None:
+    """Failures end the command with code 1 and their reason; the same command goes on from there."""
+
+    def refuse_ben(call: StubCall) -> None:
+        if "Ben sold" in call.payload["messages"][1]["content"]:
+            call.say("I cannot.")
+        else:
+            tell_who_knows(call)
+
+    with openai_stub(refuse_ben) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        result = run("extract", PROJECT, "--knowledge", "--json")
+    assert result.exit_code == 1
+    assert [scene["outcome"] for scene in json.loads(result.stdout)["scenes"]] == [
+        "done",
+        "done",
+        "failed",
+    ]
+    assert "scene 2:2: no readable JSON object" in result.stderr
+    assert "1 scenes wait to be read for who knows what" in result.stderr
+    with openai_stub(tell_who_knows) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        assert run("extract", PROJECT, "--knowledge").exit_code == 0
+        assert len(stub.calls) == 1
+
+
+@pytest.mark.parametrize("option", ["--retry", "--reconcile"])
+def test_knowledge_goes_with_no_other_reading(run: Run, unrecorded: Path, option: str) -> None:
+    """Options of another reading are refused; a scene without a record is told how to get one."""
+    assert run("extract", PROJECT, "--knowledge", option).exit_code == 2
+    refused = run("extract", PROJECT, "--knowledge", "--scene", "1:1", "--estimate")
+    assert refused.exit_code == 2
+    assert "has no record" in refused.stderr
