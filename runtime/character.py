@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
+from langchain_core.tools import BaseTool
 from pydantic import ValidationError
 
 from novelgen.character_memory.given_event import GivenEvent
@@ -24,6 +25,7 @@ from runtime.services.character_care import CharacterConsolidation, EditedMemory
 from runtime.services.character_news import Told
 from runtime.services.characters import Remembered
 from runtime.stores import MemoryStores
+from runtime.story_tools.character_tools import build_character_tools
 
 Moment = tuple[int, int] | datetime | None
 """When: a pair of session and turn, a datetime, or None for now."""
@@ -292,6 +294,10 @@ class Character(CharacterTalk):
         return character_services.undo_character_change(
             self._stores, self.project_id, character_id=self.character_id, change_id=change_id
         )
+
+    def tools(self) -> list[BaseTool]:
+        """Return LangChain tools for a model that plays this character: character_remember and character_recall."""
+        return build_character_tools(self._stores, self.project_id, self.character_id)
 
     aremember = async_twin(remember)
     arecall = async_twin(recall)
