@@ -142,7 +142,6 @@ class CharacterTalk:
             character_id=self.character_id,
             to=to,
             as_of=as_moment(as_of),
-            now=self._clock(),
         )
 
     def reveal(self, secret_id: str, *, to: str = PLAYER, at: Moment = None) -> Disclosure:
@@ -215,7 +214,6 @@ class CharacterTalk:
             to=to,
             said=said,
             as_of=as_moment(as_of),
-            now=self._clock(),
         )
 
     def stream_reply(

@@ -108,6 +108,19 @@ class Mind:
             dtype=np.int64,
         )
 
+    def shared_with(self, other_id: str) -> list[CharacterMemory]:
+        """Return what the character itself lived through with another; deleted memories are none."""
+        return self._shared.get(other_id, [])
+
+    @cached_property
+    def _shared(self) -> dict[str, list[CharacterMemory]]:
+        shared: dict[str, list[CharacterMemory]] = {}
+        for memory in self.memories:
+            if not memory.is_second_hand and memory.status != "deleted":
+                for other_id in memory.participants:
+                    shared.setdefault(other_id, []).append(memory)
+        return shared
+
     @property
     def not_deleted(self) -> Mask:
         """Which memories are not deleted."""

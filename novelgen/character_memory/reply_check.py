@@ -156,7 +156,8 @@ def _unknown_names(text: str, ground: ReplyGround) -> Iterator[ReplyFinding]:
     known = [*ground.known_names, *ground.own_names, *ground.listener_names, *(s.value for s in ground.slots)]
     finder = NameFinder(known)
     taken = [range(match.start, match.end) for match in finder.find(text)]
-    said = ground.known_text.casefold()
+    # Whom a secret names is somebody of the story, too: that the secret slips is told already.
+    said = "\n".join([ground.known_text, *(each.text for each in ground.closed_secrets)]).casefold()
     # A name that several words make up is known by each of them.
     keys = {name_key(part) for name in known for part in (name, *name.replace("·", " ").split())}
     seen: set[str] = set()

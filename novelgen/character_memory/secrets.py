@@ -243,15 +243,17 @@ def find_secret(
         own_names: Names of the keeper, which say nothing: all it says is about itself.
         said_names: Names of the listener, which say nothing either.
     """
-    whole = _loose(secret.text)
+    whole = _whole(secret.text)
     for key_word in secret.key_words:
         at = fold_width(text).casefold().find(fold_width(key_word).casefold())
         if key_word.strip() and at >= 0:
             return SecretTrace(at, at + len(key_word), "key_word")
-    ignored = frozenset(
-        word for name in (*own_names, *said_names) for word in _terms(name, frozenset()).words
-    )
+    ignored = _ignored((*own_names, *said_names))
     told = _terms(secret.text, ignored)
+    # Stems are beginnings of words: what does not even hold them as letters need not be read word by word.
+    letters = text.casefold() if text.isascii() else fold_width(text).casefold()
+    if len(told.words) >= LEAST_TERMS and sum(word in letters for word in told.words) < LEAST_TERMS:
+        return None
     is_verbatim = bool(whole) and whole in _loose(text)
     if not is_verbatim and len(told.words & _read_terms(text, ignored).words) < LEAST_TERMS:
         return None
@@ -281,6 +283,17 @@ def _gives_away(
     if is_one and weight >= KEY_FACTS and len(shared) > sum(map(len, facts)):
         return "key_facts" if len(shared) >= LEAST_TERMS else None
     return None
+
+
+@lru_cache(maxsize=1024)
+def _whole(text: str) -> str:
+    return _loose(text)
+
+
+@lru_cache(maxsize=1024)
+def _ignored(names: tuple[str, ...]) -> frozenset[str]:
+    """The words of names, which say nothing."""
+    return frozenset(word for name in names for word in _read_terms(name, frozenset()).words)
 
 
 @lru_cache(maxsize=1024)

@@ -81,7 +81,7 @@ def tell_memories(
         chosen = [_required(known, character_id, memory_id) for memory_id in memory_ids]
     elif about.strip():
         recalled = recall_memories(
-            stores, project_id, character_id=character_id, said=about, as_of=at, now=moment
+            stores, project_id, character_id=character_id, said=about, as_of=at, now=moment, to=listener
         )
         chosen = [each.memory for each in recalled.items if not each.is_over][:limit]
         issues += recalled.issues

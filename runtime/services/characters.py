@@ -188,7 +188,7 @@ def recall_memories(
         mind = stores.minds.mind(unit, project_id, character_id, model=vectors_model(stores))
         names = unit.characters.names()
         here = unit.characters.last_position() if mind.waits_for_turns and as_of is None else None
-        towards = towards_listener(unit, character_id, to, as_of=as_of, now=now or stores.clock())
+        towards = towards_listener(unit, mind, character_id, to, as_of=as_of, now=now or stores.clock())
     if question is not None and not mind.has_vector.all():
         mind = _embedded_later(stores, project_id, character_id, mind, issues)
     view = towards.kept_back(mind, mind.view(as_of, clock_now=now or stores.clock(), here=here))

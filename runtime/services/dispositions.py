@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, Field
 
@@ -20,11 +20,13 @@ from novelgen.character_memory.dispositions import (
 )
 from novelgen.character_memory.events import STATE_DELTAS
 from novelgen.character_memory.memory import CharacterMemory, GamePosition, Moment
+from novelgen.character_memory.mind import Mind
 from novelgen.character_memory.recall import ProtectedLine
 from novelgen.character_memory.settings import CharacterMemorySettings
 from novelgen.errors import UserInputError
 from novelgen.names.normalise import name_key
 from novelgen.text.language import StoryLanguage, story_language
+from runtime.ingest.character_events import vectors_model
 from runtime.storage.character.dispositions import Happened, StoredDispositionChange
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
@@ -71,37 +73,95 @@ def read_feelings(
         now: The present moment, by which days are counted; None asks the clock.
     """
     with stores.database(project_id).read() as unit:
-        return feelings_in(unit, character_id, other, as_of=as_of, now=now or stores.clock())
+        mind = stores.minds.mind(unit, project_id, character_id, model=vectors_model(stores))
+        return feelings_in(unit, mind, character_id, other, as_of=as_of, now=now or stores.clock())
 
 
 def feelings_in(
-    unit: UnitOfWork, character_id: str, other: str, *, as_of: Moment | None, now: datetime
+    unit: UnitOfWork, mind: Mind, character_id: str, other: str, *, as_of: Moment | None, now: datetime
 ) -> Feelings:
-    """Return what a character feels for another, within a transaction."""
+    """Return what a character feels for another, within a transaction.
+
+    Args:
+        unit: The transaction.
+        mind: What the character remembers, which tells when the two first met.
+        character_id: Who feels.
+        other: For whom.
+        as_of: Only what had happened before.
+        now: The present moment.
+    """
     other_id = other_id_of(unit, other)
     changes = unit.play.dispositions(character_id, other_id, as_of=as_of)
-    disposition = folded_disposition(changes)
-    met = unit.play.encounters(character_id, other_id, as_of=as_of)
-    moments = [each.happened_at for each in changes] + ([met.first] if met is not None else [])
-    first = min(moments, default=None)
-    # As of a turn it is as late as the last thing that had happened between them by then.
-    last = max([each.happened_at for each in changes] + ([met.last] if met is not None else []), default=now)
-    today = as_of if isinstance(as_of, datetime) else (last if isinstance(as_of, GamePosition) else now)
-    days = 0 if first is None else max(0, (today - first) // timedelta(days=1))
-    has_met = first is not None
-    status = status_of(disposition, has_met=has_met)
+    terms = terms_between(mind, other_id, changes, as_of=as_of, now=now)
     name = display_name(unit, other_id)
     return Feelings(
         character_id=character_id,
         other_id=other_id,
         other_name=name,
-        disposition=disposition,
-        has_met=has_met,
-        days_known=days,
-        status=status,
-        header=relationship_header(disposition, has_met=has_met, days_known=days, status=status),
-        words=disposition_words(disposition, other=name, language=project_language(unit, name)),
+        words=disposition_words(terms.disposition, other=name, language=project_language(unit, name)),
+        **terms._asdict(),
     )
+
+
+class Terms(NamedTuple):
+    """On which terms a character is with another; the fields are those of `Feelings`."""
+
+    disposition: Disposition
+    has_met: bool
+    days_known: int
+    status: str
+    header: str
+
+
+def terms_between(
+    mind: Mind,
+    other_id: str,
+    changes: Sequence[StoredDispositionChange],
+    *,
+    as_of: Moment | None,
+    now: datetime,
+) -> Terms:
+    """Return on which terms a character is with another.
+
+    Args:
+        mind: What the character remembers.
+        other_id: The other.
+        changes: How its feelings for the other moved.
+        as_of: Only what had happened before.
+        now: The present moment.
+    """
+    disposition = folded_disposition(changes)
+    met = encounters(mind, other_id, as_of=as_of, clock_now=now)
+    moments = sorted([each.happened_at for each in changes] + met)
+    has_met = bool(moments)
+    # As of a turn it is as late as the last thing that had happened between them by then.
+    today = as_of if isinstance(as_of, datetime) else now
+    if isinstance(as_of, GamePosition) and has_met:
+        today = moments[-1]
+    days = max(0, (today - moments[0]) // timedelta(days=1)) if has_met else 0
+    status = status_of(disposition, has_met=has_met)
+    header = relationship_header(disposition, has_met=has_met, days_known=days, status=status)
+    return Terms(disposition, has_met, days, status, header)
+
+
+def encounters(mind: Mind, other_id: str, *, as_of: Moment | None, clock_now: datetime) -> list[datetime]:
+    """Return when a character first and last lived through something with another; empty where they have not met.
+
+    What was only heard of somebody is no meeting.
+    """
+    shared = mind.shared_with(other_id)
+    if shared and as_of is not None:
+        border = mind.view(as_of, clock_now=clock_now).now
+        shared = [each for each in shared if _is_before(each, as_of, border)]
+    moments = [each.happened_at for each in shared]
+    return [min(moments), max(moments)] if moments else []
+
+
+def _is_before(memory: CharacterMemory, as_of: Moment, border: float) -> bool:
+    """Tell whether something was lived through before a moment; without a position its time decides."""
+    if isinstance(as_of, GamePosition) and memory.known_position is not None:
+        return memory.known_position < as_of
+    return memory.happened_at.timestamp() < border
 
 
 def change_feelings(
@@ -154,7 +214,8 @@ def change_feelings(
                 **dict(happened(at, moment)),
             )
         )
-        return feelings_in(unit, character_id, other_id, as_of=None, now=moment)
+        mind = stores.minds.mind(unit, project_id, character_id, model=vectors_model(stores))
+        return feelings_in(unit, mind, character_id, other_id, as_of=None, now=moment)
 
 
 def list_feelings_changes(
@@ -223,9 +284,9 @@ def happened(at: Moment | None, now: datetime) -> Happened:
     return Happened(session=at.session, turn=at.turn, happened_at=now)
 
 
-def header_line(feelings: Feelings) -> ProtectedLine:
+def header_line(terms: Terms) -> ProtectedLine:
     """Return how two stand as a line that stands above a recall."""
-    return ProtectedLine(text=feelings.header, slot_type=HEADER_SLOT)
+    return ProtectedLine(text=terms.header, slot_type=HEADER_SLOT)
 
 
 def other_id_of(unit: UnitOfWork, other: str) -> str:

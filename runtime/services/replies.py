@@ -51,7 +51,6 @@ from runtime.services.dispositions import (
     Feelings,
     display_name,
     event_deltas,
-    feelings_in,
     other_id_of,
     project_language,
     read_feelings,
@@ -111,7 +110,6 @@ def check_character_reply(
     to: str = PLAYER,
     said: str = "",
     as_of: Moment | None = None,
-    now: datetime | None = None,
 ) -> list[ReplyFinding]:
     """Find what is wrong with something that a character is about to say; nothing is stored.
 
@@ -123,20 +121,11 @@ def check_character_reply(
         to: To whom.
         said: What it answers: names that stand there are no inventions.
         as_of: As things stood then.
-        now: The present moment.
 
     Returns:
         Findings in the order of the text, in the language of the story.
     """
-    ground = _ground(
-        stores,
-        project_id,
-        character_id=character_id,
-        to=to,
-        said=[said],
-        as_of=as_of,
-        now=now or stores.clock(),
-    )
+    ground = _ground(stores, project_id, character_id=character_id, to=to, said=[said], as_of=as_of)
     return _checked(stores, project_id, scrub_text(text), ground)
 
 
@@ -282,7 +271,6 @@ def _ended(asked: _Asked, reply: Reply, behind: str, view: SecretView, keep: Kee
         to=asked.to,
         said=[asked.said, *(what for _, what in asked.talk)],
         as_of=None,
-        now=asked.now,
     )
     findings = _checked(asked.stores, asked.project_id, reply.spoken, ground)
     by_rule = event_deltas(interaction_type, None, {}, settings)
@@ -419,7 +407,7 @@ def _remember(asked: _Asked, event: GivenEvent) -> Remembered:
 
 def _view(asked: _Asked) -> SecretView:
     with asked.stores.database(asked.project_id).read() as unit:
-        return secret_view(unit, asked.character_id, asked.to, as_of=None, now=asked.now)
+        return secret_view(unit, asked.character_id, asked.to, as_of=None)
 
 
 def _request(
@@ -435,8 +423,10 @@ def _request(
         to=asked.to,
     )
     own_names, other, language = _names(asked)
+    feelings = read_feelings(
+        asked.stores, asked.project_id, character_id=asked.character_id, other=asked.to, now=asked.now
+    )
     with asked.stores.database(asked.project_id).read() as unit:
-        feelings = feelings_in(unit, asked.character_id, asked.to, as_of=None, now=asked.now)
         entity = _entity(known_entities(unit, None), asked.character_id)
     words = [word.replace(feelings.other_name, other) for word in feelings.words]
     settings = asked.stores.settings.memory.character_memory
@@ -494,11 +484,10 @@ def _ground(
     to: str,
     said: Sequence[str],
     as_of: Moment | None,
-    now: datetime,
 ) -> ReplyGround:
     slots = _slots(stores, project_id, character_id, as_of)
     with stores.database(project_id).read() as unit:
-        view = secret_view(unit, character_id, to, as_of=as_of, now=now)
+        view = secret_view(unit, character_id, to, as_of=as_of)
         entities = known_entities(unit, None)
         other_id = other_id_of(unit, to)
         entity = _entity(entities, character_id)

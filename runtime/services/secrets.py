@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
+from novelgen.character_memory.dispositions import Disposition, folded_disposition
 from novelgen.character_memory.memory import Moment
 from novelgen.character_memory.mind import Mind, View
 from novelgen.character_memory.recall import ProtectedLine
@@ -18,11 +19,14 @@ from novelgen.errors import UserInputError
 from novelgen.names.normalise import name_key
 from novelgen.text.scrub import scrub_text, scrub_tree
 from runtime.files.file_reading import described
-from runtime.services.dispositions import feelings_in, happened, header_line, other_id_of
+from runtime.services.dispositions import happened, header_line, other_id_of, terms_between
 from runtime.services.references import known_entities
 from runtime.storage.character.dispositions import Disclosure, FlagChange
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
+
+OPEN: frozenset[SecretStanding] = frozenset(("unlocked", "known"))
+"""Standings in which a secret may be told."""
 
 
 class SecretState(BaseModel):
@@ -90,7 +94,6 @@ def list_secrets(
     character_id: str,
     to: str,
     as_of: Moment | None = None,
-    now: datetime | None = None,
 ) -> list[SecretState]:
     """List a character's secrets, as they stand towards a listener.
 
@@ -100,10 +103,11 @@ def list_secrets(
         character_id: Who keeps them.
         to: The listener: id, name or alias of a character, or any other name, such as "player".
         as_of: As it stood then; None means now.
-        now: The present moment; None asks the clock.
     """
     with stores.database(project_id).read() as unit:
-        return _states(unit, character_id, to, as_of=as_of, now=now or stores.clock())
+        other_id = other_id_of(unit, to)
+        disposition = folded_disposition(unit.play.dispositions(character_id, other_id, as_of=as_of))
+        return _states(unit, character_id, other_id, disposition, as_of=as_of)
 
 
 def reveal_secret(
@@ -226,29 +230,24 @@ def flags_in(unit: UnitOfWork, as_of: Moment | None) -> dict[str, Any]:
     return {each.name: each.value for each in unit.play.flag_changes(as_of=as_of)}
 
 
-def secret_view(
-    unit: UnitOfWork, character_id: str, to: str | None, *, as_of: Moment | None, now: datetime
-) -> SecretView:
+def secret_view(unit: UnitOfWork, character_id: str, to: str, *, as_of: Moment | None) -> SecretView:
     """Return what a character may tell a listener.
 
     Args:
         unit: A transaction.
         character_id: Who keeps the secrets.
-        to: The listener. None is nobody in particular: everything is closed. The character itself is alone with what
-            it knows: nothing is.
+        to: The listener. The character itself is alone with what it knows: nothing is closed.
         as_of: As it stood then.
-        now: The present moment.
     """
-    if to is None:
-        return SecretView(closed=unit.play.secrets(character_id))
-    if other_id_of(unit, to) == character_id:
+    other_id = other_id_of(unit, to)
+    if other_id == character_id:
         return SecretView(open=unit.play.secrets(character_id))
-    states = _states(unit, character_id, to, as_of=as_of, now=now)
-    is_open = ("unlocked", "known")
+    disposition = folded_disposition(unit.play.dispositions(character_id, other_id, as_of=as_of))
+    states = _states(unit, character_id, other_id, disposition, as_of=as_of)
     return SecretView(
-        open=[each.secret for each in states if each.standing in is_open],
+        open=[each.secret for each in states if each.standing in OPEN],
         hints=[each.hint for each in states if each.hint is not None],
-        closed=[each.secret for each in states if each.standing not in is_open],
+        closed=[each.secret for each in states if each.standing not in OPEN],
     )
 
 
@@ -268,7 +267,7 @@ class Towards:
 
     def kept_back(self, mind: Mind, view: View) -> View:
         """Return a view of memories without those that tell a secret which is closed."""
-        places = withheld_places(mind.memories, self.closed, own_names=self.own_names)
+        places = withheld_places(mind, self.closed, own_names=self.own_names)
         if not places:
             return view
         live = view.live.copy()
@@ -277,15 +276,20 @@ class Towards:
 
 
 def towards_listener(
-    unit: UnitOfWork, character_id: str, to: str | None, *, as_of: Moment | None, now: datetime
+    unit: UnitOfWork, mind: Mind, character_id: str, to: str | None, *, as_of: Moment | None, now: datetime
 ) -> Towards:
     """Return what a recall towards a listener adds and keeps back."""
-    view = secret_view(unit, character_id, to, as_of=as_of, now=now)
-    own_names = names_of(unit, character_id) if view.closed else []
-    if to is None or other_id_of(unit, to) == character_id:
-        return Towards(closed=view.closed, own_names=own_names)
-    feelings = feelings_in(unit, character_id, to, as_of=as_of, now=now)
-    return Towards([header_line(feelings)], view.closed, own_names)
+    if to is None:
+        closed = unit.play.secrets(character_id)
+        return Towards(closed=closed, own_names=names_of(unit, character_id) if closed else [])
+    other_id = other_id_of(unit, to)
+    if other_id == character_id:
+        return Towards()
+    changes = unit.play.dispositions(character_id, other_id, as_of=as_of)
+    terms = terms_between(mind, other_id, changes, as_of=as_of, now=now)
+    states = _states(unit, character_id, other_id, terms.disposition, as_of=as_of)
+    closed = [each.secret for each in states if each.standing not in OPEN]
+    return Towards([header_line(terms)], closed, names_of(unit, character_id) if closed else [])
 
 
 def names_of(unit: UnitOfWork, character_id: str) -> list[str]:
@@ -295,13 +299,11 @@ def names_of(unit: UnitOfWork, character_id: str) -> list[str]:
 
 
 def _states(
-    unit: UnitOfWork, character_id: str, to: str, *, as_of: Moment | None, now: datetime
+    unit: UnitOfWork, character_id: str, other_id: str, disposition: Disposition, *, as_of: Moment | None
 ) -> list[SecretState]:
     secrets: Sequence[Secret] = unit.play.secrets(character_id)
     if not secrets:
         return []
-    other_id = other_id_of(unit, to)
-    feelings = feelings_in(unit, character_id, other_id, as_of=as_of, now=now)
     disclosures = unit.play.disclosures(character_id, other_id, as_of=as_of)
     shown = [each.subject for each in disclosures if each.kind == "shown"]
     told = {name_key(each.subject) for each in disclosures if each.kind == "revealed"}
@@ -309,9 +311,9 @@ def _states(
     states = []
     for secret in secrets:
         standing = secret.standing(
-            feelings.disposition, flags=flags, items=shown, is_known=name_key(secret.secret_id) in told
+            disposition, flags=flags, items=shown, is_known=name_key(secret.secret_id) in told
         )
-        hint = secret.hint(feelings.disposition, flags=flags, items=shown) if standing == "hinted" else None
+        hint = secret.hint(disposition, flags=flags, items=shown) if standing == "hinted" else None
         states.append(SecretState(secret=secret, standing=standing, hint=hint))
     return states
 

@@ -251,6 +251,18 @@ def test_a_locked_secret_stands_in_nothing_that_its_listener_reaches(gregor: Cha
     assert "cart" in alone
 
 
+def test_gossip_about_something_holds_a_locked_secret_back(gregor: Character) -> None:
+    """What is told by its topic is what the listener may hear; by its id an author tells anything."""
+    gregor.keep_secret(DEAL)
+    kept = gregor.remember("I pay the bandits of Iron Hollow with grain, and they leave us alone.").memory
+    gregor.remember("The harvest of grain was poor.")
+    told = gregor.tell("Mira", "the grain and the bandits", limit=5).told
+    assert [each.content for each in told] == ["The harvest of grain was poor."]
+    gregor.feel("Mira", values={"trust": 60})
+    assert [each.content for each in gregor.tell("Mira", "the bandits of Iron Hollow").told] == [kept.content]
+    assert gregor.tell("Bjorn", [kept.memory_id]).told
+
+
 def test_an_unlocked_secret_and_a_hint_reach_the_prompt(gregor: Character) -> None:
     """The hint below the threshold, the secret from it on."""
     gregor.keep_secret(DEAL)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import BaseModel, Field
-from sqlalchemy import ColumnElement, Table, Text, cast, func, not_, or_, select, true
+from sqlalchemy import ColumnElement, Table, func, not_, or_, select, true
 
 from novelgen.character_memory.dispositions import DispositionChange
 from novelgen.character_memory.memory import GamePosition, Moment, PositionNumber
@@ -67,13 +66,6 @@ class StoredSecret(BaseModel):
     secret: Secret
 
 
-class Encounters(NamedTuple):
-    """When two first and last met."""
-
-    first: datetime
-    last: datetime
-
-
 class PlayContents(BaseModel):
     """Everything of it that a project holds, for export and import."""
 
@@ -116,30 +108,6 @@ class PlayRepository(Repository):
         table = DISPOSITION_CHANGES
         rows = self._rows(table, as_of, table.c.character_id == character_id, table.c.other_id == other_id)
         return [_disposition(row) for row in rows]
-
-    def encounters(
-        self, character_id: str, other_id: str, *, as_of: Moment | None = None
-    ) -> Encounters | None:
-        """Return when a character first and last lived through something with another, or None where they have not met.
-
-        What was only heard of somebody is no meeting.
-        """
-        table = CHARACTER_MEMORIES
-        # Participants are a JSON list of texts; the text in quotation marks stands in it as a whole.
-        is_there = cast(table.c.participants, Text).contains(
-            json.dumps(other_id, ensure_ascii=False), autoescape=True
-        )
-        first, last = self._session.connection.execute(
-            select(func.min(table.c.happened_at), func.max(table.c.happened_at)).where(
-                self._session.owns(table),
-                table.c.character_id == character_id,
-                table.c.status != "deleted",
-                table.c.how.in_(("own_doing", "witnessed")),
-                is_there,
-                self._before(as_of, table),
-            )
-        ).one()
-        return None if first is None else Encounters(first, last)
 
     def is_told_in_story(self, name: str) -> bool:
         """Tell whether a name stands anywhere in the story: in its scenes, cards, or what somebody remembers."""

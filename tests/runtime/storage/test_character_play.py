@@ -79,29 +79,6 @@ def test_what_happened_without_a_position_after_a_turn_is_not_read_before_it(
     assert trusts(database, GamePosition(2, 0)) == []
 
 
-def test_two_have_met_when_one_lived_through_something_with_the_other(database: DatabaseManager) -> None:
-    """A name is found whole whatever it holds; what was only heard is no meeting."""
-    with database.project("demo").write() as unit:
-        unit.characters.add(
-            [
-                remembered(1, [ODD_NAME], how="told"),
-                remembered(2, ["Mira", ODD_NAME]),
-                remembered(3, [ODD_NAME], how="witnessed"),
-                remembered(4, [ODD_NAME[:-1]]),
-                remembered(5, [ODD_NAME], status="deleted"),
-            ]
-        )
-    with database.project("demo").read() as unit:
-        met = unit.play.encounters("C0", ODD_NAME)
-        assert met is not None
-        assert (met.first, met.last) == (START + timedelta(days=2), START + timedelta(days=3))
-        assert unit.play.encounters("C0", "100%") is None
-        assert unit.play.encounters("C1", ODD_NAME) is None
-        assert unit.play.encounters("C0", ODD_NAME, as_of=START + timedelta(days=2)) is None
-    with database.project("demo2").read() as unit:
-        assert unit.play.encounters("C0", ODD_NAME) is None
-
-
 def test_everything_comes_back_as_it_went_in_once(database: DatabaseManager) -> None:
     """Contents of one project go into another; adding what is there already adds nothing."""
     given = PlayContents(
