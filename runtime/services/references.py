@@ -71,8 +71,15 @@ def resolved_targets(unit: UnitOfWork, names: Sequence[str], as_of: StoryPositio
         each: target for each in names if (target := unit.attachments.beyond_entities(each)) is not None
     }
     known = known_entities(unit, as_of) if len(beyond) < len(set(names)) else []
-    found = (beyond.get(each) or resolved_entity(each, known).entity_id for each in names)
+    found = (beyond.get(each) or _entity_target(each, known) for each in names)
     return list(dict.fromkeys(found))
+
+
+def _entity_target(name: str, known: Sequence[Entity]) -> str:
+    try:
+        return resolved_entity(name, known).entity_id
+    except UnknownEntityError as error:
+        raise UnknownEntityError(f"{error}; a chapter is written chapter:3, the whole book: book") from error
 
 
 def place_of_statement(

@@ -12,10 +12,10 @@ from langchain_core.runnables import RunnableLambda
 from langchain_tests.integration_tests import RetrieversIntegrationTests
 from pydantic import ValidationError
 
-from novelgen.chains.story_memory_retriever import StoryMemoryRetriever
+from novelgen.chains.story_memory_retriever import StoryMemoryRetriever, document_of
 from novelgen.errors import DatabaseError
 from novelgen.memory.in_memory import InMemoryStoryMemory
-from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.memory import AttachedTo, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from tests.support.stories import PROJECT, lighthouse_memory
 from tests.support.tracing import RecordingHandler
@@ -161,3 +161,14 @@ def test_a_callback_handler_sees_the_retrieval() -> None:
     (run,) = handler.runs
     assert (run.name, run.tags, run.inputs) == ("StoryMemoryRetriever", ["canon"], "the brass key")
     assert sources(run.outputs) == ["M1"]
+
+
+def test_a_document_says_what_its_memory_is_attached_to() -> None:
+    """Seed 003.2: with type and id, where the memory says it."""
+    chunk = StoryMemoryChunk(
+        chunk_id="k1",
+        project_id="lamp",
+        content="Told in the past tense.",
+        attached_to=[AttachedTo(type="chapter", id="chapter:3")],
+    )
+    assert document_of(chunk).metadata["attached_to"] == [{"type": "chapter", "id": "chapter:3"}]

@@ -98,6 +98,9 @@ def test_memories_are_listed_by_chapter_and_book(run: Run, ingested: Path) -> No
     assert listed("--attached-to", "book", "--attached-to", "Cornelius") == ["note-N1", "M003"]
     wrong = run("memory", "list", PROJECT, "--attached-to", "chapter:9")
     assert (wrong.exit_code, "nearest: chapter:2" in wrong.stderr) == (2, True)
+    misspelt = run("memory", "list", PROJECT, "--attached-to", "chapter 2")
+    assert misspelt.exit_code == 2
+    assert "a chapter is written chapter:3, the whole book: book" in misspelt.stderr
 
 
 def test_a_search_takes_a_chapter_and_the_book(run: Run, ingested: Path) -> None:
