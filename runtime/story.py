@@ -47,6 +47,7 @@ from runtime.services.ingest import IngestReport, ingest_finished_scene, ingest_
 from runtime.services.memories import DEFAULT_LIMIT, AddedNote, MemoryListing, MemoryStatus
 from runtime.services.name_candidates import list_candidates
 from runtime.services.relationships import DEFAULT_INTENSITY
+from runtime.services.scene_summary import summarize_scene
 from runtime.services.transfer import ProjectExport
 from runtime.stores import MemoryStores
 from runtime.story_memory import DEFAULT_CONTEXT_WINDOW, DEFAULT_TOP_K, StoryMemoryTools
@@ -281,6 +282,22 @@ class Story:
             self.project_id, text, chapter_index, limit, stores=self._stores, language=language
         )
 
+    def summarize_scene(self, text: str, *, max_bullets: int | None = None) -> list[str]:
+        """Sum a scene up in three to five bullets, by the model where there is one, else in its own sentences.
+
+        Nothing is stored. Where the model fails, the sentences are told, and a warning is logged.
+
+        Args:
+            text: The scene.
+            max_bullets: Most bullets; None takes the setting's.
+
+        Raises:
+            UserInputError: When the text is empty or too long.
+        """
+        return summarize_scene(
+            text, chat_model=self._chat_model, max_bullets=max_bullets, settings=self._stores.settings
+        ).bullets
+
     # --- Looking things up ---
 
     def search(
@@ -304,7 +321,7 @@ class Story:
             top_k: At most so many.
             as_of: Only what lies strictly before this position.
             min_relevance: Only what fits at least so well, from 0 (all) to 1: by the cosine of the embedding model, or
-                by the share of the query's words that it holds. With the built-in model .83 (English) or .87
+                by the share of the query's words that it holds. With the built-in model .84 (English) or .87
                 (Chinese) keeps out what has nothing to do with the story.
 
         Raises:
@@ -612,7 +629,8 @@ class Story:
         """
         position = _position(as_of)
         looking_up = build_memory_tools(self._stores, project_id=self.project_id, as_of=position)
-        return [*looking_up, *build_story_tools(self._stores, self.project_id, position)]
+        story_tools = build_story_tools(self._stores, self.project_id, position, chat_model=self._chat_model)
+        return [*looking_up, *story_tools]
 
     def as_step(self, *, as_prompt: bool = False, write_file: bool = False) -> Runnable[Any, Any]:
         """Return a step for LangChain chains that builds contexts.
@@ -637,6 +655,7 @@ class Story:
     acontext = async_twin(context)
     acontexts = async_twin(contexts)
     achunk_context = async_twin(chunk_context)
+    asummarize_scene = async_twin(summarize_scene)
     asearch = async_twin(search)
     astate = async_twin(state)
     atimeline = async_twin(timeline)
