@@ -20,7 +20,7 @@ from novelgen.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from novelgen.models.position import StoryPosition
-    from runtime.front_door import Memory, open
+    from runtime.front_door import Memory, open, summarize_scene
     from runtime.story import Story
 else:
     __getattr__, __dir__ = lazy_exports(
@@ -30,8 +30,9 @@ else:
             "Story": "runtime.story",
             "StoryPosition": "novelgen.models.position",
             "open": "runtime.front_door",
+            "summarize_scene": "runtime.front_door",
         },
     )
 
 __version__ = "0.1.0"
-__all__ = ["Memory", "NovelgenError", "Story", "StoryPosition", "__version__", "open"]
+__all__ = ["Memory", "NovelgenError", "Story", "StoryPosition", "__version__", "open", "summarize_scene"]

@@ -16,8 +16,10 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
 
 from novelgen.errors import ConfigurationError, NovelgenError, UnknownProjectError
+from novelgen.text.extractive import MAX_BULLETS
 from runtime.async_twins import async_twin
 from runtime.services import projects as project_services
+from runtime.services import scene_summary as scene_summary_services
 from runtime.services import transfer as transfer_services
 from runtime.services.projects import ProjectOverview
 from runtime.services.transfer import ProjectImport
@@ -61,6 +63,29 @@ def open(
         embeddings=None if isinstance(embeddings, str) else embeddings,
         chat_model=None if isinstance(chat_model, str) else chat_model,
     )
+
+
+def summarize_scene(
+    text: str, *, chat_model: BaseChatModel | str | None = None, max_bullets: int = MAX_BULLETS
+) -> list[str]:
+    """Sum a scene up in three to five bullets, without any project.
+
+    Args:
+        text: The scene.
+        chat_model: LangChain chat model, or a name such as `openai:gpt-4.1-mini`; None takes the setting's, and the
+            scene's own weightiest sentences where that names none, or where the model fails.
+        max_bullets: Most bullets.
+
+    Returns:
+        The bullets, in the order of the scene.
+
+    Raises:
+        UserInputError: When the text is empty or too long.
+        ConfigurationError: When the model cannot be built.
+    """
+    return scene_summary_services.summarize_scene(
+        text, chat_model=chat_model, max_bullets=max_bullets
+    ).bullets
 
 
 class Memory:

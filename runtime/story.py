@@ -58,6 +58,7 @@ from runtime.services.knowledge import MemoryKnowers, SharedLife, StoredKnowledg
 from runtime.services.memories import DEFAULT_LIMIT, AddedNote, MemoryChange, MemoryListing, MemoryStatus
 from runtime.services.name_candidates import list_candidates
 from runtime.services.relationships import DEFAULT_INTENSITY
+from runtime.services.scene_summary import summarize_scene
 from runtime.services.threads import ListedThread
 from runtime.services.transfer import ProjectExport
 from runtime.stores import MemoryStores
@@ -382,6 +383,22 @@ class Story(StoryEditing):
             touch=touch,
         )
 
+    def summarize_scene(self, text: str, *, max_bullets: int | None = None) -> list[str]:
+        """Sum a scene up in three to five bullets, by the model where there is one, else in its own sentences.
+
+        Nothing is stored. Where the model fails, the sentences are told, and a warning is logged.
+
+        Args:
+            text: The scene.
+            max_bullets: Most bullets; None takes the setting's.
+
+        Raises:
+            UserInputError: When the text is empty or too long.
+        """
+        return summarize_scene(
+            text, chat_model=self._chat_model, max_bullets=max_bullets, settings=self._stores.settings
+        ).bullets
+
     # --- Looking things up ---
 
     def search(
@@ -405,7 +422,7 @@ class Story(StoryEditing):
             top_k: At most so many.
             as_of: Only what lies strictly before this position.
             min_relevance: Only what fits at least so well, from 0 (all) to 1: by the cosine of the embedding model, or
-                by the share of the query's words that it holds. With the built-in model .83 (English) or .87
+                by the share of the query's words that it holds. With the built-in model .84 (English) or .87
                 (Chinese) keeps out what has nothing to do with the story.
 
         Raises:
@@ -913,7 +930,8 @@ class Story(StoryEditing):
         """
         position = _position(as_of)
         looking_up = build_memory_tools(self._stores, project_id=self.project_id, as_of=position)
-        return [*looking_up, *build_story_tools(self._stores, self.project_id, position)]
+        story_tools = build_story_tools(self._stores, self.project_id, position, chat_model=self._chat_model)
+        return [*looking_up, *story_tools]
 
     def attachment_tools(self) -> list[BaseTool]:
         """Return LangChain tools for an agent that keeps this story's memories and what they are attached to in order.
@@ -947,6 +965,7 @@ class Story(StoryEditing):
     acontext = async_twin(context)
     acontexts = async_twin(contexts)
     achunk_context = async_twin(chunk_context)
+    asummarize_scene = async_twin(summarize_scene)
     asearch = async_twin(search)
     astate = async_twin(state)
     atimeline = async_twin(timeline)

@@ -107,7 +107,8 @@ def cards_text(request: MemoryContextRequest, language: StoryLanguage) -> str:
     """Return the author's cards of those whom the plan names, one line each, at most MAX_CARDS of them."""
     cast = request.characters.everyone() if request.characters is not None else []
     by_name = {name_key(name): card for card in cast[::-1] for name in (*card.aliases, card.name)}
-    planned = (by_name.get(name_key(name)) for name in request.scene_plan.characters)
+    plan = request.scene_plan
+    planned = (by_name.get(name_key(name)) for name in (*plan.characters, plan.pov))
     cards = {card.name: card for card in planned if card is not None}
     lines = [_card_line(card, language) for card in list(cards.values())[:MAX_CARDS]]
     return "\n".join(lines) or NOTHING[language]

@@ -122,6 +122,43 @@ def short_form(
     return None
 
 
+MIN_BULLETS = 3
+MAX_BULLETS = 5
+
+BULLET_CHARACTERS = 200
+"""A longer sentence of a scene is clipped to it in a bullet."""
+
+
+def bullets(text: str, *, max_bullets: int = MAX_BULLETS) -> list[str]:
+    """Sum a scene up in its own sentences: the weightiest, one of each stretch of it, in the order of the text.
+
+    Args:
+        text: A scene.
+        max_bullets: Most bullets.
+
+    Returns:
+        `MIN_BULLETS` to `max_bullets` sentences, no more than the scene has; empty for a text without any.
+    """
+    spans = [span for span in split_sentences(text) if text[span.start : span.end].strip()]
+    count = min(max_bullets, len(spans), max(MIN_BULLETS, len(spans) // SENTENCES_PER_BULLET))
+    scored = [_scored(text, span, ()) for span in spans]
+    chosen = []
+    for number in range(count):
+        stretch = scored[len(scored) * number // count : len(scored) * (number + 1) // count]
+        # Where nothing weighs, what is longest tells most.
+        chosen.append(
+            max(stretch, key=lambda each: (each.score, min(BULLET_CHARACTERS, each.end - each.start)))
+        )
+    told = [" ".join(text[each.start : each.end].split()) for each in chosen]
+    clipped = (
+        each if len(each) <= BULLET_CHARACTERS else f"{each[: BULLET_CHARACTERS - 1]}…" for each in told
+    )
+    return list(dict.fromkeys(clipped))
+
+
+SENTENCES_PER_BULLET = 6
+"""A scene has a bullet for so many sentences, between the least and the most."""
+
 GIST_CHARACTERS = 240
 
 

@@ -39,6 +39,7 @@ COMMAND_SECTIONS: dict[str, dict[str, str]] = {
     "Write the next scene": {
         "context": "context:context",
         "chunk-context": "lookup:chunk_context",
+        "summarize": "lookup:summarize",
     },
     "Look things up": {
         "search": "lookup:search",

@@ -6,8 +6,10 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from novelgen.chains.scene_summary_chain import MAX_SCENE_CHARACTERS
 from novelgen.models.position import ChapterIndex, SceneIndex
 from novelgen.models.state import LoopImportance, RelationshipDimensions
+from novelgen.text.extractive import MAX_BULLETS
 from runtime.services.cards import DEFAULT_LIMIT, CardType
 
 MAX_RESULTS = 50
@@ -147,6 +149,15 @@ class OpenLoopResolveArguments(_Arguments):
     resolution_summary: _Text = Field(description="How it was answered, or why it was dropped.")
     abandoned: bool = Field(default=False, description="True: dropped without an answer.")
     scene_id: _SceneId = None
+
+
+class SceneSummarizeArguments(_Arguments):
+    """Arguments of scene_summarize."""
+
+    scene_text: Annotated[str, Field(min_length=1, max_length=MAX_SCENE_CHARACTERS)] = Field(
+        description="The text of one finished scene."
+    )
+    max_bullets: int = Field(default=MAX_BULLETS, ge=1, le=20, description="At most so many bullets.")
 
 
 class AttachArguments(_Arguments):

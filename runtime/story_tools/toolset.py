@@ -3,9 +3,9 @@
 Function names cannot hold dots: `memory_search` is memory.search, `character_generate` character.generate,
 `location_generate` location.generate, `relationship_create`, `relationship_update` and `relationship_query`
 are relationship.create, .update and .query, `knowledge_query` is knowledge.query, `open_loop_create` and
-`open_loop_resolve` open_loop.create and .resolve. memory.upsert is `runtime.services.entities.edit_entity`, for code,
-the command line and an editor's model (`editing_tools`): a planner that could change any field could undo the
-author's work.
+`open_loop_resolve` open_loop.create and .resolve, `scene_summarize` summarize_scene. memory.upsert is
+`runtime.services.entities.edit_entity`, for code, the command line and an editor's model (`editing_tools`): a planner
+that could change any field could undo the author's work.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel
 
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
 from runtime.services import entities, knowledge, relationships, threads
 from runtime.services.cards import CARD_TYPES, CardSearch, CardType
+from runtime.services.scene_summary import summarize_scene
 from runtime.stores import MemoryStores
 from runtime.story_tools import arguments
 from runtime.story_tools.structured_tool import Answer, structured_tool
@@ -58,12 +60,20 @@ _DESCRIPTIONS = {
         "Record a question, promise or threat that the story has opened and must answer later. Returns the"
         " open loop's id."
     ),
+    "scene_summarize": (
+        "Sum up the text of a finished scene in three to five bullets: key events, decisions, what came out. Nothing"
+        " is stored."
+    ),
     "open_loop_resolve": "Record that an open loop was answered, or that it was dropped (abandoned).",
 }
 
 
 def build_story_tools(
-    stores: MemoryStores, project_id: str, as_of: StoryPosition | None = None
+    stores: MemoryStores,
+    project_id: str,
+    as_of: StoryPosition | None = None,
+    *,
+    chat_model: BaseChatModel | None = None,
 ) -> list[BaseTool]:
     """Build the tools of a planner for one project.
 
@@ -75,15 +85,16 @@ def build_story_tools(
         project_id: The only project that the tools can reach.
         as_of: Position that is being planned: only what lies strictly before it is read. None means the end
             of what is stored.
+        chat_model: Sums scenes up; None takes the setting's, and rules where that names none.
 
     Returns:
         memory_search, character_generate, location_generate, relationship_create, relationship_update,
-        relationship_query, knowledge_query, open_loop_create and open_loop_resolve.
+        relationship_query, knowledge_query, open_loop_create, open_loop_resolve and scene_summarize.
 
     Raises:
         InvalidProjectIdError: When the project id is not a plain, path-free string.
     """
-    bodies = _StoryToolBodies(stores, require_project_id(project_id), as_of or END_OF_STORY)
+    bodies = _StoryToolBodies(stores, require_project_id(project_id), as_of or END_OF_STORY, chat_model)
     tools: dict[str, tuple[Callable[..., Answer], type[BaseModel]]] = {
         "memory_search": (bodies.memory_search, arguments.MemorySearchArguments),
         "character_generate": (bodies.character_generate, arguments.CharacterGenerateArguments),
@@ -94,6 +105,7 @@ def build_story_tools(
         "knowledge_query": (bodies.knowledge_query, arguments.KnowledgeQueryArguments),
         "open_loop_create": (bodies.open_loop_create, arguments.OpenLoopCreateArguments),
         "open_loop_resolve": (bodies.open_loop_resolve, arguments.OpenLoopResolveArguments),
+        "scene_summarize": (bodies.scene_summarize, arguments.SceneSummarizeArguments),
     }
     return [
         structured_tool(name, _DESCRIPTIONS[name], body, schema) for name, (body, schema) in tools.items()
@@ -103,8 +115,11 @@ def build_story_tools(
 class _StoryToolBodies:
     """What the tools do: a call of a service, and its result as the JSON object that a model reads."""
 
-    def __init__(self, stores: MemoryStores, project_id: str, as_of: StoryPosition) -> None:
+    def __init__(
+        self, stores: MemoryStores, project_id: str, as_of: StoryPosition, chat_model: BaseChatModel | None
+    ) -> None:
         self._story = (stores, project_id)
+        self._chat_model = chat_model
         self._as_of = as_of
         self._cards = CardSearch(stores, project_id, as_of=as_of)
 
@@ -210,3 +225,13 @@ class _StoryToolBodies:
             start=self._as_of,
         )
         return {"success": True, "open_loop_id": thread.loop_id, "status": thread.status}
+
+    def scene_summarize(self, *, scene_text: str, max_bullets: int) -> Answer:
+        summary = summarize_scene(
+            scene_text,
+            chat_model=self._chat_model,
+            max_bullets=max_bullets,
+            settings=self._story[0].settings,
+        )
+        issues = [each.message for each in summary.issues]
+        return {"summary": summary.bullets} | ({"issues": issues} if issues else {})

@@ -1,4 +1,4 @@
-"""`novelgen search`, `timeline` and `chunk-context`: what the story holds about something."""
+"""`novelgen search`, `timeline`, `chunk-context` and `summarize`: what the story, or a text, holds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 from novelgen.errors import UserInputError
 from runtime.cli.labels import view_labels_for
-from runtime.cli.opening import opened_project, story_labels, story_language
+from runtime.cli.opening import opened_project, opened_stores, story_labels, story_language
 from runtime.cli.output import print_json, print_text, report_warning
 from runtime.cli.parameters import (
     CHAPTER,
@@ -49,7 +49,7 @@ CONTENT_TYPES = ("scene", "dialogue", "description", "summary", "memory", "note"
     "--min-relevance",
     type=click.FloatRange(0, 1),
     default=0.0,
-    help="Only what fits at least so well; with the built-in embedding model .83 (English) or .87 (Chinese) keeps out "
+    help="Only what fits at least so well; with the built-in embedding model .84 (English) or .87 (Chinese) keeps out "
     "what has nothing to do with the story.  [default: all]",
 )
 @as_of_option
@@ -173,7 +173,7 @@ def chunk_context(
     from runtime.chunk_context import build_chunk_context
     from runtime.services.indexing import await_index
 
-    text = _read(text_file)
+    text = _read(text_file, "--text")
     with opened_project(session, project) as stores:
         await_index(stores, project)
         context = build_chunk_context(
@@ -194,13 +194,46 @@ def chunk_context(
         report_warning(f"{issue.stage} {issue.kind}: {issue.message}")
 
 
-def _read(source: TextIO) -> str:
+@click.command(
+    epilog="\b\nExamples:\n  novelgen summarize scene.txt\n"
+    "  novelgen summarize - --model openai:gpt-4.1-mini < scene.txt"
+)
+@click.argument("text_file", metavar="FILE", type=click.File(encoding="utf-8"))
+@click.option(
+    "--model",
+    metavar="PROVIDER:MODEL",
+    help="Chat model.  [default: memory.summarization.model, else model, else the scene's own sentences]",
+)
+@click.option("--max-bullets", type=COUNT, help="Most bullets.  [default: memory.summarization.max_bullets]")
+@json_option
+@click.pass_obj
+def summarize(
+    session: CliSession, text_file: TextIO, model: str | None, max_bullets: int | None, as_json: bool
+) -> None:
+    """Sum a scene up in three to five bullets; - is stdin.
+
+    Nothing is stored. Without a model, or where it fails, the scene's own weightiest sentences are told.
+    """
+    from runtime.services.scene_summary import summarize_scene
+
+    text = _read(text_file, "FILE")
+    with opened_stores(session) as stores:
+        summary = summarize_scene(text, chat_model=model, max_bullets=max_bullets, settings=stores.settings)
+    if as_json:
+        print_json(summary)
+    else:
+        print_text("\n".join(f"- {each}" for each in summary.bullets))
+    for issue in summary.issues:
+        report_warning(f"{issue.stage} {issue.kind}: {issue.message}")
+
+
+def _read(source: TextIO, said_as: str) -> str:
     from novelgen.models.chunk_context import MAX_CHUNK_CHARACTERS
     from novelgen.text.scrub import require_size, scrub_text
 
     try:
         text = scrub_text(source.read())
     except UnicodeDecodeError as error:
-        raise UserInputError(f"--text is not UTF-8: {error}; convert it first") from error
+        raise UserInputError(f"{said_as} is not UTF-8: {error}; convert it first") from error
     require_size(text, "the text", limit_characters=MAX_CHUNK_CHARACTERS)
     return text

@@ -60,7 +60,7 @@ def test_empty_states_are_dropped() -> None:
 
 
 def test_who_was_only_seen_keeps_a_place() -> None:
-    """Presence alone is a state: with its place where that is known, else with the scene."""
+    """Seed 001.6: presence alone is a state, with its place where that is known, else with the scene."""
     seen = [
         EntityStateSnapshot(
             project_id=PROJECT,

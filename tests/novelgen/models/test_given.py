@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from novelgen.models.context import MemoryContextRequest
+from novelgen import models
+from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from novelgen.models.plan import ChapterPlan, ScenePlan
 from novelgen.models.user_file import Character
 
@@ -139,3 +140,10 @@ def test_none_is_the_same_as_nothing() -> None:
     """Arguments that are passed on as None are left out."""
     read = request(characters=None, chapter_plan=None, settings=None)
     assert (read.characters.everyone(), read.chapter_plan, read.settings) == ([], None, None)
+
+
+def test_the_models_come_from_one_place() -> None:
+    """Seed 004.6: `from novelgen.models import SceneMemoryContext` works, and for every other model alike."""
+    assert {"SceneMemoryContext", "ScenePlan", "StoryMemoryChunk", "EntityStateSnapshot"} <= set(dir(models))
+    assert all(getattr(models, name) is not None for name in dir(models) if name[0].isupper())
+    assert models.SceneMemoryContext is SceneMemoryContext

@@ -240,7 +240,7 @@ def test_plan_is_labelled_in_its_language() -> None:
 
 
 def test_kind_intensity_and_length_of_the_scene_are_told() -> None:
-    """In the plan's language, after what happens."""
+    """Seeds 001.2 and 004.3: in the plan's language, after what happens; whose point of view it is, too."""
     plan = ScenePlan(
         scene_number=1, purpose="Rest", scene_type="battle", intensity="high", estimated_words=1200
     )
@@ -251,10 +251,13 @@ def test_kind_intensity_and_length_of_the_scene_are_told() -> None:
         "Planned length in words: 1200",
     ]
     assert "场景类型：battle" in scene_plan_text(plan, "zh")
+    seen = plan.model_copy(update={"characters": ["Mara"], "pov": "Mara"})
+    assert scene_plan_text(seen, "en").splitlines()[:2] == ["Characters: Mara", "Point of view: Mara"]
+    assert "视角：Mara" in scene_plan_text(seen, "zh")
 
 
 def test_cards_of_the_plans_characters_are_told() -> None:
-    """Those whom the plan names by name or alias, one line each and bounded; others are not."""
+    """Seed 001.3: those whom the plan names by name or alias, one line each and bounded; others are not."""
     cast = CharactersConfig(
         protagonist=Character(
             name="Mara Venn", role="protagonist", aliases=["the pilot"], motivation="x" * 900
@@ -266,7 +269,7 @@ def test_cards_of_the_plans_characters_are_told() -> None:
         project_id="p",
         chapter_index=1,
         scene_index=2,
-        scene_plan=ScenePlan(scene_number=2, characters=["the pilot", "Tobias Crake"]),
+        scene_plan=ScenePlan(scene_number=2, characters=["the pilot"], pov="Tobias Crake"),
         characters=cast,
     )
     lines = cards_text(request, "en").splitlines()

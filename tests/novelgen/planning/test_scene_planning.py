@@ -44,7 +44,7 @@ def test_nothing_is_said_of_names_where_nobody_can_be_known() -> None:
 
 
 def test_people_of_the_authors_cards_are_known_names() -> None:
-    """Also in a project without entities, by alias too, and without an id; other names are unresolved."""
+    """Seed 001.3: also in a project without entities, by alias too, and without an id; other names are unresolved."""
     plan = planned("Zoe Marsh", "the ferrywoman", "Nobody", outline=story(entities=False), cast=CAST)
     assert plan.unresolved_names == ["Nobody"]
     assert plan.entity_ids == []

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from novelgen.text.extractive import salient_sentences, short_form
+from novelgen.text.extractive import BULLET_CHARACTERS, bullets, salient_sentences, short_form
 
 
 @dataclass(frozen=True)
@@ -63,3 +63,33 @@ def test_a_short_form_is_a_whole_sentence_that_fits() -> None:
 def test_without_a_fitting_sentence_there_is_no_short_form(text: str) -> None:
     """Empty, weightless and overlong text has none."""
     assert short_form(text, []) is None
+
+
+@pytest.mark.parametrize(
+    ("sentences", "count"), [(1, 1), (2, 2), (3, 3), (12, 3), (24, 4), (60, 5), (500, 5)]
+)
+def test_a_scene_has_three_to_five_bullets(sentences: int, count: int) -> None:
+    """Seed 000.36: more for a longer scene, never more than it has sentences."""
+    assert len(bullets(" ".join(f"They went to hill {number}." for number in range(sentences)))) == count
+
+
+def test_bullets_are_the_weightiest_of_each_stretch_in_order() -> None:
+    """What promises, kills or reveals stands for its third of the scene; long ones are clipped, blanks are one."""
+    text = (
+        "It rained. I swear to return the key. They ate. She sang. He was murdered in\n the hall. They slept. "
+        "It dawned. The secret was out. They left."
+    )
+    assert bullets(text) == [
+        "I swear to return the key.",
+        "He was murdered in the hall.",
+        "The secret was out.",
+    ]
+    assert len(bullets(text, max_bullets=1)) == 1
+    assert bullets("我答应你，明年必来。天黑了。众人吃饭。") == [
+        "我答应你，明年必来。",
+        "天黑了。",
+        "众人吃饭。",
+    ]
+    [clipped] = bullets(f"{'word ' * 90}.")
+    assert (len(clipped), clipped[-1]) == (BULLET_CHARACTERS, "…")
+    assert bullets(" \n ") == []

@@ -26,6 +26,7 @@ NAMES = [
     "knowledge_query",
     "open_loop_create",
     "open_loop_resolve",
+    "scene_summarize",
 ]
 
 
@@ -190,3 +191,15 @@ def test_a_project_that_is_not_stored_is_said_so(stores: MemoryStores) -> None:
     assert answer["success"] is False
     assert "nowhere" in answer["error"]
     assert "another call will not help" in answer["hint"]
+
+
+def test_a_model_sums_a_scene_up(stores: MemoryStores, project: str) -> None:
+    """Seed 000.36: the tool answers with bullets, of the bound model where there is one, else of the scene itself."""
+    scene = "Elena hid the map. It rained. She swore to find her father."
+    arguments = {"scene_text": scene, "max_bullets": 2}
+    by_rules = {each.name: each for each in build_story_tools(stores, project)}["scene_summarize"]
+    assert by_rules.invoke(arguments) == {"summary": ["Elena hid the map.", "She swore to find her father."]}
+    model = answering(json.dumps({"summary": ["Elena hid the map.", "She swore to find him."]}))
+    tools = build_story_tools(stores, project, chat_model=model)
+    by_model = next(each for each in tools if each.name == "scene_summarize")
+    assert by_model.invoke(arguments)["summary"][1] == "She swore to find him."
