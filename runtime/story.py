@@ -18,7 +18,7 @@ from novelgen.models.chunk_context import ChunkContext
 from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.given import given_record
-from novelgen.models.knowledge import KnowledgeMode
+from novelgen.models.knowledge import CharacterKnowledge, KnowledgeKind, KnowledgeMode, KnowledgeSource
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
@@ -35,6 +35,7 @@ from runtime.files.scene_plans import own_scene_plan
 from runtime.langchain_tools import build_memory_tools
 from runtime.services import conflicts as conflict_services
 from runtime.services import entities as entity_services
+from runtime.services import knowledge as knowledge_services
 from runtime.services import memories as memory_services
 from runtime.services import relationships as relationship_services
 from runtime.services import threads as thread_services
@@ -45,6 +46,7 @@ from runtime.services.diagnosis import Diagnosis, diagnose
 from runtime.services.extraction import ExtractionReport, extract_project
 from runtime.services.indexing import ReindexResult, await_index, reindex_project
 from runtime.services.ingest import IngestReport, ingest_finished_scene, ingest_project
+from runtime.services.knowledge import MemoryKnowers, SharedLife, StoredKnowledge
 from runtime.services.memories import DEFAULT_LIMIT, AddedNote, MemoryListing, MemoryStatus
 from runtime.services.name_candidates import list_candidates
 from runtime.services.relationships import DEFAULT_INTENSITY
@@ -504,6 +506,104 @@ class Story:
             start=_position(start),
         ).relationship
 
+    def knowledge(
+        self, character: str, *, as_of: Place = None, about: str | None = None
+    ) -> CharacterKnowledge:
+        """Tell what a character knows and what not: every memory before the position in one of two lists.
+
+        Args:
+            character: Id, name or alias; `reader` for whoever reads the book.
+            as_of: Position of the read.
+            about: Only memories about this entity, or else with these words.
+
+        Raises:
+            UnknownEntityError: When nobody bears the name by then, or several do.
+        """
+        return knowledge_services.character_knowledge(
+            self._stores, self.project_id, character=character, as_of=_position(as_of), about=about
+        )
+
+    def who_knows(self, memory_id: str, *, as_of: Place = None) -> MemoryKnowers:
+        """Tell who knows a memory, since when and how, and who does not and might have been told.
+
+        Args:
+            memory_id: Its source_id or chunk_id.
+            as_of: Position of the read.
+
+        Raises:
+            UnknownMemoryError: When there is no such memory by then.
+        """
+        return knowledge_services.who_knows(
+            self._stores, self.project_id, memory_id=memory_id, as_of=_position(as_of)
+        )
+
+    def lived_together(self, first: str, second: str, *, as_of: Place = None) -> SharedLife:
+        """Return the scenes that two characters were in together, and which of them alone.
+
+        Args:
+            first: One of them.
+            second: The other.
+            as_of: Only scenes before this position.
+
+        Raises:
+            UnknownEntityError: When nobody bears a name by then, or several do.
+        """
+        return knowledge_services.lived_together(
+            self._stores, self.project_id, first=first, second=second, as_of=_position(as_of)
+        )
+
+    def set_knowledge(
+        self,
+        character: str,
+        memory_id: str,
+        kind: KnowledgeKind = "knows",
+        *,
+        how: KnowledgeSource = "author",
+        learned_from: str | None = None,
+        certainty: float = 1.0,
+        start: Place = None,
+    ) -> StoredKnowledge:
+        """Say whether a character knows a memory; it outranks the record and all rules.
+
+        Args:
+            character: Id, name or alias; `reader` for whoever reads the book.
+            memory_id: Its source_id or chunk_id; `*` for all that `learned_from` has lived through.
+            kind: knows, hidden (does not), deceived (believes the contrary) or doubts.
+            how: own_doing, witnessed, told, overheard, read, deduced or author.
+            learned_from: Whom they know it from.
+            certainty: 1 is sure; less is a rumour.
+            start: It holds on entering this position; None means from the memory's own scene on.
+
+        Raises:
+            UnknownEntityError: When nobody bears a name by then, or several do.
+            UnknownMemoryError: When there is no such memory before the position.
+        """
+        return knowledge_services.set_knowledge(
+            self._stores,
+            self.project_id,
+            character=character,
+            memory_id=memory_id,
+            kind=kind,
+            how=how,
+            learned_from=learned_from,
+            certainty=certainty,
+            start=_position(start),
+        )
+
+    def forget_knowledge(self, character: str, memory_id: str) -> list[StoredKnowledge]:
+        """Take back all that `set_knowledge` said of a character and a memory, and return it.
+
+        Args:
+            character: Id, name or alias; `reader` for whoever reads the book.
+            memory_id: Its source_id or chunk_id; `*` for whole tales.
+
+        Raises:
+            UserInputError: When nothing was said.
+        """
+        return knowledge_services.forget_knowledge(
+            self._stores, self.project_id, character=character, memory_id=memory_id
+        )
+
     def memories(
         self,
         *,
@@ -604,7 +704,7 @@ class Story:
         """Return LangChain tools for an agent, which reach this story alone.
 
         They search, look up states and the timeline, find characters and places, make new ones, and tell of
-        relationships and threads. What goes wrong in a call is answered as data.
+        relationships, threads and who knows what. What goes wrong in a call is answered as data.
 
         Args:
             as_of: Position that is being planned: only what lies strictly before it is read, and what a tool states
@@ -646,6 +746,11 @@ class Story:
     arelationships = async_twin(relationships)
     aadd_relationship = async_twin(add_relationship)
     aedit_relationship = async_twin(edit_relationship)
+    aknowledge = async_twin(knowledge)
+    awho_knows = async_twin(who_knows)
+    alived_together = async_twin(lived_together)
+    aset_knowledge = async_twin(set_knowledge)
+    aforget_knowledge = async_twin(forget_knowledge)
     amemories = async_twin(memories)
     aconflicts = async_twin(conflicts)
     aexport = async_twin(export)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,9 @@ from novelgen.text.sentences import chunk_text
 
 PIECE_CHARACTERS = 600
 """Length of the pieces of text that are looked at, whole sentences each, however a text is broken into lines."""
+
+REMEMBERED_TEXTS = 10_000
+"""The words of so many scenes are kept in memory; those of a scene take about as much as its text."""
 
 MIN_RETOLD = 0.05
 """Least share of a memory's words, by their rarity, that one piece must hold to tell it again.
@@ -44,8 +49,8 @@ class Retellings:
         found: defaultdict[str, list[int]] = defaultdict(list)
         scene_of: list[int] = []
         for index, scene in enumerate(self.scenes):
-            for start, end in chunk_text(scene.text, target_characters=PIECE_CHARACTERS):
-                for word in significant_words(scene.text[start:end]):
+            for words in _words_of_pieces(scene.text):
+                for word in words:
                     found[word].append(len(scene_of))
                 scene_of.append(index)
         self._pieces_with = {word: np.array(pieces) for word, pieces in found.items()}
@@ -107,3 +112,12 @@ class Retellings:
 
     def _rarity(self, word: str) -> float:
         return math.log((len(self._scene_of) + 1) / (len(self._pieces_with.get(word, ())) + 0.5))
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _words_of_pieces(text: str) -> tuple[tuple[str, ...], ...]:
+    """Return the words of each piece of a scene: a story is read anew after every write, its texts are the same."""
+    return tuple(
+        tuple(map(sys.intern, significant_words(text[start:end])))
+        for start, end in chunk_text(text, target_characters=PIECE_CHARACTERS)
+    )

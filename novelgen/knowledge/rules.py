@@ -386,6 +386,12 @@ def _place(event: KnowledgeEvent) -> StoryPosition:
     return StoryPosition(event.chapter_index, event.scene_index)
 
 
+def _since(event: KnowledgeEvent) -> StoryPosition | None:
+    """Since when it counts; None for what was stored at no place, 0:0: it has always held."""
+    place = _place(event)
+    return None if place == StoryPosition(0, 0) else place
+
+
 def _by_event(memory: KnowledgeMemory, character_id: str, event: KnowledgeEvent) -> Knowing:
     if event.kind != "knows":
         return Knowing(
@@ -402,7 +408,7 @@ def _by_event(memory: KnowledgeMemory, character_id: str, event: KnowledgeEvent)
         knows=True,
         how=event.how,
         learned_from=event.learned_from,
-        since=_place(event),
+        since=_since(event),
         certainty=event.certainty,
         quote=event.quote or memory.quote,
     )

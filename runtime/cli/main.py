@@ -45,6 +45,7 @@ COMMAND_SECTIONS: dict[str, dict[str, str]] = {
         "entity": "entity:entity",
         "character": "entity:character",
         "location": "entity:location",
+        "knows": "knowledge:knows",
         "relationship": "relationship:relationship",
         "thread": "thread:thread",
         "timeline": "lookup:timeline",

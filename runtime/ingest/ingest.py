@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field
 
 from novelgen.errors import DatabaseError
 from novelgen.models.context import ReportIssue
+from novelgen.models.knowledge import READER
 from novelgen.models.position import StoryPosition
 from novelgen.models.user_file import StoryPart
 from novelgen.text.language import story_language
@@ -28,6 +29,7 @@ from runtime.ingest.scene_input import SceneInput, SceneSurroundings, scenes_of_
 from runtime.ingest.scene_writes import read_surroundings, record_origin_of, replace_scene, same_record
 from runtime.storage.database import ProjectDatabase
 from runtime.storage.records import SceneWriteResult, StoredScene
+from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 
 logger = logging.getLogger(__name__)
@@ -174,7 +176,7 @@ def _taken_in(
             settings=stores.settings.memory.ingest,
             created_at=stores.clock(),
         )
-        issues = [*issues, *_unknown_entities(scene, surroundings)]
+        issues = [*issues, *_unknown_entities(scene, surroundings), *_unknown_memories(unit, scene)]
     outcome: Outcome = "added" if written.is_new else "replaced"
     return _result(given, outcome, written.scene_id, written=written, issues=issues)
 
@@ -219,13 +221,30 @@ def _unknown_entities(scene: SceneInput, surroundings: SceneSurroundings) -> lis
         *record.characters_present,
         *(change.entity_id for change in record.state_changes),
         *(entity_id for memory in record.memories for entity_id in memory.entities),
+        *(who for memory in record.memories for who in (*memory.known_by, *memory.hidden_from)),
+        *(who for each in record.learned for who in (each.character_id, each.from_id) if who),
         *([record.location_id] if record.location_id else []),
     }
-    unknown = sorted(named - {entity.entity_id for entity in surroundings.entities})
+    unknown = sorted(named - {READER, *(entity.entity_id for entity in surroundings.entities)})
     if not unknown:
         return []
     place = f"{scene.chapter_index}:{scene.scene_index}"
     message = f"the record of scene {place} names unknown entities {unknown!r}; add them to entities.json"
+    return [ReportIssue(stage=INGEST_STAGE, kind="unresolved", message=message)]
+
+
+def _unknown_memories(unit: UnitOfWork, scene: SceneInput) -> list[ReportIssue]:
+    """Tell which memories somebody is said to have learnt in a scene that no scene up to it has brought."""
+    learned = scene.record.learned if scene.record is not None else []
+    after = StoryPosition(scene.chapter_index, scene.scene_index + 1)
+    unknown = unit.memories.unknown_sources([each for one in learned for each in one.memory_ids], as_of=after)
+    if not unknown:
+        return []
+    place = f"{scene.chapter_index}:{scene.scene_index}"
+    message = (
+        f"the record of scene {place} says that somebody learnt of memories that are not there: {unknown!r}; "
+        "they count once a scene before it brings them"
+    )
     return [ReportIssue(stage=INGEST_STAGE, kind="unresolved", message=message)]
 
 

@@ -11,6 +11,9 @@ from runtime.services.cards import DEFAULT_LIMIT, CardType
 
 MAX_RESULTS = 50
 
+KNOWN_MEMORIES = 20
+"""So many memories that a character knows, and does not know, are told unless a model asks for more."""
+
 _Text = Annotated[str, Field(min_length=1, max_length=4_000)]
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
 _Texts = Annotated[list[_Text], Field(max_length=50)]
@@ -103,6 +106,16 @@ class RelationshipQueryArguments(_Arguments):
 
     character_id: _CharacterId
     status_filter: _Name | None = Field(default=None, description="Only relationships of this status.")
+
+
+class KnowledgeQueryArguments(_Arguments):
+    """Arguments of knowledge_query."""
+
+    character_id: _CharacterId
+    about: _Text | None = Field(
+        default=None, description="Only memories about this: a name, or words that they hold. Default: all."
+    )
+    limit: int = Field(default=KNOWN_MEMORIES, ge=1, le=MAX_RESULTS, description="At most so many of each.")
 
 
 class OpenLoopCreateArguments(_Arguments):

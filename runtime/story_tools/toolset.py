@@ -2,9 +2,9 @@
 
 Function names cannot hold dots: `memory_search` is memory.search, `character_generate` character.generate,
 `location_generate` location.generate, `relationship_create`, `relationship_update` and `relationship_query`
-are relationship.create, .update and .query, `open_loop_create` and `open_loop_resolve` open_loop.create and
-.resolve. memory.upsert is `runtime.services.entities.edit_entity`, for code and the command line: a planner that
-could change any field could undo the author's work.
+are relationship.create, .update and .query, `knowledge_query` is knowledge.query, `open_loop_create` and
+`open_loop_resolve` open_loop.create and .resolve. memory.upsert is `runtime.services.entities.edit_entity`, for code
+and the command line: a planner that could change any field could undo the author's work.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from langchain_core.tools import BaseTool
 from pydantic import BaseModel
 
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
-from runtime.services import entities, relationships, threads
+from runtime.services import entities, knowledge, relationships, threads
 from runtime.services.cards import CARD_TYPES, CardSearch, CardType
 from runtime.stores import MemoryStores
 from runtime.story_tools import arguments
@@ -48,6 +48,11 @@ _DESCRIPTIONS = {
         "List how one character stands to others, from that character's side, optionally only relationships"
         " of one status such as strained. Use it before you write a scene with that character."
     ),
+    "knowledge_query": (
+        "List what a character knows at this point of the story, and what is true but unknown to them, the latest"
+        " first. Use it before you let somebody speak of, hint at or act on a fact. might_know says that they have"
+        " met somebody since who knows it: they may have been told, but nothing says so."
+    ),
     "open_loop_create": (
         "Record a question, promise or threat that the story has opened and must answer later. Returns the"
         " open loop's id."
@@ -72,7 +77,7 @@ def build_story_tools(
 
     Returns:
         memory_search, character_generate, location_generate, relationship_create, relationship_update,
-        relationship_query, open_loop_create and open_loop_resolve.
+        relationship_query, knowledge_query, open_loop_create and open_loop_resolve.
 
     Raises:
         InvalidProjectIdError: When the project id is not a plain, path-free string.
@@ -85,6 +90,7 @@ def build_story_tools(
         "relationship_create": (bodies.relationship_create, arguments.RelationshipCreateArguments),
         "relationship_update": (bodies.relationship_update, arguments.RelationshipUpdateArguments),
         "relationship_query": (bodies.relationship_query, arguments.RelationshipQueryArguments),
+        "knowledge_query": (bodies.knowledge_query, arguments.KnowledgeQueryArguments),
         "open_loop_create": (bodies.open_loop_create, arguments.OpenLoopCreateArguments),
         "open_loop_resolve": (bodies.open_loop_resolve, arguments.OpenLoopResolveArguments),
     }
@@ -152,6 +158,20 @@ class _StoryToolBodies:
                 }
                 for view in sorted(views, key=lambda view: -view.intensity)
             ]
+        }
+
+    def knowledge_query(
+        self, *, character_id: str, about: str | None = None, limit: int = arguments.KNOWN_MEMORIES
+    ) -> Answer:
+        found = knowledge.character_knowledge(
+            *self._story, character=character_id, about=about, as_of=self._as_of
+        )
+        told = found.model_dump(mode="json", by_alias=True, exclude_none=True)
+        return {
+            "character_id": found.character_id,
+            **{name: told[name][-limit:][::-1] for name in ("known", "not_known")},
+            "known_in_all": len(found.known),
+            "not_known_in_all": len(found.not_known),
         }
 
     def open_loop_create(

@@ -401,6 +401,23 @@ class TestLookingUp:
         assert of_ines
         assert all("C0" in (each.character_a, each.character_b) for each in of_ines)
 
+    def test_who_knows_what(self, demo_folder: Path) -> None:
+        """Characters, memories, pairs and the author's word, as the services tell them."""
+        with novelgen.open(demo_folder, **PATIENT) as memory:
+            story = memory.story("demo")
+            listed = story.memories(content_types=["memory", "note"], limit=None).memories
+            known = story.knowledge("Ines")
+            assert len(known.known) + len(known.not_known) == len(listed)
+            fact = known.known[0].source_id
+            story.set_knowledge("Ines", fact, "hidden")
+            assert fact in [each.source_id for each in story.knowledge("Ines").not_known]
+            assert known.character_id in [each.character_id for each in story.who_knows(fact).not_known_by]
+            assert len(story.forget_knowledge("Ines", fact)) == 1
+            assert story.knowledge("Ines") == known
+            others = [each.entity_id for each in story.entities("character")]
+            shared = [story.lived_together("Ines", each) for each in others if each != known.character_id]
+            assert any(each.scenes for each in shared)
+
     def test_memories_are_listed_with_their_number(self, demo: Story) -> None:
         """A page of them, and how many there are."""
         page = demo.memories(content_types=["memory"], limit=2)

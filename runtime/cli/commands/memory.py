@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from runtime.cli.commands.knowledge import knowers, knowledge
 from runtime.cli.labels import place_text
 from runtime.cli.opening import opened_project, story_labels
 from runtime.cli.output import (
@@ -197,6 +198,8 @@ def _add_decision(name: str, what_it_does: str) -> None:
 
 _add_decision("pin", "Pin a memory: it outranks the others.")
 _add_decision("unpin", "Take a pin off.")
+memory.add_command(knowers)
+memory.add_command(knowledge)
 _add_decision("ban", "Ban a memory: it is kept, but no search and no context brings it.")
 _add_decision("unban", "Lift a ban, or bring a deleted memory back.")
 

@@ -66,6 +66,17 @@ class AuthorMemories(Repository):
         rows = self._session.rows(named.order_by(*story_order(CHUNKS), CHUNKS.c.row_id).limit(1))
         return next(map(stored_memory_of, rows), None)
 
+    def unknown_sources(self, source_ids: Sequence[str], *, as_of: StoryPosition) -> list[str]:
+        """Return those of some source_ids that no memory before a position has, sorted."""
+        if not source_ids:
+            return []
+        statement = select(CHUNKS.c.source_id).where(
+            self._session.owns(CHUNKS),
+            self._session.among(CHUNKS.c.source_id, source_ids),
+            before(as_of, CHUNKS),
+        )
+        return sorted(set(source_ids) - set(self._session.connection.scalars(statement)))
+
     def require(self, chunk_id: str) -> StoredMemory:
         """Return a memory whatever its status.
 

@@ -257,6 +257,24 @@ ROWS: dict[str, tuple[Given, ...]] = {
             },
         ),
     ),
+    "0006": (
+        (
+            "knowledge_events",
+            {
+                "project_id": "demo",
+                "chapter_index": 1,
+                "scene_index": 2,
+                "character_id": "C5",
+                "source_id": "M1",
+                "kind": "knows",
+                "how": "told",
+                "learned_from": "C4",
+                "certainty": 0.5,
+                "quote": "",
+                "origin": "author",
+            },
+        ),
+    ),
 }
 """By revision; a revision that needs no rows of its own is not named."""
 

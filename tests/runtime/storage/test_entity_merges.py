@@ -33,6 +33,7 @@ _COMPARED = (
     "loop_events",
     "relationships",
     "relationship_changes",
+    "knowledge_events",
 )
 
 

@@ -13,6 +13,7 @@ from runtime.storage.tables import (
     ALIASES,
     CHUNKS,
     ENTITIES,
+    KNOWLEDGE_EVENTS,
     LOOP_EVENTS,
     RELATIONSHIP_CHANGES,
     RELATIONSHIPS,
@@ -21,6 +22,7 @@ from runtime.storage.tables import (
 )
 from runtime.storage.transfer.records import (
     ExchangedEntity,
+    ExchangedKnowledge,
     ExchangedLoopEvent,
     ExchangedMemory,
     ExchangedPair,
@@ -51,6 +53,7 @@ TOLD_OTHERWISE = {"by_author": "author_aliases", "span_start": "source_span", "s
         (CHUNKS, [StoryMemoryChunk, ExchangedMemory]),
         (STATES, [ExchangedState]),
         (LOOP_EVENTS, [ExchangedLoopEvent]),
+        (KNOWLEDGE_EVENTS, [ExchangedKnowledge]),
         (RELATIONSHIPS, [ExchangedPair]),
         (RELATIONSHIP_CHANGES, [ExchangedRelationshipChange]),
     ],

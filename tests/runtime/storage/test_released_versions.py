@@ -103,8 +103,16 @@ def _summaries(unit: UnitOfWork) -> None:
     assert (standing.summary.text, standing.summary.written_at) == ("黛玉想要离开。", MOMENT)
 
 
+def _knowledge(unit: UnitOfWork) -> None:
+    """What an author says of who knows what."""
+    (said,) = unit.knowledge.said(as_of=at(1, 3))
+    assert (said.character_id, said.learned_from, said.certainty) == ("C5", "C4", 0.5)
+    assert unit.knowledge.said(as_of=at(1, 2)) == []
+
+
 CHECKS: dict[str, tuple[Callable[[UnitOfWork], None], ...]] = {
     "0001": (_first, _records, _journal, _attachments, _last_read, _evidence, _consolidated, _summaries),
+    "0006": (_knowledge,),
 }
 """What must be read at head of the rows that a revision made possible."""
 

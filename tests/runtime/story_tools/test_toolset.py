@@ -23,6 +23,7 @@ NAMES = [
     "relationship_create",
     "relationship_update",
     "relationship_query",
+    "knowledge_query",
     "open_loop_create",
     "open_loop_resolve",
 ]
@@ -97,6 +98,32 @@ def test_a_model_plans_a_scene_by_calling_tools(stores: MemoryStores, project: s
         {"success": True, "open_loop_id": "OL1"},
         {"success": True, "open_loop_id": "OL0", "status": "resolved"},
     ]
+
+
+def test_a_model_asks_what_somebody_knows(stores: MemoryStores, project: str) -> None:
+    """Seed 002.2: known and unknown memories come apart, latest first, cut at the planned scene and by the limit."""
+    with stores.database(project).write() as unit:
+        for text, about in (("The map is false.", "C0"), ("She is ill.", "C2"), ("He limps.", "C0")):
+            unit.memories.add_note(text, at=StoryPosition(1, 1), entities=[about])
+    model = answering(
+        calling("knowledge_query", "1", character_id="C0"),
+        calling("knowledge_query", "2", character_id="C0", limit=1),
+        calling("knowledge_query", "3", character_id="Nobody"),
+        "Done.",
+    )
+    whole, one, refused = _run(model, stores, project, StoryPosition(3, 1))
+    assert (whole["character_id"], whole["known_in_all"], whole["not_known_in_all"]) == ("C0", 2, 1)
+    assert [each["content"] for each in whole["known"]] == ["He limps.", "The map is false."]
+    assert [(each["content"], bool(each["why"])) for each in whole["not_known"]] == [("She is ill.", True)]
+    assert (one["known"], one["known_in_all"]) == (whole["known"][:1], 2)
+    assert not refused["success"]
+    early = _run(
+        answering(calling("knowledge_query", "1", character_id="C0"), "Done."),
+        stores,
+        project,
+        StoryPosition(1, 1),
+    )
+    assert (early[0]["known"], early[0]["not_known"]) == ([], [])
 
 
 def test_a_model_recovers_from_a_refused_call(stores: MemoryStores, project: str) -> None:

@@ -17,7 +17,7 @@ from novelgen.models.record import (
     SceneRecord,
 )
 from novelgen.models.state import StateChange
-from runtime.storage.records import SceneWrite
+from runtime.storage.records import SceneWrite, StoredKnowledge
 from runtime.storage.unit import UnitOfWork
 
 PEOPLE = ("C0", "C1", "C2")
@@ -45,6 +45,18 @@ _relation = st.builds(
             "event": _text,
         },
     ),
+)
+_knowledge = st.builds(
+    StoredKnowledge,
+    character_id=st.sampled_from([*PEOPLE, "reader"]),
+    source_id=st.sampled_from(["K110", "K121", "*"]),
+    kind=st.sampled_from(["knows", "hidden", "deceived", "doubts"]),
+    how=st.sampled_from(["told", "author"]),
+    learned_from=st.sampled_from([None, "C1"]),
+    certainty=st.sampled_from([1.0, 0.5]),
+    quote=_text,
+    source_span=st.sampled_from([None, (0, 3)]),
+    verified=st.booleans(),
 )
 _state = st.tuples(st.sampled_from(PEOPLE), _word, _value, st.sampled_from(["explicit", "presence"]))
 _alias = st.builds(
@@ -82,6 +94,7 @@ _scene = st.fixed_dictionaries(
         "chunks": st.lists(_chunk, max_size=2),
         "states": st.lists(_state, max_size=3),
         "relations": st.lists(_relation, max_size=2),
+        "knowledge": st.lists(_knowledge, max_size=2),
         "participants": st.lists(st.sampled_from(PEOPLE), unique=True, max_size=3),
         "has_record": st.booleans(),
     }
@@ -95,6 +108,7 @@ STORIES = st.fixed_dictionaries(
         "scenes": st.lists(_scene, max_size=3),
         "states": st.lists(st.tuples(_state, _place), max_size=3),
         "relations": st.lists(st.tuples(_relation, _place), max_size=2),
+        "knowledge": st.lists(st.tuples(_knowledge, _place), max_size=2),
         "loops": st.lists(st.tuples(_text, _place, st.booleans()), max_size=2),
         "notes": st.lists(st.tuples(_text, _place), max_size=2),
         "is_consolidated": st.booleans(),
@@ -124,6 +138,8 @@ def tell(unit: UnitOfWork, project_id: str, story: dict[str, Any]) -> None:
     for relation, place in story["relations"]:
         change = RecordedRelationshipChange.model_validate(relation)
         unit.relationships.append(change, at=StoryPosition(*place))
+    for said, (chapter, number) in story["knowledge"]:
+        unit.knowledge.say(said.model_copy(update={"chapter_index": chapter, "scene_index": number}))
     for description, place, is_dropped in story["loops"]:
         loop = RecordedLoop(id=unit.threads.next_id(), description=description)
         unit.threads.append(loop, at=StoryPosition(*place))
@@ -188,6 +204,7 @@ def _tell_scene(unit: UnitOfWork, project_id: str, place: tuple[int, int], told:
             record_origin="extracted" if told["has_record"] else "rules",
             chunks=chunks,
             states=[_change(state, chapter, number) for state in told["states"]],
+            knowledge=told["knowledge"],
             mentions=[("C0", "Mary"), ("C1", "Mary")],
         )
     )

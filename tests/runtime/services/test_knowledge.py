@@ -1,0 +1,366 @@
+"""Who knows what, as users ask for it: characters, memories, pairs, and the author's word."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from novelgen.consolidation.consolidated import ConsolidatedText, consolidated_memory
+from novelgen.errors import UnknownEntityError, UnknownMemoryError, UserInputError
+from novelgen.models.entity import Entity
+from novelgen.models.position import END_OF_STORY, StoryPosition, utc_now
+from novelgen.models.record import SceneRecord
+from runtime.ingest.entities import store_entities
+from runtime.ingest.ingest import IngestResult, ingest_scenes
+from runtime.ingest.scene_input import SceneInput
+from runtime.retrieval.knowledge import knowledge_rules
+from runtime.services.knowledge import (
+    character_knowledge,
+    forget_knowledge,
+    lived_together,
+    set_knowledge,
+    who_knows,
+)
+from runtime.services.memories import add_note
+from runtime.stores import MemoryStores
+
+_numbers = itertools.count(1)
+
+PEOPLE = {"C0": "Ada", "C1": "Ben", "C2": "Cornelius", "C3": "Dora"}
+
+PLACES = ((1, 1), (1, 2), (2, 1), (2, 2))
+
+
+def at(chapter: int, scene: int) -> StoryPosition:
+    return StoryPosition(chapter, scene)
+
+
+def _fact(memory_id: str, content: str, *about: str, **more: Any) -> dict[str, Any]:
+    return {
+        "memory_id": memory_id,
+        "content": content,
+        "entities": list(about),
+        "event_type": "event",
+        **more,
+    }
+
+
+def _scene(place: tuple[int, int], text: str, present: str, **record: Any) -> SceneInput:
+    chapter, number = place
+    given = {"chapter_index": chapter, "scene_index": number, "characters_present": present.split(), **record}
+    return SceneInput(
+        chapter_index=chapter, scene_index=number, text=text, record=SceneRecord.model_validate(given)
+    )
+
+
+HIDES = _scene((1, 1), "Ada hid the heron key.", "C0", memories=[_fact("M1", "Ada hid the heron key.", "C0")])
+TELLS = _scene(
+    (1, 2),
+    "Ada told Ben where she had hidden the heron key. Cornelius slept.",
+    "C0 C1 C2",
+    memories=[_fact("M2", "Ben swore silence.", "C1", known_by=["C1", "C0"], hidden_from=["C2"])],
+    learned=[
+        {
+            "character_id": "C1",
+            "memory_ids": ["M1"],
+            "from_id": "C0",
+            "evidence": "told Ben where she had hidden the heron key",
+        }
+    ],
+)
+MEETS = _scene((2, 1), "Ben met Cornelius on the pier.", "C1 C2")
+ALONE = _scene((2, 2), "Ada and Ben sat by the lamp.", "C0 C1")
+
+
+def _told(stores: MemoryStores, *scenes: SceneInput, language: str = "en") -> tuple[str, IngestResult]:
+    project_id = f"knowing-{next(_numbers)}"
+    stores.create_project(project_id, language=language)
+    people = [
+        Entity(
+            entity_id=each,
+            entity_type="character",
+            name=name,
+            first_chapter=1,
+            first_scene=0,
+            name_first_chapter=1,
+            name_first_scene=0,
+        )
+        for each, name in PEOPLE.items()
+    ]
+    store_entities(stores, project_id, people, origin="author")
+    return project_id, ingest_scenes(stores, project_id, scenes, index=False)
+
+
+@pytest.fixture
+def story(stores: MemoryStores) -> str:
+    """Ada hides a key and tells Ben of it, while Cornelius sleeps beside them."""
+    return _told(stores, HIDES, TELLS, MEETS, ALONE)[0]
+
+
+def _known(stores: MemoryStores, project: str, who: str, as_of: StoryPosition = END_OF_STORY) -> list[str]:
+    found = character_knowledge(stores, project, character=who, as_of=as_of)
+    return sorted(each.source_id for each in found.known)
+
+
+def test_a_memory_stands_in_exactly_one_list(stores: MemoryStores, story: str) -> None:
+    """Seed 002.2, 002.3: who was told knows since then and from whom; who slept does not, nobody before it."""
+    ben = character_knowledge(stores, story, character="Ben", as_of=at(2, 1))
+    told = {each.source_id: each for each in ben.known}
+    assert sorted(told) == ["M1", "M2"]
+    assert (told["M1"].how, told["M1"].learned_from) == ("told", "C0")
+    assert (told["M1"].since_chapter, told["M1"].since_scene) == (1, 2)
+    assert told["M1"].quote == "told Ben where she had hidden the heron key"
+    cornelius = character_knowledge(stores, story, character="C2", as_of=at(2, 1))
+    assert ([each.source_id for each in cornelius.not_known], cornelius.known) == (["M1", "M2"], [])
+    assert {each.source_id: each.kind for each in cornelius.not_known} == {"M1": "unknown", "M2": "hidden"}
+    assert _known(stores, story, "Ben", at(1, 2)) == []
+    assert _known(stores, story, "Reader", at(2, 1)) == ["M1", "M2"]
+
+
+def test_who_might_have_told_is_offered(stores: MemoryStores, story: str) -> None:
+    """Cornelius was with Ada since, who knows: he may have been told, and is not held to have been."""
+    (first, _) = character_knowledge(stores, story, character="Cornelius").not_known
+    assert (first.source_id, first.might_know, first.might_know_from) == ("M1", True, "C0")
+    early = character_knowledge(stores, story, character="Cornelius", as_of=at(1, 2)).not_known
+    assert [(each.source_id, each.might_know) for each in early] == [("M1", False)]
+
+
+def test_why_is_told_in_the_storys_language(stores: MemoryStores) -> None:
+    """A Chinese story says in Chinese why somebody does not know something."""
+    project, _ = _told(stores, HIDES, language="zh")
+    (unknown,) = character_knowledge(stores, project, character="C1").not_known
+    assert unknown.why == "不在场，此后也没有谁告诉过"
+
+
+@pytest.mark.parametrize(("about", "found"), [("Ben", ["M2"]), ("heron", ["M1"]), ("the whale", [])])
+def test_it_is_filtered_by_entity_or_words(
+    stores: MemoryStores, story: str, about: str, found: list[str]
+) -> None:
+    """A name means what is about its bearer; other words, what holds them; nothing found is no error."""
+    asked = character_knowledge(stores, story, character="Ada", about=about)
+    assert [each.source_id for each in [*asked.known, *asked.not_known]] == found
+
+
+def test_who_knows_a_memory(stores: MemoryStores, story: str) -> None:
+    """Everybody is in one of two lists, the reader among them; those who slept do not know."""
+    found = who_knows(stores, story, memory_id="M1", as_of=at(2, 2))
+    assert [(each.character_id, each.how) for each in found.known_by] == [
+        ("reader", "read"),
+        ("C0", "own_doing"),
+        ("C1", "told"),
+    ]
+    assert [(each.name, each.might_know_from) for each in found.not_known_by] == [
+        ("Cornelius", "C0"),
+        ("Dora", None),
+    ]
+    with pytest.raises(UnknownMemoryError, match="'M1' is there by then"):
+        who_knows(stores, story, memory_id="M1", as_of=at(1, 1))
+
+
+def test_a_passage_is_no_fact(stores: MemoryStores, story: str) -> None:
+    """Only memories and notes can be known; another kind is named."""
+    with stores.database(story).read() as unit:
+        passage = next(
+            each.chunk for each in unit.memories.list_matching() if each.chunk.content_type == "scene"
+        )
+    with pytest.raises(UserInputError, match="is a scene; only memories and notes"):
+        who_knows(stores, story, memory_id=passage.chunk_id)
+
+
+def test_what_two_have_lived_through(stores: MemoryStores, story: str) -> None:
+    """The scenes of both in story order, and those spent alone; strictly before the position."""
+    shared = lived_together(stores, story, first="Ada", second="Ben")
+    assert [(each.chapter_index, each.scene_index, each.is_alone) for each in shared.scenes] == [
+        (1, 2, False),
+        (2, 2, True),
+    ]
+    assert lived_together(stores, story, first="Ada", second="Ben", as_of=at(2, 2)).alone == []
+    with pytest.raises(UserInputError, match="not two characters"):
+        lived_together(stores, story, first="Ada", second="C0")
+
+
+def test_the_authors_word_outranks_all_from_its_place_on(stores: MemoryStores, story: str) -> None:
+    """It holds on entering the position, not before; a new reading of the scene leaves it; it is taken back."""
+    said = set_knowledge(stores, story, character="Ben", memory_id="M1", kind="hidden", start=at(2, 2))
+    assert (said.chapter_index, said.scene_index) == (2, 1)
+    assert "M1" in _known(stores, story, "Ben", at(2, 1))
+    assert "M1" not in _known(stores, story, "Ben", at(2, 2))
+    again = TELLS.model_copy(update={"text": TELLS.text + " The lamp went out."})
+    ingest_scenes(stores, story, [again], index=False)
+    assert "M1" not in _known(stores, story, "Ben", at(2, 2))
+    assert forget_knowledge(stores, story, character="Ben", memory_id="M1") == [said]
+    assert "M1" in _known(stores, story, "Ben", at(2, 2))
+    with pytest.raises(UserInputError, match="nothing to take back"):
+        forget_knowledge(stores, story, character="Ben", memory_id="M1")
+
+
+def test_without_a_place_it_holds_since_the_memorys_scene(stores: MemoryStores, story: str) -> None:
+    """The author may say that somebody saw it happen, or that a note of the author is a secret."""
+    set_knowledge(stores, story, character="Dora", memory_id="M1", how="overheard", certainty=0.4)
+    dora = character_knowledge(stores, story, character="Dora", as_of=at(1, 2))
+    assert [(each.source_id, each.how, each.certainty) for each in dora.known] == [("M1", "overheard", 0.4)]
+    note = add_note(stores, story, text="The lamp is cursed.").note.chunk_id
+    assert note in _known(stores, story, "Dora")
+    set_knowledge(stores, story, character="Dora", memory_id=note, kind="deceived")
+    assert note not in _known(stores, story, "Dora")
+
+
+def test_a_whole_tale_may_be_the_authors_word(stores: MemoryStores, story: str) -> None:
+    """All that Ada lived through becomes known to whom she tells it; a tale without a teller is refused."""
+    set_knowledge(stores, story, character="Dora", memory_id="*", how="told", learned_from="Ada")
+    assert _known(stores, story, "Dora") == ["M1", "M2"]
+    with pytest.raises(UserInputError, match="say who tells it"):
+        set_knowledge(stores, story, character="Dora", memory_id="*")
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "told"),
+    [
+        ({"character": "Benn"}, UnknownEntityError, "C1 \\(Ben\\)"),
+        ({"memory_id": "M9"}, UnknownMemoryError, "'M9'"),
+        ({"start": at(1, 1)}, UnknownMemoryError, "by then"),
+        ({"kind": "guesses"}, UserInputError, "'guesses' is none of knows"),
+        ({"how": "dreamt"}, UserInputError, "'dreamt' is none of own_doing"),
+        ({"learned_from": "Nobody"}, UnknownEntityError, "'Nobody'"),
+    ],
+)
+def test_what_cannot_be_said_is_refused(
+    stores: MemoryStores, story: str, asked: dict[str, Any], error: type[Exception], told: str
+) -> None:
+    """The wrong name or value is named, with what is near it; nothing is stored."""
+    with pytest.raises(error, match=told):
+        set_knowledge(stores, story, **({"character": "Ben", "memory_id": "M1"} | asked))
+    with stores.database(story).read() as unit:
+        assert [each for each in unit.knowledge.said() if each.origin == "author"] == []
+
+
+def test_a_record_round_trips_and_names_who_is_unknown(stores: MemoryStores) -> None:
+    """What a record says of knowledge is stored with it; ids that nobody has are told and count for nobody."""
+    stray = _scene(
+        (1, 1),
+        "Ada hid the heron key.",
+        "C0",
+        memories=[_fact("M1", "Ada hid it.", "C0", known_by=["C0", "C77"])],
+        learned=[{"character_id": "C0", "memory_ids": ["M99"], "from_id": "C88"}],
+    )
+    project, result = _told(stores, stray)
+    messages = [each.message for each in result.issues]
+    assert ["C77" in each and "C88" in each for each in messages] == [True, False]
+    assert "M99" in messages[1]
+    with stores.database(project).read() as unit:
+        stored = unit.scenes.require(at(1, 1)).record
+    assert stored == stray.record
+    assert _known(stores, project, "Ada") == ["M1"]
+    with pytest.raises(UnknownEntityError):
+        character_knowledge(stores, project, character="C77")
+
+
+def test_a_quote_that_the_scene_lacks_proves_nothing(stores: MemoryStores) -> None:
+    """It is stored as unverified, and told to nobody as proof."""
+    learned = [{"character_id": "C1", "memory_ids": ["M1"], "evidence": "He swore by the drowned bell."}]
+    project, _ = _told(stores, HIDES, _scene((1, 2), "Ada spoke low.", "C0 C1", learned=learned))
+    with stores.database(project).read() as unit:
+        (said,) = unit.knowledge.said()
+    assert (said.verified, said.source_span) == (False, None)
+    (known,) = character_knowledge(stores, project, character="Ben").known
+    assert known.quote == ""
+
+
+def test_what_was_read_is_kept_until_the_story_changes(stores: MemoryStores, story: str) -> None:
+    """The same question is answered from the same reading; a write brings a new one."""
+    first = knowledge_rules(stores, story, as_of=at(2, 1))
+    assert knowledge_rules(stores, story, as_of=at(2, 1)) is first
+    add_note(stores, story, text="Nobody can swim.")
+    assert knowledge_rules(stores, story, as_of=at(2, 1)) is not first
+
+
+def test_what_stands_for_others_is_known_to_who_knows_them_all(stores: MemoryStores, story: str) -> None:
+    """The single memories stay in the lists; the author says something of each of them, not of what stands for them."""
+    with stores.database(story).write() as unit:
+        sources = [
+            each.chunk for each in unit.memories.list_matching() if each.chunk.content_type == "memory"
+        ]
+        standing = consolidated_memory(
+            ConsolidatedText(content="The key and the oath."), sources, created_at=utc_now()
+        )
+        assert unit.consolidations.add(standing, sources)
+    found = who_knows(stores, story, memory_id=standing.chunk_id)
+    assert {each.character_id for each in found.known_by} == {"reader", "C0", "C1"}
+    (ben,) = [each for each in found.known_by if each.character_id == "C1"]
+    assert (ben.source_id, ben.content) == (standing.chunk_id, "The key and the oath.")
+    assert _known(stores, story, "Ben") == ["M1", "M2"]
+    with pytest.raises(UserInputError, match="stands for other memories"):
+        set_knowledge(stores, story, character="Ben", memory_id=standing.chunk_id)
+
+
+def test_who_was_masked_is_one_person_once_the_story_shows_it(stores: MemoryStores, story: str) -> None:
+    """Before that they know two things; after it, what the mask knew is theirs, and the mask's id means them."""
+    with stores.database(story).write() as unit:
+        unit.merges.unmask("C3", "C0", at=at(2, 1))
+    assert _known(stores, story, "C3", at(2, 1)) == []
+    assert _known(stores, story, "C0", at(2, 1)) == ["M1", "M2"]
+    assert _known(stores, story, "C3", at(2, 2)) == ["M1", "M2"]
+    assert character_knowledge(stores, story, character="C0", as_of=at(2, 2)).character_id == "C3"
+    assert len(lived_together(stores, story, first="Dora", second="Ben").scenes) == 2
+
+
+_person = st.sampled_from(list(PEOPLE))
+_said = st.fixed_dictionaries(
+    {
+        "present": st.sets(_person, max_size=3),
+        "about": st.lists(_person, max_size=2, unique=True),
+        "known_by": st.sets(_person, max_size=1),
+        "text": st.sampled_from(["the heron key lay under the stair", "bread was dear", "the lamp burned"]),
+        "learned": st.lists(st.tuples(_person, st.integers(0, 3), _person), max_size=1),
+        "word": st.one_of(st.none(), st.tuples(_person, st.sampled_from(["knows", "hidden"]))),
+    }
+)
+
+
+def _generated(number: int, told: dict[str, Any]) -> SceneInput:
+    learned = [
+        {"character_id": who, "memory_ids": [f"M{what}"] if what < number else [], "from_id": teller}
+        for who, what, teller in told["learned"]
+    ]
+    about = [PEOPLE[each] for each in told["about"]]
+    content = f"{' and '.join(about) or 'Somebody'} knew that {told['text']}."
+    fact = _fact(f"M{number}", content, *told["about"], known_by=sorted(told["known_by"]))
+    return _scene(
+        PLACES[number],
+        f"{told['text'].capitalize()}. Scene {number}.",
+        " ".join(sorted(told["present"])),
+        memories=[fact],
+        learned=learned,
+    )
+
+
+@settings(
+    max_examples=12,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+@given(told=st.lists(_said, min_size=4, max_size=4))
+def test_nothing_later_bears_on_what_is_known(stores: MemoryStores, told: list[dict[str, Any]]) -> None:
+    """A read at a position answers as a story would that ends there: scenes, words of the author, all of it."""
+    scenes = [_generated(number, each) for number, each in enumerate(told)]
+
+    def stored(count: int) -> str:
+        project, _ = _told(stores, *scenes[:count])
+        for number, each in enumerate(told[:count]):
+            if each["word"] is not None:
+                who, kind = each["word"]
+                set_knowledge(stores, project, character=who, memory_id=f"M{number}", kind=kind)
+        return project
+
+    whole = stored(len(scenes))
+    for count in (1, 2, 3):
+        cut = stored(count)
+        for who in (*PEOPLE, "reader"):
+            told_whole = character_knowledge(stores, whole, character=who, as_of=at(*PLACES[count]))
+            assert told_whole == character_knowledge(stores, cut, character=who)
+            assert len(told_whole.known) + len(told_whole.not_known) == count
