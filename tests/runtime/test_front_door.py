@@ -310,6 +310,8 @@ class TestContext:
         assert report is not None
         assert report.scene_plan is not None
         assert (report.scene_plan.purpose, report.scene_plan.pov) == (PLAN["purpose"], "Ines")
+        assert report.point_of_view is not None
+        assert report.point_of_view.mode == "separate"
 
     def test_several_at_once(self, demo: Story) -> None:
         """Contexts come in the order of their plans, each cut at its own position."""

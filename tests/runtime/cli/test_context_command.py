@@ -345,8 +345,8 @@ def test_a_point_of_view_is_said_by_an_option(run: Run, ingested: Path) -> None:
     shown = run("context", *SCENE, "--pov", "C0").stdout
     before, heading, hidden = shown.partition("Hidden from Ada")
     assert heading
-    assert "sold the brass key" in hidden
-    assert "sold the brass key" not in before
+    assert "harbour" in hidden, hidden
+    assert "harbour" not in before
     result = run("context", *SCENE, "--pov", "Ada", "--knowledge", "exclude", "--json")
     context = shown_context(result)
     assert context["report"]["point_of_view"]["mode"] == "exclude"
