@@ -77,7 +77,7 @@ _IMAGED = (
     _Imaged(
         CHARACTER_MEMORIES,
         ("memory_id",),
-        ("memory_id", "character_id", "participants", "heard_from", "slot"),
+        ("memory_id", "character_id", "participants", "heard_from", "slot", "superseded_by"),
     ),
     _whole(RELATIONSHIPS, "relationship_id"),
     _whole(RELATIONSHIP_CHANGES, "row_id"),
