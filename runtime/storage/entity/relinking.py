@@ -259,6 +259,28 @@ class EntityRelinking:
             if any(getattr(row, name) != value for name, value in values.items()):
                 statement = CHARACTER_MEMORIES.update().where(CHARACTER_MEMORIES.c.row_id == row.row_id)
                 self._session.run(statement.values(**values, changed=revision))
+        self._close_former_values(revision)
+
+    def _close_former_values(self, revision: int) -> None:
+        """Let the latest value of a slot hold where both brought one."""
+        table = CHARACTER_MEMORIES
+        statement = (
+            select(table.c.row_id, table.c.memory_id, table.c.slot)
+            .where(
+                self._session.owns(table),
+                table.c.character_id == self._new,
+                table.c.slot.is_not(None),
+                table.c.status == "active",
+                table.c.superseded_by.is_(None),
+            )
+            .order_by(table.c.known_at.desc(), table.c.row_id.desc())
+        )
+        holders: dict[str, str] = {}
+        for row in self._session.rows(statement):
+            holder = holders.setdefault(row.slot, row.memory_id)
+            if holder != row.memory_id:
+                former = table.update().where(table.c.row_id == row.row_id)
+                self._session.run(former.values(superseded_by=holder, changed=revision))
 
     def _relink_play(self) -> None:
         """Give feelings, secrets and what was disclosed to the other.
