@@ -23,6 +23,7 @@ from novelgen.models.context import (
     ReportedQuery,
     SceneMemoryContext,
 )
+from novelgen.models.memory import PASSAGE_TYPES, StoryMemoryChunk
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.planning.retrieval_plan import PlannedQuery, RetrievalPlan
 from novelgen.planning.scene_planning import language_of
@@ -30,6 +31,7 @@ from novelgen.rendering.labels import Labels, labels_for
 from novelgen.rendering.lines import render_states
 from novelgen.settings import ContextSettings
 from novelgen.text.language import TokenCounter
+from novelgen.threads.pay_off import SceneAhead
 
 
 class AssembledStates(BaseModel):
@@ -181,7 +183,7 @@ def _hidden(assembler: _Assembler, cut: PointOfViewCut) -> HiddenContext | None:
         assembler.bounds.model_copy(update={"state_budget": beside, "timeline_budget": beside})
     )
     states = within.states(cut.hidden, names)
-    times = within.timeline(cut.hidden, names, shown=())
+    times = within.timeline(cut.hidden, names, shown=(), memories=AssembledMemories())
     left_tokens = budget_tokens - states.tokens - times.tokens
     memories = assembler.memories(cut.hidden, budget_tokens=left_tokens)
     if not (memories.chunks or states.snapshots or times.timeline):
@@ -215,11 +217,9 @@ class _Assembler:
     def parts(self, found: FoundStory, names: Mapping[str, str]) -> ContextParts:
         """Return everything of a context."""
         states = self.states(found, names)
-        return ContextParts(
-            memories=self.memories(found, budget_tokens=self.bounds.memory_budget),
-            states=states,
-            timeline=self.timeline(found, names, shown=states.snapshots),
-        )
+        memories = self.memories(found, budget_tokens=self.bounds.memory_budget)
+        timeline = self.timeline(found, names, shown=states.snapshots, memories=memories)
+        return ContextParts(memories=memories, states=states, timeline=timeline)
 
     def memories(self, found: FoundStory, *, budget_tokens: int) -> AssembledMemories:
         """Choose the memories; what the scene is like is told by the whole story."""
@@ -248,9 +248,14 @@ class _Assembler:
         )
 
     def timeline(
-        self, found: FoundStory, names: Mapping[str, str], *, shown: Sequence[EntityStateSnapshot]
+        self,
+        found: FoundStory,
+        names: Mapping[str, str],
+        *,
+        shown: Sequence[EntityStateSnapshot],
+        memories: AssembledMemories,
     ) -> AssembledTimeline:
-        """Fill the timeline."""
+        """Fill the timeline; the memories chosen already tell which threads the scene could pay off."""
         return assemble_timeline(
             found.outline,
             _before(found.timeline, self.request),
@@ -262,7 +267,29 @@ class _Assembler:
             count_tokens=self.count_tokens,
             quotas=self.bounds.quotas,
             pov_id=self.plan.pov_id,
+            ahead=self._ahead(found, memories),
         )
+
+    def _ahead(self, found: FoundStory, memories: AssembledMemories) -> SceneAhead:
+        scene = self.request.scene_plan
+        chosen = [each for each in memories.chunks if each.content_type not in PASSAGE_TYPES]
+        return SceneAhead(
+            texts=(scene.location, scene.purpose, *scene.key_actions),
+            entity_ids=frozenset(self.plan.entity_ids),
+            chosen=[(_place_of(each), each.content) for each in chosen],
+            known_texts=[
+                each.chunk.content
+                for each in found.search.candidates
+                if each.chunk.content_type not in PASSAGE_TYPES
+                and self.request.position.admits(each.chunk.chapter_index, each.chunk.scene_index)
+            ],
+        )
+
+
+def _place_of(chunk: StoryMemoryChunk) -> tuple[int, int] | None:
+    if chunk.chapter_index is None or chunk.scene_index is None:
+        return None
+    return (chunk.chapter_index, chunk.scene_index)
 
 
 def _before(

@@ -12,15 +12,20 @@ from pydantic import BaseModel, Field
 from novelgen.memory.outline import StoryOutline
 from novelgen.models.context import LeftOutItem
 from novelgen.models.position import sort_key
-from novelgen.models.state import LOOP_WEIGHTS, EntityStateSnapshot, OpenLoop, Relationship
+from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship
 from novelgen.records.summaries import RECENT_CHAPTERS
 from novelgen.rendering.labels import Labels
 from novelgen.rendering.lines import SECTION_ORDER, render_timeline_entry
 from novelgen.selection.weights import DEFAULT_QUOTAS, NeedQuotas
+from novelgen.threads.pay_off import SceneAhead, threads_by_pay_off
 
 TimelineNeed = Literal["obligations", "relations", "timeline"]
 
-# Rounds serve the sections in this order, so that each gets its most wanted entry before any gets a second.
+MAX_LISTED_THREADS = 8
+"""Of the threads that a scene could pay off; a longer list hides the right one."""
+
+# Threads take their room first. Then rounds serve the sections in this order, so that each gets its most wanted entry
+# before any gets a second.
 FILL_ORDER = (
     "open_loops",
     "recent_events",
@@ -75,8 +80,8 @@ def fill_timeline(
     Args:
         lines: By section, each of `FILL_ORDER`, most wanted first.
         budget_tokens: Bound for all lines together.
-        quotas: What is over its quota waits until all others had their turn. A chapter that a taken part tells
-            of is not told again, unless it is the last one.
+        quotas: What is over its quota waits until all others had their turn; of threads the quota is kept free. A
+            chapter that a taken part tells of is not told again, unless it is the last one.
     """
     taken: list[TimelineLine] = []
     left_out: list[tuple[TimelineLine, str]] = []
@@ -110,7 +115,7 @@ def _in_rounds(lines: Mapping[str, Sequence[TimelineLine]]) -> Iterable[Timeline
     ordered = [
         lines[section][depth] for depth in rounds for section in FILL_ORDER if depth < len(lines[section])
     ]
-    return sorted(ordered, key=_is_backlog)
+    return sorted(ordered, key=lambda line: (line.section != "open_loops", _is_backlog(line)))
 
 
 def _is_backlog(line: TimelineLine) -> bool:
@@ -153,35 +158,42 @@ def assemble_timeline(
     count_tokens: Callable[[str], int],
     quotas: NeedQuotas = DEFAULT_QUOTAS,
     pov_id: str | None = None,
+    ahead: SceneAhead | None = None,
 ) -> AssembledTimeline:
-    """Fill the timeline in rounds over its sections until the budget is full.
+    """Fill the timeline, threads first, then in rounds over its sections until the budget is full.
 
     Args:
         outline: What the story has shown before the position; None when it could not be read.
         snapshots: Snapshots of the chapters around, in story order.
         names: Entity id to name, for the lines.
-        entity_ids: Entities that the scene touches; threads and relationships of theirs come first.
+        entity_ids: Entities that the scene touches; relationships of theirs come first.
         shown_states: Snapshots already in the context; of their entities no earlier state is told.
         labels: Words of the story's language.
         budget_tokens: Bound for all lines together.
         count_tokens: Token counter.
         quotas: Shares of the budget.
         pov_id: From whose point of view the scene is; their relationships come first, from their side.
+        ahead: The scene, by which threads are ordered; None knows of it no more than `entity_ids`.
 
     Returns:
         Sections in the order that a reader wants (`part_summaries`, `chapter_summaries`, `recent_events`,
-        `open_loops`, `relationships`, `snapshots`), each in story order; a section without entries is absent.
+        `open_loops`, `relationships`, `snapshots`), each in story order, but for threads: at most
+        `MAX_LISTED_THREADS`, those first that the scene could most likely pay off. A section without entries is
+        absent.
     """
 
     def line(section: str, depth: int, entry: dict[str, Any]) -> TimelineLine:
         text = render_timeline_entry(section, entry, names, labels=labels)
         return TimelineLine(section, depth, entry, text, count_tokens(text))
 
-    wanted = _wanted_entries(outline, snapshots, entity_ids, shown_states, pov_id)
+    ahead = ahead or SceneAhead(entity_ids=frozenset(entity_ids))
+    wanted = _wanted_entries(outline, snapshots, entity_ids, shown_states, pov_id, ahead)
     lines = {
         section: [line(section, depth, entry) for depth, entry in enumerate(entries)]
         for section, entries in wanted.items()
     }
+    too_many = lines["open_loops"][MAX_LISTED_THREADS:]
+    lines["open_loops"] = lines["open_loops"][:MAX_LISTED_THREADS]
     filled = fill_timeline(lines, budget_tokens=budget_tokens, quotas=quotas)
     timeline = {
         section: _in_story_order(taken)
@@ -192,7 +204,10 @@ def assemble_timeline(
         timeline=timeline or None,
         tokens=sum(each.tokens for each in filled.taken),
         tokens_per_need=dict(filled.tokens_per_need()),
-        left_out=[_left_out(each, reason) for each, reason in filled.left_out],
+        left_out=[
+            *(_left_out(each, reason) for each, reason in filled.left_out),
+            *(_left_out(each, f"more than {MAX_LISTED_THREADS} threads") for each in too_many),
+        ],
     )
 
 
@@ -202,6 +217,7 @@ def _wanted_entries(
     entity_ids: Sequence[str],
     shown_states: Sequence[EntityStateSnapshot],
     pov_id: str | None,
+    ahead: SceneAhead,
 ) -> dict[str, list[dict[str, Any]]]:
     touched = set(entity_ids)
     shown = {state.entity_id for state in shown_states}
@@ -219,7 +235,7 @@ def _wanted_entries(
     entries: dict[str, list[dict[str, Any]]] = {section: [] for section in FILL_ORDER}
     entries["snapshots"] = [change for change in changes if change["state_data"]]
     if outline is not None:
-        entries["open_loops"] = [_loop_entry(loop) for loop in rank_loops(outline.open_loops, touched)]
+        entries["open_loops"] = [_loop_entry(loop) for loop in threads_by_pay_off(outline, ahead)]
         entries["recent_events"] = _recent_events(outline)
         entries["relationships"] = [
             _relationship_entry(each, pov_id)
@@ -232,19 +248,6 @@ def _wanted_entries(
 
 def _latest_first(summaries: Sequence[BaseModel]) -> list[dict[str, Any]]:
     return [summary.model_dump(mode="json") for summary in reversed(summaries)]
-
-
-def rank_loops(loops: Sequence[OpenLoop], touched: set[str]) -> list[OpenLoop]:
-    """Order open loops: those of the scene's entities first, then the weighty, then the old."""
-    return sorted(
-        loops,
-        key=lambda loop: (
-            -min(2, len(touched & set(loop.related_entities))),
-            -LOOP_WEIGHTS[loop.importance],
-            -(loop.age_scenes or 0),
-            loop.loop_id,
-        ),
-    )
 
 
 def _recent_events(outline: StoryOutline) -> list[dict[str, Any]]:
@@ -292,9 +295,11 @@ def _relationship_entry(relationship: Relationship, pov_id: str | None) -> dict[
 
 
 def _in_story_order(lines: Sequence[TimelineLine]) -> list[dict[str, Any]]:
-    """Return entries in story order, after the relationships of the point of view."""
+    """Return entries in story order, after the relationships of the point of view; threads as they were chosen."""
 
     def order(line: TimelineLine) -> tuple[bool, int, int, int]:
+        if line.section == "open_loops":
+            return (True, 0, 0, line.depth)
         place = sort_key(line.entry.get("chapter_index"), line.entry.get("scene_index"))
         return ("seen_by" not in line.entry, *place, line.depth)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from novelgen.assembly.timeline import AssembledTimeline, assemble_timeline, rank_loops
+from novelgen.assembly.timeline import MAX_LISTED_THREADS, AssembledTimeline, assemble_timeline
 from novelgen.memory.outline import ChapterSummary, PartSummary, StoryOutline
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import OpenLoop, Relationship, RelationshipEvent
@@ -121,14 +121,17 @@ def test_states_already_shown_are_not_repeated() -> None:
     assert "snapshots" not in timeline
 
 
-def test_threads_of_the_scene_come_first_then_the_weighty_then_the_old() -> None:
-    """A low thread of the scene's own people precedes a critical one of strangers."""
-    loops = [
-        OpenLoop(loop_id="OL1", description="a", importance="critical", age_scenes=1),
-        OpenLoop(loop_id="OL2", description="b", importance="critical", age_scenes=9),
-        OpenLoop(loop_id="OL3", description="c", importance="low", related_entities=["C0"]),
+def test_threads_stand_best_first_and_no_more_than_eight_of_them() -> None:
+    """The thread of the scene's own people comes first wherever it was planted; the ninth says why it is not there."""
+    loops = [OpenLoop(loop_id=f"OL{number}", description=f"riddle {number}") for number in range(8)]
+    own = OpenLoop(loop_id="OL9", description="a vow", related_entities=["C0"], chapter_index=9)
+    timeline = assembled(StoryOutline(project_id=PROJECT, open_loops=[*loops, own]), 4000, entity_ids=["C0"])
+    assert timeline.timeline is not None
+    listed = [each["loop_id"] for each in timeline.timeline["open_loops"]]
+    assert (listed[0], len(listed)) == ("OL9", MAX_LISTED_THREADS)
+    assert [(each.id, each.reason) for each in timeline.left_out] == [
+        ("open_loops:OL7", "more than 8 threads")
     ]
-    assert [loop.loop_id for loop in rank_loops(loops, {"C0"})] == ["OL3", "OL2", "OL1"]
 
 
 def test_a_change_that_no_quote_proves_says_so() -> None:

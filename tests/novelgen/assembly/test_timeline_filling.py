@@ -41,11 +41,11 @@ def texts(timeline: FilledTimeline) -> list[str]:
     return [line.text for line in timeline.taken]
 
 
-def test_threads_over_their_quota_wait_for_all_else() -> None:
-    """Half of the budget is for open loops, until the others have had their turn."""
+def test_threads_have_their_quota_first_and_over_it_wait_for_all_else() -> None:
+    """A share of the budget is kept for open loops; what of them is over it comes after the others."""
     loops, changes = lines("open_loops", 20, 20, 20, 20), lines("snapshots", 20, 20, 20)
     free = filled(80, loops, changes, obligations=1)
-    assert texts(free) == ["open_loops 0", "snapshots 0", "open_loops 1", "snapshots 1"]
+    assert texts(free) == [f"open_loops {depth}" for depth in range(4)]
     bound = filled(80, loops, changes, obligations=0.25)
     assert texts(bound) == ["open_loops 0", "snapshots 0", "snapshots 1", "snapshots 2"]
     assert (
@@ -83,11 +83,9 @@ def test_without_room_for_the_part_its_chapters_are_told(budget: int) -> None:
 
 
 def test_chapters_further_back_take_what_is_left() -> None:
-    """The fourth chapter back comes after the fifth thread."""
-    timeline = filled(
-        160, lines("chapter_summaries", 20, 20, 20, 20), lines("open_loops", *[20] * 5), obligations=1
-    )
-    assert texts(timeline)[-2:] == ["open_loops 3", "open_loops 4"]
+    """The fourth chapter back comes after the fifth change."""
+    timeline = filled(160, lines("chapter_summaries", 20, 20, 20, 20), lines("snapshots", *[20] * 5))
+    assert texts(timeline)[-2:] == ["snapshots 3", "snapshots 4"]
     assert timeline.left_out[0][0].text == "chapter_summaries 3"
 
 
