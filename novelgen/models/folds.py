@@ -355,6 +355,7 @@ def loop_event_values(event: RecordedLoopEvent) -> dict[str, Any]:
         kind, note = "advanced", event.note
     else:
         kind, note = "abandoned" if event.abandoned else "resolved", event.resolution_summary
+        detail = {"ending": event.ending} if event.ending else {}
     return {"loop_id": event.id, "kind": kind, "note": note, "detail": detail}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator
 
@@ -90,12 +90,19 @@ class RecordedLoopAdvance(UserFileModel):
     note: str = ""
 
 
+ThreadEnding = Literal["paid", "broken", "dropped", "moot"]
+"""Kept or answered; broken; dropped on purpose; without object, since those that it was about are dead."""
+
+
 class RecordedLoopResolution(UserFileModel):
     """An open loop that the scene ended; `abandoned` says that it was dropped, not paid."""
 
     id: str = Field(min_length=1)
     resolution_summary: str = ""
     abandoned: bool = False
+    ending: ThreadEnding | None = Field(
+        default=None, exclude_if=is_unsaid, description="How it ended; None: as `abandoned` says."
+    )
 
 
 class RecordedMemory(UserFileModel):

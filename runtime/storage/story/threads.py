@@ -8,15 +8,16 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from sqlalchemy import select
 
 from novelgen.errors import UserInputError
 from novelgen.models.folds import RecordedLoopEvent, fold_loop_events, folded_loop
 from novelgen.models.folds import loop_event_values as values_of_event
 from novelgen.models.position import END_OF_STORY, StoryPosition, UtcDatetime, packed_place
-from novelgen.models.record import RecordedLoop
+from novelgen.models.record import RecordedLoop, is_unsaid
 from novelgen.models.state import UNRESOLVED_STATUSES, LoopStatus, OpenLoop, most_due
+from novelgen.threads.ledger import ThreadEvent
 from runtime.storage.cuts import before, order_in_force, scene_ids_at
 from runtime.storage.projects import CounterRepository
 from runtime.storage.session import AnyRow, Integers, Repository
@@ -28,6 +29,17 @@ class ThreadNotes(BaseModel):
 
     notes: str = ""
     created_at: UtcDatetime | None = None
+    pay_off: str = Field(default="", exclude_if=is_unsaid, description="What its pay-off needs.")
+    due_from: tuple[int, int] | None = Field(
+        default=None, exclude_if=is_unsaid, description="It is due on entering this scene."
+    )
+    due_by: tuple[int, int] | None = Field(
+        default=None, exclude_if=is_unsaid, description="Open on entering this scene, it is overdue."
+    )
+
+
+_PLANNED = ("pay_off", "due_from", "due_by")
+"""Of the description of a thread, what its author means to do with it."""
 
 
 class ThreadRepository(Repository):
@@ -92,7 +104,9 @@ class ThreadRepository(Repository):
         """Return what an author noted of the threads that are planted by a position, and when they were."""
         return {
             loop_id: ThreadNotes(
-                notes=row.detail.get("notes", ""), created_at=row.detail.get("created_at") or row.stored_at
+                notes=row.detail.get("notes", ""),
+                created_at=row.detail.get("created_at") or row.stored_at,
+                **{name: row.detail[name] for name in _PLANNED if row.detail.get(name)},
             )
             for loop_id, row in self._planted(as_of).items()
         }
@@ -131,7 +145,30 @@ class ThreadRepository(Repository):
         """Return the unresolved loops that are most due (see `most_due`)."""
         return most_due(self.list_as_of(as_of=as_of), limit)
 
+    def events(self, *, as_of: StoryPosition = END_OF_STORY) -> dict[str, list[ThreadEvent]]:
+        """Return what happened to every thread before a position, in the order in which it counts."""
+        return {
+            loop_id: [
+                ThreadEvent(
+                    loop_id=row.loop_id,
+                    kind=row.kind,
+                    note=row.note,
+                    detail=row.detail,
+                    chapter_index=row.chapter_index,
+                    scene_index=row.scene_index,
+                )
+                for row in rows
+            ]
+            for loop_id, rows in self._rows_by_thread(as_of).items()
+        }
+
     def _folded(self, as_of: StoryPosition, loop_id: str | None = None) -> list[OpenLoop]:
+        by_loop = self._rows_by_thread(as_of, loop_id)
+        places = self._scene_places(as_of) if by_loop else np.zeros(0, dtype=np.int64)
+        loops = [folded_loop(events, age_scenes=partial(_age, places=places)) for events in by_loop.values()]
+        return [loop for loop in loops if loop is not None]
+
+    def _rows_by_thread(self, as_of: StoryPosition, loop_id: str | None = None) -> dict[str, list[AnyRow]]:
         statement = (
             select(LOOP_EVENTS)
             .where(self._session.owns(LOOP_EVENTS), before(as_of, LOOP_EVENTS))
@@ -142,9 +179,7 @@ class ThreadRepository(Repository):
         by_loop: dict[str, list[AnyRow]] = defaultdict(list)
         for row in self._session.own(self._session.rows(statement)):
             by_loop[row.loop_id].append(row)
-        places = self._scene_places(as_of) if by_loop else np.zeros(0, dtype=np.int64)
-        loops = [folded_loop(events, age_scenes=partial(_age, places=places)) for events in by_loop.values()]
-        return [loop for loop in loops if loop is not None]
+        return by_loop
 
     def _scene_places(self, as_of: StoryPosition) -> Integers:
         """Return a number per stored scene before a position, ascending as the story goes."""
