@@ -28,6 +28,7 @@ from novelgen.models.state import EntityStateSnapshot, LoopStatus, Relationship
 from novelgen.names.candidates import MIN_COUNT, NameCandidate
 from novelgen.names.sightings import CandidateKind
 from novelgen.nearest import did_you_mean
+from novelgen.threads.ledger import ThreadLedger
 from runtime.async_twins import async_twin
 from runtime.character import Character, given_event
 from runtime.chunk_context import build_chunk_context
@@ -59,6 +60,7 @@ from runtime.services.memories import DEFAULT_LIMIT, AddedNote, MemoryChange, Me
 from runtime.services.name_candidates import list_candidates
 from runtime.services.relationships import DEFAULT_INTENSITY
 from runtime.services.scene_summary import summarize_scene
+from runtime.services.thread_ledger import thread_ledger
 from runtime.services.threads import ListedThread
 from runtime.services.transfer import ProjectExport
 from runtime.stores import MemoryStores
@@ -507,6 +509,15 @@ class Story(StoryEditing):
         return thread_services.list_threads(
             self._stores, self.project_id, statuses=list(statuses), as_of=_position(as_of)
         )
+
+    def thread_ledger(self, on_stage: Sequence[str] = (), *, as_of: Place = None) -> ThreadLedger:
+        """Tell where every thread stands: planted, moved, due, overdue or over, and which presses most.
+
+        Args:
+            on_stage: Whom and what the next scene has on stage; empty takes the last scene's.
+            as_of: As they stand at this position.
+        """
+        return thread_ledger(self._stores, self.project_id, as_of=_position(as_of), on_stage=list(on_stage))
 
     def relationships(
         self, character: str | None = None, *, status: str | None = None, as_of: Place = None
@@ -972,6 +983,7 @@ class Story(StoryEditing):
     aentities = async_twin(entities)
     acandidates = async_twin(candidates)
     athreads = async_twin(threads)
+    athread_ledger = async_twin(thread_ledger)
     arelationships = async_twin(relationships)
     aknowledge = async_twin(knowledge)
     awho_knows = async_twin(who_knows)

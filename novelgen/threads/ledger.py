@@ -15,10 +15,9 @@ from novelgen.models.folds import fold_loop_events, folded_loop
 from novelgen.models.position import StoryPosition, sort_key
 from novelgen.models.record import ThreadEnding
 from novelgen.models.state import LOOP_WEIGHTS, UNRESOLVED_STATUSES, LoopImportance, OpenLoop
+from novelgen.text.language import StoryLanguage
 
 ThreadStage = Literal["planted", "moved", "due", "overdue", "over"]
-
-STAGES: tuple[ThreadStage, ...] = ("planted", "moved", "due", "overdue", "over")
 
 Place = tuple[int, int]
 
@@ -76,7 +75,9 @@ class LedgerEntry(OpenLoop):
     pressure: float = Field(default=0.0, description="How much it presses, 0 when it is over or moot.")
     pay_off: str = Field(default="", description="What its pay-off needs, in the author's words.")
     dead_ids: list[str] = Field(default_factory=list, description="Of its characters, who is dead.")
-    is_moot: bool = Field(default=False, description="It waits, and all its characters are dead.")
+    moot_since: Place | None = Field(
+        default=None, description="It waits though all its characters are dead: where the last of them died."
+    )
 
     @property
     def is_waiting(self) -> bool:
@@ -88,9 +89,12 @@ class BookRhythm(BaseModel):
     """How many scenes paid threads stayed open, from the book itself."""
 
     paid: int = 0
+    whole: tuple[int, int] = Field(
+        default=(0, 0), description="Ages in scenes by which half and nine tenths of all were paid."
+    )
     windows: dict[LoopImportance, tuple[int, int]] = Field(
         default_factory=dict,
-        description="Importance to the ages in scenes by which half and nine tenths were paid.",
+        description="Importance to the same of its own; empty while too few were paid.",
     )
 
 
@@ -98,7 +102,7 @@ class ThreadLedger(BaseModel):
     """All threads that are planted by a position, with the rhythm that tells when they are due."""
 
     project_id: str
-    language: str = ""
+    language: StoryLanguage = "en"
     scenes: int = Field(default=0, description="Stored scenes before the position.")
     rhythm: BookRhythm = Field(default_factory=BookRhythm)
     entries: list[LedgerEntry] = Field(
@@ -129,7 +133,7 @@ class LedgerStory:
     """
 
     project_id: str
-    language: str
+    language: StoryLanguage
     scenes: Sequence[OutlineScene]
     events: Mapping[str, Sequence[ThreadEvent]]
     deaths: Mapping[str, Place] = field(default_factory=dict)
@@ -186,7 +190,7 @@ def book_rhythm(*, threads_paid: Iterable[tuple[LoopImportance, int]]) -> BookRh
         "critical": ages["critical"],
     }
     windows = {name: _window(known if len(known) >= MIN_PAID else every) for name, known in own.items()}
-    return BookRhythm(paid=len(every), windows=windows)
+    return BookRhythm(paid=len(every), whole=_window(every), windows=windows)
 
 
 def _window(ages: Sequence[int]) -> tuple[int, int]:
@@ -238,6 +242,7 @@ def _entry(thread: _Thread, story: LedgerStory, rhythm: BookRhythm, here: Place)
     characters = list(thread.detail.get("related_characters") or ())
     dead = [each for each in characters if each in story.deaths]
     is_moot = not thread.is_over and bool(characters) and len(dead) == len(characters)
+    moot_since = max(story.deaths[each] for each in dead) if is_moot else None
     window = _expected(thread, rhythm)
     stage = "over" if thread.is_over else _stage(thread, window, here)
     waits = not thread.is_over and not is_moot
@@ -259,7 +264,7 @@ def _entry(thread: _Thread, story: LedgerStory, rhythm: BookRhythm, here: Place)
         pressure=_pressure(thread, stage, window, story.on_stage) if waits else 0.0,
         pay_off=thread.detail.get("pay_off", ""),
         dead_ids=dead,
-        is_moot=is_moot,
+        moot_since=moot_since,
     )
 
 

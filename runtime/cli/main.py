@@ -49,6 +49,7 @@ COMMAND_SECTIONS: dict[str, dict[str, str]] = {
         "knows": "knowledge:knows",
         "relationship": "relationship:relationship",
         "thread": "thread:thread",
+        "threads": "thread:threads",
         "timeline": "lookup:timeline",
         "projects": "projects:projects",
         "export": "transfer:export",

@@ -26,7 +26,7 @@ from novelgen.model_calls.usage import ModelUsage, TokenPrices, total_usage
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
-from novelgen.models.record import SceneRecord
+from novelgen.models.record import SceneRecord, is_unsaid
 from novelgen.records.merge import known_loop_ids, loops_said_again, with_loops_said_again
 from novelgen.records.supersession import with_supersessions
 from novelgen.text.language import StoryLanguage
@@ -155,6 +155,11 @@ class ExtractionReport(BaseModel):
     )
     consolidation: list[ReportIssue] = Field(
         default_factory=list, description="What went wrong in consolidating, where the settings ask for it."
+    )
+    thread_warnings: list[str] = Field(
+        default_factory=list,
+        exclude_if=is_unsaid,
+        description="Critical threads that are overdue, and those that ended without a word, in the story's language.",
     )
 
     def count(self, outcome: Outcome) -> int:

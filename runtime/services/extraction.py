@@ -24,6 +24,7 @@ from runtime.ingest.extraction_estimate import (
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.knowledge_pass import KnowledgeChoice, KnowledgeReport, read_knowledge
 from runtime.providers.chat_models import UnavailableChatModel, build_chat_model
+from runtime.services.thread_ledger import thread_warnings
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
 
@@ -62,7 +63,7 @@ def extract_project(
         ConfigurationError: When no model is configured, or it cannot be built.
         DatabaseError: When the database fails.
     """
-    return extract_scenes(
+    report = extract_scenes(
         stores,
         project_id,
         build_extraction_model(stores.settings, model),
@@ -75,6 +76,8 @@ def extract_project(
         prices=_prices(stores, prices),
         progress=progress,
     )
+    read = [(each.chapter_index, each.scene_index) for each in report.scenes if each.outcome == "done"]
+    return report.model_copy(update={"thread_warnings": thread_warnings(stores, project_id, read)})
 
 
 def reconcile_project(

@@ -32,6 +32,7 @@ from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.ingest import (
     VOLUMES,
     IngestResult,
+    Outcome,
     SceneIngestResult,
     absent_scenes,
     follow_volumes,
@@ -41,6 +42,7 @@ from runtime.ingest.ingest import (
 )
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
 from runtime.services.condition import StoryCondition, story_condition
+from runtime.services.thread_ledger import thread_warnings
 from runtime.stores import MemoryStores
 from runtime.transfer.importing import import_story
 from runtime.transfer.novel_gen_folder import read_chapter_memory
@@ -407,4 +409,9 @@ def _counted(stores: MemoryStores, report: IngestReport) -> IngestReport:
     condition = story_condition(stores, project_id)
     report.memories, report.entities = condition.memories, condition.entities
     report.condition = condition
+    taken = [(each.chapter_index, each.scene_index) for each in report.scenes if each.outcome in _TAKEN]
+    report.warnings += thread_warnings(stores, project_id, taken)
     return report
+
+
+_TAKEN: tuple[Outcome, ...] = ("added", "replaced")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from novelgen.errors import UserInputError
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, RecordedLoopResolution
+from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, RecordedLoopResolution, ThreadEnding
 from novelgen.models.state import LoopImportance, LoopStatus, OpenLoop
 from runtime.services.references import MAX_LISTED, known_entities, place_of_statement, resolved_ids
 from runtime.storage.story.threads import ThreadNotes
@@ -149,6 +149,9 @@ def edit_thread(
     category: str | None = None,
     importance: LoopImportance | None = None,
     notes: str | None = None,
+    pay_off: str | None = None,
+    due_from: StoryPosition | None = None,
+    due_by: StoryPosition | None = None,
 ) -> ListedThread:
     """Change how a thread is described and what is noted of it, and return it; what is None stays.
 
@@ -162,18 +165,39 @@ def edit_thread(
         category: mystery, relationship, goal, threat, promise, …
         importance: How much it weighs.
         notes: What its author notes of it; it stands in no context and no prompt.
+        pay_off: What its pay-off needs; for the ledger alone, like the next two.
+        due_from: From entering this scene on it is due.
+        due_by: Open on entering this scene, it is overdue.
 
     Raises:
-        UserInputError: When no such thread is stored, the description is empty, or nothing is to be changed.
+        UserInputError: When no such thread is stored, the description is empty, it would be overdue before it is
+            due, or nothing is to be changed.
     """
-    said = {"description": description, "category": category, "importance": importance, "notes": notes}
+    said = {
+        "description": description,
+        "category": category,
+        "importance": importance,
+        "notes": notes,
+        "pay_off": pay_off,
+        "due_from": _stated(due_from),
+        "due_by": _stated(due_by),
+    }
     changes = {name: value for name, value in said.items() if value is not None}
     if not changes:
-        raise UserInputError("nothing to change; give a description, a category, an importance or notes")
+        raise UserInputError(
+            "nothing to change; give a description, a category, an importance, notes, what its pay-off needs, or"
+            " when it is due"
+        )
     if description is not None and not description.strip():
         raise UserInputError("the description is empty; write what the story leaves open")
     with stores.database(project_id).write() as unit:
-        _required(unit, project_id, thread_id, END_OF_STORY)
+        stored = _required(unit, project_id, thread_id, END_OF_STORY)
+        first, last = _stated(due_from) or stored.due_from, _stated(due_by) or stored.due_by
+        if first and last and tuple(first) > tuple(last):
+            raise UserInputError(
+                f"thread {thread_id!r} would be overdue at {_shown(last)} before it is due at {_shown(first)};"
+                " give --due-by a later scene than --due-from"
+            )
         unit.threads.describe(thread_id, changes)
         return _required(unit, project_id, thread_id, END_OF_STORY)
 
@@ -207,6 +231,7 @@ def resolve_thread(
     *,
     thread_id: str,
     summary: str,
+    ending: ThreadEnding | None = None,
     scene_id: str | None = None,
     start: StoryPosition | None = None,
 ) -> ListedThread:
@@ -217,6 +242,7 @@ def resolve_thread(
         project_id: The project.
         thread_id: Its id.
         summary: How it was answered.
+        ending: How it ended: paid, broken, dropped or moot; None means paid.
         scene_id: Scene in which it was, as S001 or 3:2; None means the last one.
         start: It holds on entering this position; None means after the last stored scene.
 
@@ -224,8 +250,8 @@ def resolve_thread(
         UnknownSceneError: When the scene is not stored before the position.
         UserInputError: When no such thread waits.
     """
-    ending = RecordedLoopResolution(id=thread_id, resolution_summary=summary)
-    return _end(stores, project_id, ending, scene_id, start or END_OF_STORY)
+    event = RecordedLoopResolution(id=thread_id, resolution_summary=summary, ending=ending)
+    return _end(stores, project_id, event, scene_id, start or END_OF_STORY)
 
 
 def abandon_thread(
@@ -234,12 +260,16 @@ def abandon_thread(
     *,
     thread_id: str,
     summary: str,
+    ending: ThreadEnding | None = None,
     scene_id: str | None = None,
     start: StoryPosition | None = None,
 ) -> ListedThread:
-    """Say that a thread was dropped without an answer, and why; else as `resolve_thread`."""
-    ending = RecordedLoopResolution(id=thread_id, resolution_summary=summary, abandoned=True)
-    return _end(stores, project_id, ending, scene_id, start or END_OF_STORY)
+    """Say that a thread was dropped without an answer, and why; else as `resolve_thread`.
+
+    Without an `ending` the ledger has it as moot where all its characters were dead by then, else as dropped.
+    """
+    event = RecordedLoopResolution(id=thread_id, resolution_summary=summary, abandoned=True, ending=ending)
+    return _end(stores, project_id, event, scene_id, start or END_OF_STORY)
 
 
 def _end(
@@ -258,6 +288,17 @@ def _end(
         at = place_of_statement(unit, as_of, scene_id=scene_id)
         unit.threads.append(ending, at=at)
         return _required(unit, project_id, ending.id, as_of)
+
+
+def _stated(position: StoryPosition | None) -> list[int] | None:
+    """Return a position as a description keeps it; the end of the story says nothing."""
+    if position is None or position.chapter_index is None:
+        return None
+    return [position.chapter_index, position.scene_index or 0]
+
+
+def _shown(place: Sequence[int]) -> str:
+    return ":".join(map(str, place))
 
 
 def _required(unit: UnitOfWork, project_id: str, thread_id: str, as_of: StoryPosition) -> ListedThread:

@@ -17,6 +17,9 @@ MAX_RESULTS = 50
 KNOWN_MEMORIES = 20
 """So many memories that a character knows, and does not know, are told unless a model asks for more."""
 
+WAITING_LOOPS = 10
+"""So many waiting threads are told unless a model asks for more."""
+
 _Text = Annotated[str, Field(min_length=1, max_length=4_000)]
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
 _Texts = Annotated[list[_Text], Field(max_length=50)]
@@ -140,6 +143,17 @@ class OpenLoopCreateArguments(_Arguments):
     related_items: _Ids | None = Field(default=None, description="Ids of items.")
     notes: str = Field(default="", description="Notes of the author, which no context of a scene shows.")
     scene_id: _SceneId = None
+
+
+class OpenLoopListArguments(_Arguments):
+    """Arguments of open_loop_list."""
+
+    on_stage: _Ids | None = Field(
+        default=None,
+        description="Ids or names of whom and what the next scene has. Default: the last scene's.",
+    )
+    only_due: bool = Field(default=False, description="Only those that are due or overdue.")
+    limit: int = Field(default=WAITING_LOOPS, ge=1, le=MAX_RESULTS, description="At most so many.")
 
 
 class OpenLoopResolveArguments(_Arguments):

@@ -21,6 +21,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition, require_projec
 from runtime.services import entities, knowledge, relationships, threads
 from runtime.services.cards import CARD_TYPES, CardSearch, CardType
 from runtime.services.scene_summary import summarize_scene
+from runtime.services.thread_ledger import thread_ledger
 from runtime.stores import MemoryStores
 from runtime.story_tools import arguments
 from runtime.story_tools.structured_tool import Answer, structured_tool
@@ -60,6 +61,10 @@ _DESCRIPTIONS = {
         "Record a question, promise or threat that the story has opened and must answer later. Returns the"
         " open loop's id."
     ),
+    "open_loop_list": (
+        "List the questions, promises and threats that the story has opened and not ended, those first that press"
+        " most, with when each is due. Use it before you plan a scene. on_stage says whom and what the scene has."
+    ),
     "scene_summarize": (
         "Sum up the text of a finished scene in three to five bullets: key events, decisions, what came out. Nothing"
         " is stored."
@@ -89,7 +94,8 @@ def build_story_tools(
 
     Returns:
         memory_search, character_generate, location_generate, relationship_create, relationship_update,
-        relationship_query, knowledge_query, open_loop_create, open_loop_resolve and scene_summarize.
+        relationship_query, knowledge_query, open_loop_create, open_loop_resolve, open_loop_list and
+        scene_summarize.
 
     Raises:
         InvalidProjectIdError: When the project id is not a plain, path-free string.
@@ -105,6 +111,7 @@ def build_story_tools(
         "knowledge_query": (bodies.knowledge_query, arguments.KnowledgeQueryArguments),
         "open_loop_create": (bodies.open_loop_create, arguments.OpenLoopCreateArguments),
         "open_loop_resolve": (bodies.open_loop_resolve, arguments.OpenLoopResolveArguments),
+        "open_loop_list": (bodies.open_loop_list, arguments.OpenLoopListArguments),
         "scene_summarize": (bodies.scene_summarize, arguments.SceneSummarizeArguments),
     }
     return [
@@ -225,6 +232,16 @@ class _StoryToolBodies:
             start=self._as_of,
         )
         return {"success": True, "open_loop_id": thread.loop_id, "status": thread.status}
+
+    def open_loop_list(self, *, on_stage: Sequence[str] | None = None, only_due: bool, limit: int) -> Answer:
+        ledger = thread_ledger(*self._story, as_of=self._as_of, on_stage=on_stage or ())
+        waiting = (
+            ledger.at("due", "overdue") if only_due else [each for each in ledger.entries if each.is_waiting]
+        )
+        fields = {"loop_id", "category", "description", "importance", "related_entities", "stage", "pressure"}
+        fields |= {"age_scenes", "silent_scenes", "window", "pay_off"}
+        told = [each.model_dump(mode="json", include=fields, exclude_none=True) for each in waiting[:limit]]
+        return {"open_loops": told, "waiting_in_all": len(waiting)}
 
     def scene_summarize(self, *, scene_text: str, max_bullets: int) -> Answer:
         summary = summarize_scene(

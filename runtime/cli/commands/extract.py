@@ -363,6 +363,8 @@ def _report_scenes(report: ExtractionReport) -> None:
     _report_chapters(report.chapters)
     for issue in report.consolidation:
         report_warning(issue.message)
+    for warning in report.thread_warnings:
+        report_warning(warning)
 
 
 def _report_ways_out(report: ExtractionReport, project_id: str) -> None:

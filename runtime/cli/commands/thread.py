@@ -1,4 +1,4 @@
-"""`novelgen thread`, which was `novelgen loop` and still answers to it."""
+"""`novelgen thread`, which was `novelgen loop` and still answers to it, and `novelgen threads`, the ledger."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from runtime.cli.commands.deleted import print_deletion
-from runtime.cli.labels import place_text
+from runtime.cli.labels import ViewLabels, place_text
 from runtime.cli.opening import opened_project, story_labels
-from runtime.cli.output import print_json, print_pairs, print_result, print_table
+from runtime.cli.output import print_heading, print_json, print_pairs, print_result, print_table, print_text
 from runtime.cli.parameters import (
     COUNT,
+    POSITION,
     CliSession,
     CommandGroup,
     as_of_option,
@@ -24,7 +25,9 @@ from runtime.cli.parameters import (
 
 if TYPE_CHECKING:
     from novelgen.models.position import StoryPosition
+    from novelgen.models.record import ThreadEnding
     from novelgen.models.state import LoopStatus
+    from novelgen.threads.ledger import LedgerEntry, ThreadLedger
 
 
 @click.group(cls=CommandGroup)
@@ -159,6 +162,14 @@ def add(session: CliSession, project: str, as_json: bool, **fields: Any) -> None
     "--importance", type=click.Choice(["low", "medium", "high", "critical"]), help="How much it weighs."
 )
 @click.option("--notes", help="What you note of it for yourself; no context shows it.")
+@click.option("--pay-off", help="What its pay-off needs; `novelgen threads` shows it.")
+@click.option("--due-from", type=POSITION, help="From entering that scene on it is due.")
+@click.option("--due-by", type=POSITION, help="Open on entering that scene, it is overdue.")
+@click.option(
+    "--ending",
+    type=click.Choice(["paid", "broken", "dropped", "moot"]),
+    help="How it ended, with --resolve or --abandon.  [default: paid, or dropped]",
+)
 @from_option
 @json_option
 @click.pass_obj
@@ -169,6 +180,7 @@ def edit(
     advance: str | None,
     resolve: str | None,
     abandon: str | None,
+    ending: ThreadEnding | None,
     start: StoryPosition | None,
     as_json: bool,
     **described: Any,
@@ -176,6 +188,8 @@ def edit(
     """Move or end a thread by one of --advance, --resolve and --abandon, or describe it anew."""
     from runtime.services.threads import abandon_thread, advance_thread, edit_thread, resolve_thread
 
+    if ending is not None and resolve is None and abandon is None:
+        raise click.UsageError("--ending says how a thread ended; give --resolve or --abandon, too")
     moves = sum(each is not None for each in (advance, resolve, abandon))
     is_described = any(value is not None for value in described.values())
     if moves > 1 or not (moves or is_described):
@@ -189,9 +203,13 @@ def edit(
         if advance is not None:
             edited = advance_thread(stores, project, thread_id=thread_id, note=advance, start=start)
         if resolve is not None:
-            edited = resolve_thread(stores, project, thread_id=thread_id, summary=resolve, start=start)
+            edited = resolve_thread(
+                stores, project, thread_id=thread_id, summary=resolve, ending=ending, start=start
+            )
         if abandon is not None:
-            edited = abandon_thread(stores, project, thread_id=thread_id, summary=abandon, start=start)
+            edited = abandon_thread(
+                stores, project, thread_id=thread_id, summary=abandon, ending=ending, start=start
+            )
     print_result(edited, f"{thread_id} is {edited.status}", as_json=as_json)
 
 
@@ -212,3 +230,94 @@ def delete(session: CliSession, project: str, thread_id: str, is_confirmed: bool
             f"delete {thread_id} ({found.description}) with its history", is_confirmed=is_confirmed
         )
         print_deletion(delete_thread(stores, project, thread_id=thread_id), project, as_json=as_json)
+
+
+@click.command(
+    epilog="\b\nExamples:\n  novelgen threads my-novel --due\n  novelgen threads my-novel --board --as-of 9:1\n"
+    "  novelgen threads my-novel --report"
+)
+@project_argument
+@as_of_option
+@click.option("--due", "only_due", is_flag=True, help="Only those that are due or overdue.")
+@click.option("--on-stage", multiple=True, help="Who or where the next scene is; may be given repeatedly.")
+@click.option("--board", "as_board", is_flag=True, help="A board: overdue, due, moved, planted, over.")
+@click.option(
+    "--report", "as_report", is_flag=True, help="What became of all of them, and what was never paid."
+)
+@json_option
+@click.pass_obj
+def threads(
+    session: CliSession,
+    project: str,
+    as_of: StoryPosition | None,
+    only_due: bool,
+    on_stage: tuple[str, ...],
+    as_board: bool,
+    as_report: bool,
+    as_json: bool,
+) -> None:
+    """Tell which promises wait, how long, and which are due.
+
+    What presses most comes first: by weight, age against what is expected, silence, and who is on stage. When a
+    thread is due is told by its author (`novelgen thread edit --due-by`), else by how long this book's paid threads
+    of that weight stayed open.
+    """
+    from novelgen.threads.board import board_lines, rhythm_line, unpaid_report
+    from runtime.services.thread_ledger import thread_ledger
+
+    if sum((only_due, as_board, as_report)) > 1:
+        raise click.UsageError("--due, --board and --report are three views; give one of them")
+    with opened_project(session, project) as stores:
+        ledger = thread_ledger(stores, project, as_of=as_of, on_stage=on_stage)
+        labels = story_labels(stores, project)
+    if only_due:
+        ledger = ledger.model_copy(update={"entries": ledger.at("due", "overdue")})
+    if as_json:
+        print_json(ledger)
+    elif as_board:
+        for heading, lines in board_lines(ledger):
+            print_heading(heading)
+            for line in lines:
+                print_text(f"- {line}")
+    elif as_report:
+        for line in unpaid_report(ledger):
+            print_text(line)
+    else:
+        _print_waiting(ledger, labels)
+        print_text(rhythm_line(ledger))
+
+
+def _print_waiting(ledger: ThreadLedger, labels: ViewLabels) -> None:
+    headings = ("stage", "pressure", "age", "silent", "expected")
+    rows = [
+        (
+            each.loop_id,
+            labels.value(each.stage),
+            labels.value(each.importance),
+            each.pressure,
+            each.age_scenes,
+            each.silent_scenes,
+            _expected(each),
+            each.description,
+        )
+        for each in ledger.entries
+        if each.is_waiting
+    ]
+    stage, pressure, age, silent, expected = map(labels.value, headings)
+    print_table(
+        (labels.entity_id, stage, labels.importance, pressure, age, silent, expected, labels.text),
+        rows,
+        wide=7,
+    )
+
+
+def _expected(entry: LedgerEntry) -> str:
+    """`9:1` for an author's, `4-20` for the ages that the book's rhythm tells; empty where neither is known."""
+    window = entry.window
+    if window is None:
+        return ""
+    if window.source == "rhythm":
+        return f"{window.due_after_scenes}-{window.overdue_after_scenes}"
+    return " – ".join(
+        ":".join(map(str, place)) if place else "…" for place in (window.due_from, window.due_by)
+    )

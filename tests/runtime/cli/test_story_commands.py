@@ -186,6 +186,24 @@ def test_threads_are_planted_moved_and_ended(run: Run, ingested: Path) -> None:
     assert thread_id in str(_json(run, "thread", "list", PROJECT, "--status", "resolved"))
 
 
+def test_the_ledger_of_threads_is_shown_in_three_views(run: Run, ingested: Path) -> None:
+    """A table of what waits, a board and a report; an author's deadline makes a thread due and overdue."""
+    options = ("--importance", "critical", "--character", "Ada", "--from", "1:2")
+    thread_id = _done(run, "thread", "add", PROJECT, "Who lit the lamp?", *options).removeprefix("added ")
+    edit = ("thread", "edit", PROJECT, thread_id)
+    _done(run, *edit, "--pay-off", "the keeper speaks", "--due-from", "1:1", "--due-by", "1:2")
+    assert [
+        (each["loop_id"], each["stage"]) for each in _json(run, "threads", PROJECT, "--due")["entries"]
+    ] == [(thread_id, "overdue")]
+    assert _json(run, "threads", PROJECT, "--as-of", "1:1")["entries"] == []
+    assert "overdue" in _done(run, "threads", PROJECT)
+    assert "Overdue (1)" in _done(run, "threads", PROJECT, "--board")
+    assert "needs: the keeper speaks" in _done(run, "threads", PROJECT, "--board")
+    assert f"- {thread_id} Who lit the lamp?" in _done(run, "threads", PROJECT, "--report")
+    _done(run, *edit, "--resolve", "nobody did", "--ending", "broken")
+    assert "1 broken" in _done(run, "threads", PROJECT, "--report")
+
+
 def test_the_former_name_of_threads_works(run: Run, ingested: Path) -> None:
     """`novelgen loop` is not shown any more and does the same."""
     loop_id = _done(run, "loop", "add", PROJECT, "Who lit the lamp?").removeprefix("added ")
@@ -284,6 +302,9 @@ def test_entities_are_merged_and_split_and_it_is_undone(
         (("relationship", "show", PROJECT, "Ada", "Cornelius"), "nothing is known of C0 and C2 together"),
         (("thread", "edit", PROJECT, "OL77", "--resolve", "x"), "no thread 'OL77' is open"),
         (("thread", "edit", PROJECT, "OL0"), "give one of --advance, --resolve and --abandon"),
+        (("thread", "edit", PROJECT, "OL0", "--ending", "moot"), "give --resolve or --abandon, too"),
+        (("threads", PROJECT, "--due", "--board"), "give one of them"),
+        (("threads", PROJECT, "--on-stage", "Nobody"), "Nobody"),
         (("thread", "show", PROJECT, "OL77"), "no thread 'OL77' is planted"),
         (("entity", "undo", PROJECT, "9"), "no change 9 is kept"),
         (

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from novelgen.errors import UserInputError
 from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.record import SceneRecord
+from novelgen.models.state import StateChange
+from novelgen.threads.ledger import LedgerEntry
 from runtime.ingest.ingest import ingest_scenes
+from runtime.services.ingest import ingest_finished_scene
+from runtime.services.thread_ledger import thread_ledger
 from runtime.services.threads import (
     abandon_thread,
     add_thread,
@@ -17,6 +24,7 @@ from runtime.services.threads import (
     list_threads,
     resolve_thread,
 )
+from runtime.services.transfer import export_project, import_project
 from runtime.stores import MemoryStores
 from tests.runtime.story_tools.guild_story import scene
 
@@ -102,3 +110,93 @@ def test_a_thread_is_not_described_by_nothing(
         edit_thread(stores, project, thread_id="OL0", **changes)
     with pytest.raises(UserInputError, match="no thread 'OL9' is planted"):
         edit_thread(stores, project, thread_id="OL9", notes="x")
+
+
+def test_the_ledger_holds_at_its_position(stores: MemoryStores, project: str) -> None:
+    """Before it was planted, before a death and before it ended nothing of them is told."""
+    thread_id = add_thread(
+        stores, project, description="Marcus vows to return", characters=["C1"], start=StoryPosition(2, 1)
+    ).loop_id
+    death = StateChange(entity_id="C1", attribute="status", value="dead", chapter_index=2, scene_index=1)
+    with stores.database(project).write() as unit:
+        unit.states.append([death])
+
+    def told(as_of: StoryPosition | None) -> LedgerEntry | None:
+        entries = thread_ledger(stores, project, as_of=as_of).entries
+        return next((each for each in entries if each.loop_id == thread_id), None)
+
+    assert told(StoryPosition(1, 2)) is None
+    living, waiting = told(StoryPosition(2, 1)), told(None)
+    assert living is not None
+    assert (living.stage, living.dead_ids) == ("planted", [])
+    assert waiting is not None
+    assert (waiting.stage, waiting.moot_since, waiting.ending) == ("planted", (2, 1), None)
+    abandon_thread(stores, project, thread_id=thread_id, summary="he died")
+    ended = told(None)
+    assert ended is not None
+    assert (ended.stage, ended.ending) == ("over", "moot")
+    assert told(StoryPosition(2, 1)) == living
+
+
+def test_who_comes_back_to_life_keeps_their_threads(stores: MemoryStores, project: str) -> None:
+    """A death that was none leaves no thread without its people."""
+    with stores.database(project).write() as unit:
+        unit.states.append(
+            [
+                StateChange(
+                    entity_id="C1", attribute="status", value=value, chapter_index=1, scene_index=scene
+                )
+                for scene, value in ((1, "dead"), (2, "alive, he had feigned his death"))
+            ]
+        )
+    thread_id = add_thread(stores, project, description="Marcus vows to return", characters=["C1"]).loop_id
+    (entry,) = [each for each in thread_ledger(stores, project).entries if each.loop_id == thread_id]
+    assert (entry.dead_ids, entry.moot_since) == ([], None)
+
+
+def test_an_author_says_when_a_thread_is_due_and_what_it_needs(stores: MemoryStores, project: str) -> None:
+    """It is listed with the thread, counts in the ledger and survives the re-ingest of the scene that planted it."""
+    edited = edit_thread(
+        stores,
+        project,
+        thread_id="OL0",
+        pay_off="the lake is seen",
+        due_from=StoryPosition(1, 2),
+        due_by=StoryPosition(2),
+    )
+    assert (edited.pay_off, edited.due_from, edited.due_by) == ("the lake is seen", (1, 2), (2, 0))
+    ingest_scenes(stores, project, [scene(1, 1)], index=False)
+    (entry,) = thread_ledger(stores, project).entries
+    assert (entry.stage, entry.pay_off) == ("overdue", "the lake is seen")
+    assert thread_ledger(stores, project, as_of=StoryPosition(1, 2)).entries[0].stage == "due"
+    with pytest.raises(UserInputError, match="overdue at 2:0 before it is due at 3:1"):
+        edit_thread(stores, project, thread_id="OL0", due_from=StoryPosition(3, 1))
+
+
+def test_how_a_thread_ended_is_kept_over_an_export(
+    stores: MemoryStores, project: str, tmp_path: Path
+) -> None:
+    """A broken promise comes back broken, with its window."""
+    edit_thread(stores, project, thread_id="OL0", due_by=StoryPosition(9))
+    resolve_thread(stores, project, thread_id="OL0", summary="it was burnt", ending="broken")
+    export_project(stores, project, folder=tmp_path / "out")
+    import_project(stores, f"{project}-copy", source=tmp_path / "out")
+    (entry,) = thread_ledger(stores, f"{project}-copy").entries
+    assert (entry.ending, entry.window and entry.window.due_by) == ("broken", (9, 0))
+
+
+def test_taking_a_scene_in_warns_of_a_thread_that_it_ends_without_a_word(
+    stores: MemoryStores, project: str
+) -> None:
+    """The warning comes with the scene that did it, not with every later one."""
+    ending = SceneRecord.model_validate(
+        {"chapter_index": 3, "scene_index": 1, "open_loops_resolved": [{"id": "OL0"}]}
+    )
+    place = StoryPosition(3, 1)
+    text = "Elena Thorne crossed the frozen lake."
+    report = ingest_finished_scene(stores, project, position=place, text=text, record=ending)
+    assert [each for each in report.warnings if "OL0" in each] == [
+        "scene 3:1 ended a thread without saying how: OL0 What does the fragment lead to?"
+    ]
+    later = ingest_finished_scene(stores, project, position=StoryPosition(3, 2), text="Snow fell.")
+    assert not any("OL0" in each for each in later.warnings)

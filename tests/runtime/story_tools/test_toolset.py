@@ -12,6 +12,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from novelgen.errors import InvalidProjectIdError
 from novelgen.models.position import StoryPosition
+from runtime.services.threads import add_thread
 from runtime.stores import MemoryStores
 from runtime.story_tools.toolset import build_story_tools
 from tests.support.scripted_chat_model import ScriptedChatModel, answering, calling
@@ -26,6 +27,7 @@ NAMES = [
     "knowledge_query",
     "open_loop_create",
     "open_loop_resolve",
+    "open_loop_list",
     "scene_summarize",
 ]
 
@@ -99,6 +101,26 @@ def test_a_model_plans_a_scene_by_calling_tools(stores: MemoryStores, project: s
         {"success": True, "open_loop_id": "OL1"},
         {"success": True, "open_loop_id": "OL0", "status": "resolved"},
     ]
+
+
+def test_a_model_asks_which_threads_wait(stores: MemoryStores, project: str) -> None:
+    """What presses most comes first, cut at the planned scene and by the limit; a name that nobody bears is refused."""
+    add_thread(stores, project, description="Who lit the lamp?", importance="critical", characters=["C1"])
+    model = answering(
+        calling("open_loop_list", "1", on_stage=["Marcus Vale"]),
+        calling("open_loop_list", "2", limit=1),
+        calling("open_loop_list", "3", only_due=True),
+        calling("open_loop_list", "4", on_stage=["Nobody"]),
+        "Done.",
+    )
+    whole, one, due, refused = _run(model, stores, project, StoryPosition(3, 1))
+    assert [each["loop_id"] for each in whole["open_loops"]] == ["OL1", "OL0"]
+    assert (whole["open_loops"][1]["stage"], whole["open_loops"][1]["age_scenes"]) == ("planted", 2)
+    assert ([each["loop_id"] for each in one["open_loops"]], one["waiting_in_all"]) == (["OL1"], 2)
+    assert due == {"open_loops": [], "waiting_in_all": 0}
+    assert not refused["success"]
+    early = answering(calling("open_loop_list", "1"), "Done.")
+    assert [each["open_loops"] for each in _run(early, stores, project, StoryPosition(1, 1))] == [[]]
 
 
 def test_a_model_asks_what_somebody_knows(stores: MemoryStores, project: str) -> None:

@@ -1,0 +1,179 @@
+"""What a ledger says to its author, in the story's language: the board, the warnings, what was never paid."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from novelgen.models.record import ThreadEnding
+from novelgen.models.state import LOOP_WEIGHTS
+from novelgen.text.language import StoryLanguage
+from novelgen.threads.ledger import LedgerEntry, Place, ThreadLedger, ThreadStage
+
+SILENT_FROM_SCENES = 12
+"""From so many scenes without a move on, a board says that nobody touched a thread."""
+
+MAX_WARNED = 5
+"""Threads that are named in one warning; the others are counted."""
+
+_WORDS: dict[StoryLanguage, dict[str, str]] = {
+    "en": {
+        "planted": "Planted",
+        "moved": "Moved",
+        "due": "Due",
+        "overdue": "Overdue",
+        "over": "Over",
+        "nothing": "nothing",
+        "silent": "nobody touched it for {0} scenes",
+        "by": "by {0}",
+        "needs": "needs: {0}",
+        "moot": "moot: all whom it is about are dead",
+        "paid_ending": "paid",
+        "broken": "broken",
+        "dropped": "dropped",
+        "moot_ending": "moot by death",
+        "late": "open for {0} scenes",
+        "rhythm": "half of the {0} paid threads were paid within {1} scenes, nine tenths within {2}",
+        "no_rhythm": "too few threads were paid yet ({0}) to tell this book's rhythm",
+        "counts": "{0} threads: {1} paid, {2} broken, {3} dropped, {4} moot by death, {5} never paid",
+        "never": "Never paid, the weightiest first",
+        "warn_overdue": "critical threads are overdue: {0}",
+        "warn_silent": "scene {1} ended a thread without saying how: {0}",
+        "warn_moot": "threads wait of which all characters are dead: {0}",
+        "more": "and {0} more",
+        "list": "; ",
+        "open": " (",
+        "close": ")",
+    },
+    "zh": {
+        "planted": "已埋下",
+        "moved": "有进展",
+        "due": "该兑现",
+        "overdue": "已逾期",
+        "over": "已了结",
+        "nothing": "无",
+        "silent": "已有 {0} 场无人触及",
+        "by": "限 {0} 之前",
+        "needs": "兑现所需：{0}",
+        "moot": "已无着落：所涉之人都已死去",
+        "paid_ending": "已兑现",
+        "broken": "已违背",
+        "dropped": "有意放下",
+        "moot_ending": "因人死而作罢",
+        "late": "已悬 {0} 场",
+        "rhythm": "已兑现的 {0} 条中，一半在 {1} 场内兑现，九成在 {2} 场内兑现",
+        "no_rhythm": "已兑现的还太少（{0} 条），看不出本书的节奏",
+        "counts": "共 {0} 条未了之事：已兑现 {1}，已违背 {2}，有意放下 {3}，因人死而作罢 {4}，从未兑现 {5}",
+        "never": "从未兑现，要紧的在前",
+        "warn_overdue": "要紧的未了之事已逾期：{0}",
+        "warn_silent": "第 {1} 场了结了一条未了之事，却没有说明如何了结：{0}",
+        "warn_moot": "这些未了之事所涉之人都已死去，却还悬着：{0}",
+        "more": "另有 {0} 条",
+        "list": "；",
+        "open": "（",
+        "close": "）",
+    },
+}
+
+_ENDING_WORDS: dict[ThreadEnding, str] = {
+    "paid": "paid_ending",
+    "broken": "broken",
+    "dropped": "dropped",
+    "moot": "moot_ending",
+}
+
+BOARD_STAGES: tuple[ThreadStage, ...] = ("overdue", "due", "moved", "planted", "over")
+
+
+def board_lines(ledger: ThreadLedger) -> list[tuple[str, list[str]]]:
+    """Return the board: for each stage its heading and a line per thread, what presses most first.
+
+    Args:
+        ledger: The ledger.
+    """
+    words = _WORDS[ledger.language]
+    return [
+        (f"{words[stage]}{words['open']}{len(found)}{words['close']}", [_line(each, words) for each in found])
+        for stage in BOARD_STAGES
+        for found in [ledger.at(stage)]
+    ]
+
+
+def unpaid_report(ledger: ThreadLedger) -> list[str]:
+    """Return what became of the book's promises: how they ended, its rhythm, and each that was never paid.
+
+    Args:
+        ledger: The ledger at the end of the book, or wherever one looks back.
+    """
+    words = _WORDS[ledger.language]
+    waiting = sorted(
+        (each for each in ledger.entries if each.is_waiting),
+        key=lambda each: (-LOOP_WEIGHTS[each.importance], -(each.age_scenes or 0), each.loop_id),
+    )
+    endings: tuple[ThreadEnding, ...] = ("paid", "broken", "dropped", "moot")
+    counts = [len(ledger.ended(ending)) for ending in endings]
+    told = [words["counts"].format(len(ledger.entries), *counts, len(waiting)), rhythm_line(ledger)]
+    if waiting:
+        told.append(f"{words['never']}{words['open']}{len(waiting)}{words['close']}")
+    return [*told, *(f"- {_line(each, words)}" for each in waiting)]
+
+
+def rhythm_line(ledger: ThreadLedger) -> str:
+    """Return in how many scenes this book pays its promises, or that this cannot be told yet."""
+    words = _WORDS[ledger.language]
+    if not ledger.rhythm.windows:
+        return words["no_rhythm"].format(ledger.rhythm.paid)
+    return words["rhythm"].format(ledger.rhythm.paid, *ledger.rhythm.whole)
+
+
+def ledger_warnings(ledger: ThreadLedger, scenes: Collection[Place]) -> list[str]:
+    """Return what an author should hear of after scenes were taken in.
+
+    Args:
+        ledger: The ledger after them.
+        scenes: Chapter and scene of those that were taken in; endings elsewhere were told before.
+
+    Returns:
+        Critical threads that are overdue, threads that one of the scenes ended without a word, and those of which
+        one of the scenes killed the last character.
+    """
+    words = _WORDS[ledger.language]
+    found = []
+    late = [each for each in ledger.at("overdue") if each.importance == "critical" and not each.moot_since]
+    if late:
+        found.append(words["warn_overdue"].format(_named(late, words)))
+    for each in ledger.at("over"):
+        place = (each.last_chapter_index, each.last_scene_index)
+        if place in scenes and not (each.resolution_summary or "").strip():
+            found.append(words["warn_silent"].format(_named([each], words), f"{place[0]}:{place[1]}"))
+    moot = [each for each in ledger.entries if each.moot_since in scenes]
+    if moot:
+        found.append(words["warn_moot"].format(_named(moot, words)))
+    return found
+
+
+def _named(entries: list[LedgerEntry], words: dict[str, str]) -> str:
+    named = [f"{each.loop_id} {each.description}" for each in entries[:MAX_WARNED]]
+    if len(entries) > MAX_WARNED:
+        named.append(words["more"].format(len(entries) - MAX_WARNED))
+    return words["list"].join(named)
+
+
+def _line(entry: LedgerEntry, words: dict[str, str]) -> str:
+    said = list(filter(None, _remarks(entry, words)))
+    return f"{entry.loop_id} {entry.description}" + (
+        f"{words['open']}{words['list'].join(said)}{words['close']}" if said else ""
+    )
+
+
+def _remarks(entry: LedgerEntry, words: dict[str, str]) -> list[str]:
+    if entry.ending is not None:
+        return [words[_ENDING_WORDS[entry.ending]], entry.resolution_summary or ""]
+    silent = entry.silent_scenes or 0
+    due_by = entry.window.due_by if entry.window else None
+    return [
+        words["moot"] if entry.moot_since else "",
+        words["late"].format(entry.age_scenes) if entry.age_scenes else "",
+        words["silent"].format(silent) if silent >= SILENT_FROM_SCENES else "",
+        words["by"].format(":".join(map(str, due_by))) if due_by else "",
+        words["needs"].format(entry.pay_off) if entry.pay_off else "",
+    ]
