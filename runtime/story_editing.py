@@ -108,6 +108,9 @@ class StoryEditing:
         category: str | None = None,
         importance: LoopImportance | None = None,
         notes: str | None = None,
+        pay_off: str | None = None,
+        due_from: Place = None,
+        due_by: Place = None,
     ) -> ListedThread:
         """Change how a thread is described and what is noted of it; what is None stays.
 
@@ -117,6 +120,9 @@ class StoryEditing:
             category: mystery, relationship, goal, threat, promise, ….
             importance: low, medium, high or critical.
             notes: What its author notes of it; it stands in no context and no prompt.
+            pay_off: What its pay-off needs; `thread_ledger` tells it, like the next two.
+            due_from: From entering this scene on it is due.
+            due_by: Open on entering this scene, it is overdue.
 
         Raises:
             UserInputError: When no such thread is stored, or nothing is to be changed.
@@ -129,6 +135,9 @@ class StoryEditing:
             category=category,
             importance=importance,
             notes=notes,
+            pay_off=pay_off,
+            due_from=position_of(due_from),
+            due_by=position_of(due_by),
         )
 
     def delete_thread(self, thread_id: str) -> DeletionResult:

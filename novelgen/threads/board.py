@@ -32,7 +32,9 @@ _WORDS: dict[StoryLanguage, dict[str, str]] = {
         "dropped": "dropped",
         "moot_ending": "moot by death",
         "late": "open for {0} scenes",
-        "rhythm": "half of the {0} paid threads were paid within {1} scenes, nine tenths within {2}",
+        "rhythm": "this book's rhythm: half of its threads are paid within {0} scenes, four fifths within {1}",
+        "half": "this book's rhythm: half of its threads are paid within {0} scenes, four fifths never yet",
+        "slow": "this book's rhythm: more than half of its threads are still open",
         "no_rhythm": "too few threads were paid yet ({0}) to tell this book's rhythm",
         "counts": "{0} threads: {1} paid, {2} broken, {3} dropped, {4} moot by death, {5} never paid",
         "never": "Never paid, the weightiest first",
@@ -60,7 +62,9 @@ _WORDS: dict[StoryLanguage, dict[str, str]] = {
         "dropped": "有意放下",
         "moot_ending": "因人死而作罢",
         "late": "已悬 {0} 场",
-        "rhythm": "已兑现的 {0} 条中，一半在 {1} 场内兑现，九成在 {2} 场内兑现",
+        "rhythm": "本书的节奏：一半在 {0} 场内兑现，八成在 {1} 场内兑现",
+        "half": "本书的节奏：一半在 {0} 场内兑现，至今还没有兑现到八成",
+        "slow": "本书的节奏：至今兑现的不到一半",
         "no_rhythm": "已兑现的还太少（{0} 条），看不出本书的节奏",
         "counts": "共 {0} 条未了之事：已兑现 {1}，已违背 {2}，有意放下 {3}，因人死而作罢 {4}，从未兑现 {5}",
         "never": "从未兑现，要紧的在前",
@@ -120,9 +124,14 @@ def unpaid_report(ledger: ThreadLedger) -> list[str]:
 def rhythm_line(ledger: ThreadLedger) -> str:
     """Return in how many scenes this book pays its promises, or that this cannot be told yet."""
     words = _WORDS[ledger.language]
-    if not ledger.rhythm.windows:
+    whole = ledger.rhythm.whole
+    if whole is None:
         return words["no_rhythm"].format(ledger.rhythm.paid)
-    return words["rhythm"].format(ledger.rhythm.paid, *ledger.rhythm.whole)
+    if whole.due_after_scenes is None:
+        return words["slow"]
+    if whole.overdue_after_scenes is None:
+        return words["half"].format(whole.due_after_scenes)
+    return words["rhythm"].format(whole.due_after_scenes, whole.overdue_after_scenes)
 
 
 def ledger_warnings(ledger: ThreadLedger, scenes: Collection[Place]) -> list[str]:
@@ -133,12 +142,17 @@ def ledger_warnings(ledger: ThreadLedger, scenes: Collection[Place]) -> list[str
         scenes: Chapter and scene of those that were taken in; endings elsewhere were told before.
 
     Returns:
-        Critical threads that are overdue, threads that one of the scenes ended without a word, and those of which
-        one of the scenes killed the last character.
+        Critical threads that are overdue (by the book's rhythm only those that became so in as many last scenes,
+        so that a vow of the whole book is named once), threads that one of the scenes ended without a word, and
+        those of which one of the scenes killed the last character.
     """
     words = _WORDS[ledger.language]
     found = []
-    late = [each for each in ledger.at("overdue") if each.importance == "critical" and not each.moot_since]
+    late = [
+        each
+        for each in ledger.at("overdue")
+        if each.importance == "critical" and not each.moot_since and _is_news(each, len(scenes))
+    ]
     if late:
         found.append(words["warn_overdue"].format(_named(late, words)))
     for each in ledger.at("over"):
@@ -149,6 +163,11 @@ def ledger_warnings(ledger: ThreadLedger, scenes: Collection[Place]) -> list[str
     if moot:
         found.append(words["warn_moot"].format(_named(moot, words)))
     return found
+
+
+def _is_news(entry: LedgerEntry, scenes: int) -> bool:
+    after = entry.window.overdue_after_scenes if entry.window else None
+    return after is None or (entry.age_scenes or 0) - after <= scenes
 
 
 def _named(entries: list[LedgerEntry], words: dict[str, str]) -> str:

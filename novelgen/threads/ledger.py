@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-import numpy as np
 from pydantic import BaseModel, Field
 
 from novelgen.memory.outline import OutlineScene
@@ -24,8 +22,9 @@ Place = tuple[int, int]
 MIN_PAID = 5
 """From so many paid threads a book's rhythm can be read."""
 
-DUE_QUANTILE = 0.5
-OVERDUE_QUANTILE = 0.9
+DUE_SHARE = 0.5
+OVERDUE_SHARE = 0.8
+"""A thread is due from the age by which so great a share of its kind is paid, and overdue beyond the other."""
 
 UNKNOWN_WINDOW_SCENES = 40
 """Age against which pressure is measured while a book has no rhythm yet."""
@@ -85,17 +84,30 @@ class LedgerEntry(OpenLoop):
         return self.status in UNRESOLVED_STATUSES
 
 
+class RhythmWindow(BaseModel):
+    """Ages in scenes by which half and four fifths of threads are paid; None where so many never are."""
+
+    due_after_scenes: int | None = None
+    overdue_after_scenes: int | None = None
+
+
 class BookRhythm(BaseModel):
-    """How many scenes paid threads stayed open, from the book itself."""
+    """How many scenes threads stay open, from the book itself."""
 
     paid: int = 0
-    whole: tuple[int, int] = Field(
-        default=(0, 0), description="Ages in scenes by which half and nine tenths of all were paid."
+    whole: RhythmWindow | None = Field(default=None, description="Of all; None while too few were paid.")
+    windows: dict[LoopImportance, RhythmWindow] = Field(
+        default_factory=dict, description="Importance to the same of its own; empty while too few were paid."
     )
-    windows: dict[LoopImportance, tuple[int, int]] = Field(
-        default_factory=dict,
-        description="Importance to the same of its own; empty while too few were paid.",
-    )
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """For how many scenes a thread has been open, until it was paid or else until now or until it was dropped."""
+
+    importance: LoopImportance
+    scenes: int
+    is_paid: bool
 
 
 class ThreadLedger(BaseModel):
@@ -151,7 +163,9 @@ def make_ledger(story: LedgerStory, *, as_of: StoryPosition) -> ThreadLedger:
     here = _entered(places, as_of)
     threads = [_Thread(events, places) for events in story.events.values() if _is_whole(events)]
     rhythm = book_rhythm(
-        threads_paid=[(each.planted.importance, each.waited) for each in threads if each.is_paid]
+        Wait(each.planted.importance, each.waited, each.is_paid)
+        for each in threads
+        if each.planted.age_scenes is not None
     )
     entries = [_entry(each, story, rhythm, here) for each in threads]
     waiting = sorted(
@@ -167,35 +181,47 @@ def make_ledger(story: LedgerStory, *, as_of: StoryPosition) -> ThreadLedger:
     )
 
 
-def book_rhythm(*, threads_paid: Iterable[tuple[LoopImportance, int]]) -> BookRhythm:
-    """Read from paid threads how long those of each importance stay open.
+def book_rhythm(threads: Iterable[Wait]) -> BookRhythm:
+    """Read from a book's threads how long those of each importance stay open.
+
+    Threads that still wait count for as long as they have waited (Kaplan and Meier, 1958): by those that are paid
+    alone every old thread would look late, and in a book that leaves half of them open none is.
 
     Args:
-        threads_paid: Importance, and for how many scenes it was open.
+        threads: All of them, paid or not.
 
     Returns:
         A window for each importance of which `MIN_PAID` were paid, and for the others that of all; none where
         fewer were paid at all.
     """
-    ages: dict[LoopImportance, list[int]] = defaultdict(list)
-    for importance, age in threads_paid:
-        ages[importance].append(age)
-    every = [age for each in ages.values() for age in each]
-    if len(every) < MIN_PAID:
-        return BookRhythm(paid=len(every))
-    own: dict[LoopImportance, list[int]] = {
-        "low": ages["low"],
-        "medium": ages["medium"],
-        "high": ages["high"],
-        "critical": ages["critical"],
-    }
-    windows = {name: _window(known if len(known) >= MIN_PAID else every) for name, known in own.items()}
-    return BookRhythm(paid=len(every), whole=_window(every), windows=windows)
+    listed = list(threads)
+    paid = [each for each in listed if each.is_paid]
+    if len(paid) < MIN_PAID:
+        return BookRhythm(paid=len(paid))
+    whole = _window(listed)
+    windows: dict[LoopImportance, RhythmWindow] = {}
+    for importance in get_args(LoopImportance):
+        own = [each for each in listed if each.importance == importance]
+        windows[importance] = _window(own) if sum(each.is_paid for each in own) >= MIN_PAID else whole
+    return BookRhythm(paid=len(paid), whole=whole, windows=windows)
 
 
-def _window(ages: Sequence[int]) -> tuple[int, int]:
-    due, overdue = np.quantile(ages, (DUE_QUANTILE, OVERDUE_QUANTILE), method="higher")
-    return max(1, int(due)), max(2, int(overdue))
+def _window(threads: Sequence[Wait]) -> RhythmWindow:
+    return RhythmWindow(
+        due_after_scenes=_age_by_which(threads, DUE_SHARE),
+        overdue_after_scenes=_age_by_which(threads, OVERDUE_SHARE),
+    )
+
+
+def _age_by_which(threads: Sequence[Wait], share: float) -> int | None:
+    """Return the age in scenes by which so great a share is paid; None where so many never are."""
+    still_open = 1.0
+    for age in sorted({each.scenes for each in threads if each.is_paid}):
+        reached = sum(each.scenes >= age for each in threads)
+        still_open *= 1 - sum(each.is_paid and each.scenes == age for each in threads) / reached
+        if still_open <= 1 - share + 1e-9:
+            return max(1, age)
+    return None
 
 
 class _Thread:
@@ -213,7 +239,8 @@ class _Thread:
         self.is_over = fold.is_over
         self.is_paid = fold.status == "resolved" and _said_ending(fold.last) in (None, "paid")
         self.silent = self._since(fold.last)
-        self.waited = max(0, (folded.age_scenes or 0) - (self.silent or 0))
+        ended_ago = (self.silent or 0) if self.is_over else 0
+        self.waited = max(0, (folded.age_scenes or 0) - ended_ago)
 
     def _since(self, event: ThreadEvent) -> int | None:
         if event.chapter_index is None:
@@ -284,10 +311,10 @@ def _expected(thread: _Thread, rhythm: BookRhythm) -> ThreadWindow | None:
     due_from, due_by = (_stated_place(thread.detail.get(name)) for name in ("due_from", "due_by"))
     if due_from or due_by:
         return ThreadWindow(source="author", due_from=due_from, due_by=due_by)
-    ages = rhythm.windows.get(thread.planted.importance)
-    if ages is None:
+    window = rhythm.windows.get(thread.planted.importance)
+    if window is None or window.due_after_scenes is None:
         return None
-    return ThreadWindow(source="rhythm", due_after_scenes=ages[0], overdue_after_scenes=ages[1])
+    return ThreadWindow(source="rhythm", **dict(window))
 
 
 def _stated_place(said: Sequence[int] | None) -> Place | None:

@@ -8,14 +8,17 @@ import pytest
 
 from novelgen.memory.outline import OutlineScene
 from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.state import LoopImportance
 from novelgen.text.language import StoryLanguage
 from novelgen.threads.board import board_lines, ledger_warnings, unpaid_report
 from novelgen.threads.ledger import (
     LedgerEntry,
     LedgerStory,
     Place,
+    RhythmWindow,
     ThreadEvent,
     ThreadLedger,
+    Wait,
     book_rhythm,
     make_ledger,
 )
@@ -72,20 +75,35 @@ PAID = [[planted(1), moved("resolved", 1 + age, "so")] for age in (2, 3, 4, 5, 1
 """Five threads that were paid after so many scenes."""
 
 
+def waits(importance: LoopImportance, *ages: int, is_paid: bool = True) -> list[Wait]:
+    """Return threads that were open for so many scenes."""
+    return [Wait(importance, age, is_paid) for age in ages]
+
+
 def test_a_book_tells_its_own_rhythm() -> None:
-    """Half of five threads were paid within four scenes, nine tenths within ten; four threads tell nothing."""
-    rhythm = book_rhythm(threads_paid=[("high", age) for age in (2, 3, 4, 5, 10)])
-    assert (rhythm.windows["high"], rhythm.windows["low"]) == ((4, 10), (4, 10))
-    assert book_rhythm(threads_paid=[("high", 3)] * 4).windows == {}
-    mixed = book_rhythm(threads_paid=[("high", 9)] * 5 + [("low", 1)] * 5)
-    assert (mixed.windows["high"], mixed.windows["low"]) == ((9, 9), (1, 2))
+    """Half of five threads were paid within four scenes, four fifths within five; of four threads nothing is told."""
+    rhythm = book_rhythm(waits("high", 2, 3, 4, 5, 10))
+    told = RhythmWindow(due_after_scenes=4, overdue_after_scenes=5)
+    assert (rhythm.windows["high"], rhythm.windows["low"], rhythm.paid) == (told, told, 5)
+    assert book_rhythm(waits("high", 3, 3, 3, 3)).windows == {}
+    mixed = book_rhythm([*waits("high", 9, 9, 9, 9, 9), *waits("low", 1)])
+    assert mixed.windows["high"] == RhythmWindow(due_after_scenes=9, overdue_after_scenes=9)
+
+
+def test_threads_that_still_wait_count_in_the_rhythm() -> None:
+    """In a book that leaves threads open for long none is late as soon as the quick ones were paid."""
+    paid = waits("high", 2, 3, 4, 5, 10)
+    some = book_rhythm([*paid, *waits("high", 20, 20, is_paid=False)]).whole
+    assert some == RhythmWindow(due_after_scenes=5, overdue_after_scenes=None)
+    most = book_rhythm([*paid, *waits("high", *[20] * 9, is_paid=False)]).whole
+    assert most == RhythmWindow()
 
 
 @pytest.mark.parametrize(
     ("scene", "stage"), [(19, "planted"), (16, "due"), (11, "due"), (10, "due"), (9, "overdue")]
 )
 def test_by_the_rhythm_a_thread_becomes_due_and_overdue(scene: int, stage: str) -> None:
-    """Due from the age at which half were paid, overdue beyond that of nine tenths."""
+    """Due from the age by which half are paid, overdue beyond that of four fifths."""
     assert only(ledger(*PAID, [planted(scene)]), "OL5").stage == stage
 
 
@@ -190,13 +208,23 @@ def test_an_author_is_warned_of_what_is_late_and_of_what_ended_without_a_word(
     language: StoryLanguage, overdue: str, silent: str, moot: str
 ) -> None:
     """Endings and deaths of other scenes than those that were taken in were told before."""
-    late, ended = [planted(1, importance="critical")], [planted(18), moved("resolved", 20)]
+    late = [planted(1, importance="critical", due_by=[1, 5])]
+    ended = [planted(18), moved("resolved", 20)]
     dead = [planted(19, related_characters=["C9"])]
     found = ledger(*PAID, late, ended, dead, deaths={"C9": (1, 20)}, language=language)
     told = ledger_warnings(found, {(1, 20)})
     assert [each in line for each, line in zip((overdue, silent, moot), told, strict=True)] == [True] * 3
     assert [overdue in line for line in ledger_warnings(found, {(1, 19)})] == [True]
     assert ledger_warnings(ledger([planted(18)]), {(1, 20)}) == []
+
+
+def test_by_the_rhythm_an_overdue_thread_is_named_once() -> None:
+    """With the scene that makes it overdue, and again only where its author set a deadline."""
+    told = [
+        bool(ledger_warnings(ledger(*PAID, [planted(scene, importance="critical")]), {(1, 20)}))
+        for scene in (10, 9, 8)
+    ]
+    assert told == [False, True, False]
 
 
 @pytest.mark.parametrize(
@@ -229,7 +257,9 @@ def test_a_book_report_tells_what_was_never_paid() -> None:
     critical = [planted(9, importance="critical", description="the throne")]
     told = unpaid_report(ledger(*PAID, broken, [planted(2)], critical))
     assert told[0] == "8 threads: 5 paid, 1 broken, 0 dropped, 0 moot by death, 2 never paid"
-    assert told[1] == "half of the 5 paid threads were paid within 4 scenes, nine tenths within 10"
+    assert (
+        told[1] == "this book's rhythm: half of its threads are paid within 5 scenes, four fifths never yet"
+    )
     assert [line.split()[1] for line in told[3:]] == ["OL7", "OL6"]
     assert unpaid_report(ledger([planted(1), moved("resolved", 2, "so")]))[1:] == [
         "too few threads were paid yet (1) to tell this book's rhythm"
