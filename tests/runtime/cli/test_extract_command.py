@@ -72,6 +72,20 @@ def test_json_is_all_there_is_on_stdout(run: Run, unrecorded: Path, model: pytes
         assert [fact["quote"] for fact in scene["unverified"]] == ["the cat sat on the mat"]
 
 
+def test_an_overdue_thread_is_told_at_the_end(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
+    """A critical thread whose deadline has passed is named on stderr and in the report; one that has time is not."""
+    for description, deadline in (("Who lit the lamp?", "1:2"), ("Who rows at night?", "99")):
+        added = run("thread", "add", PROJECT, description, "--importance", "critical", "--json")
+        thread_id = json.loads(added.stdout)["loop_id"]
+        assert run("thread", "edit", PROJECT, thread_id, "--due-by", deadline).exit_code == 0
+    with openai_stub(answer_well) as stub:
+        model.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)
+        result = run("extract", PROJECT, "--json")
+    warning = "critical threads are overdue: OL0 Who lit the lamp?"
+    assert json.loads(result.stdout)["thread_warnings"] == [warning]
+    assert warning in " ".join(result.stderr.split())
+
+
 def test_failures_are_told_and_taken_up_again(run: Run, unrecorded: Path, model: pytest.MonkeyPatch) -> None:
     """A failed scene ends the command with code 1 and its reason; `--retry` reads it again."""
 

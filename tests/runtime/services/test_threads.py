@@ -200,3 +200,16 @@ def test_taking_a_scene_in_warns_of_a_thread_that_it_ends_without_a_word(
     ]
     later = ingest_finished_scene(stores, project, position=StoryPosition(3, 2), text="Snow fell.")
     assert not any("OL0" in each for each in later.warnings)
+
+
+def test_a_record_says_how_a_thread_ended(stores: MemoryStores, project: str) -> None:
+    """`ending` of a resolution counts in the ledger, and stands in the record only where it says something."""
+    said = [{"id": "OL0", "resolution_summary": "she burnt the map", "ending": "broken"}]
+    record = SceneRecord.model_validate({"chapter_index": 3, "scene_index": 1, "open_loops_resolved": said})
+    place = StoryPosition(3, 1)
+    ingest_finished_scene(stores, project, position=place, text="The map burns.", record=record)
+    (entry,) = thread_ledger(stores, project).entries
+    assert (entry.status, entry.ending) == ("resolved", "broken")
+    assert record.model_dump()["open_loops_resolved"][0]["ending"] == "broken"
+    unsaid = record.open_loops_resolved[0].model_copy(update={"ending": None})
+    assert "ending" not in unsaid.model_dump()
