@@ -23,11 +23,11 @@ MANY_THREADS = 60
 """From so many open threads on, what moved last mostly belongs to another plot, and what was found tells more."""
 
 FEW_WEIGHTS: Mapping[str, float] = {
-    "silence": 1.0,
+    "silence": 1.4,
     "words": 0.4,
     "people": 0.3,
     "found": 0.25,
-    "share": 0.2,
+    "share": 0.1,
     "importance": 0.2,
     "nearby": 0.2,
     "scene": 0.0,

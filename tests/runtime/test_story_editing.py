@@ -65,6 +65,16 @@ def test_a_thread_is_described_anew(story: Story) -> None:
     assert (thread.notes, thread.importance) == ("ask Marcus", "low")
 
 
+def test_a_program_asks_which_threads_are_late(story: Story) -> None:
+    """A deadline set here makes a thread due and overdue there, at its place; the ledger can be awaited."""
+    story.edit_thread("OL0", due_from=(1, 2), due_by=(2, 1), pay_off="the lake is seen")
+    stages = [story.thread_ledger(as_of=place).entries[0].stage for place in ((1, 2), (2, 1))]
+    assert stages == ["due", "overdue"]
+    assert story.thread_ledger(as_of=(1, 1)).entries == []
+    (entry,) = asyncio.run(story.athread_ledger(["Elena Thorne"])).entries
+    assert (entry.pay_off, entry.age_scenes) == ("the lake is seen", 2)
+
+
 def test_an_editor_has_tools_and_twins(story: Story) -> None:
     """Every correction can be awaited, and be made by an agent that is given the tools of an editor."""
     assert {tool.name for tool in story.editing_tools()} == {
