@@ -317,7 +317,8 @@ def _expected(entry: LedgerEntry) -> str:
     if window is None:
         return ""
     if window.source == "rhythm":
-        return f"{window.due_after_scenes}-{window.overdue_after_scenes}"
+        last = "…" if window.overdue_after_scenes is None else window.overdue_after_scenes
+        return f"{window.due_after_scenes}-{last}"
     return " – ".join(
         ":".join(map(str, place)) if place else "…" for place in (window.due_from, window.due_by)
     )
