@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from novelgen.errors import UnknownEntityError, UserInputError
+from novelgen.knowledge.story import recorded_events
 from novelgen.models.entity import Entity
 from runtime.storage.character.minds import MindCache
 from runtime.storage.database import DatabaseManager
@@ -80,6 +81,26 @@ def test_a_mind_goes_with_its_character_and_others_forget_the_id_alone(database:
         assert unit.characters.require("C2", "CM2").participants == []
     assert done.removed_character_memories == ["CM0"]
     assert done.changed_character_memories == ["CM2"]
+
+
+def test_a_record_that_is_taken_in_again_does_not_bring_a_knower_back(
+    sqlite_database: DatabaseManager,
+) -> None:
+    """Who knows, who must not and who told it let go of the id; a tale without its teller tells nothing."""
+    fill(sqlite_database)
+    learned = [
+        {"character_id": "C1", "memory_ids": ["M1"]},
+        {"character_id": "C2", "memory_ids": ["M1"], "from_id": "C1"},
+        {"character_id": "C0", "from_id": "C1"},
+    ]
+    told = {"memory_id": "M9", "content": "A tale.", "known_by": ["C1", "C2"], "hidden_from": ["C1"]}
+    store(sqlite_database, scene(3, 1, record=record(3, 1, memories=[told], learned=learned)))
+    with sqlite_database.project("demo").write() as unit:
+        unit.deletions.delete_entity("C1")
+        left = unit.scenes.require(at(3, 1)).record
+    assert left is not None
+    events = [(each.character_id, each.source_id, each.learned_from) for each in recorded_events(left)]
+    assert events == [("C2", "M9", None), ("C2", "M1", None)]
 
 
 def test_memories_at_hand_follow_a_deletion_and_its_undo(database: DatabaseManager) -> None:

@@ -181,6 +181,8 @@ def test_a_split_takes_the_scenes_that_only_name_the_other(sqlite_database: Data
         assert hers is not None
         assert hers.seen_by("C3").your_view == "she trusts"
         assert unit.relationships.between("C1", "C2") is None
+        known = [(each.character_id, each.learned_from) for each in unit.knowledge.said()]
+        assert known == [("C3", None), ("C0", "C1"), ("C2", "C1")]
 
 
 def test_in_a_scene_that_names_both_the_text_decides(sqlite_database: DatabaseManager) -> None:
