@@ -275,11 +275,13 @@ def forget_knowledge(
         UserInputError: When nothing was said.
     """
     with stores.database(project_id).write() as unit:
-        source_id = memory_id
-        if memory_id != ALL_LIVED:
-            source_id = _source_id(_fact(unit, project_id, memory_id, END_OF_STORY))
+        # Of a memory that is gone by now it can be taken back as well.
+        stored = None if memory_id == ALL_LIVED else unit.memories.find(memory_id)
+        source_id = memory_id if stored is None else _source_id(stored)
         said = unit.knowledge.forget(_character_id(unit, character, END_OF_STORY), source_id)
         if not said:
+            if memory_id != ALL_LIVED:
+                _fact(unit, project_id, memory_id, END_OF_STORY)
             raise UserInputError(
                 f"you have said nothing of {character!r} and {memory_id!r}; nothing to take back"
             )

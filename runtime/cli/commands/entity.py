@@ -228,8 +228,9 @@ def _add_delete(group: click.Group, entity_type: EntityType | None, example: str
 
         with opened_project(session, project) as stores:
             found = get_entity(stores, project, name=name, entity_type=entity_type).entity
+            own = ", and all that it remembers itself" if found.entity_type == "character" else ""
             require_confirmation(
-                f"delete {found.entity_id} ({found.name}) with its states and relationships",
+                f"delete {found.entity_id} ({found.name}) with its states and relationships{own}",
                 is_confirmed=is_confirmed,
             )
             deletion = delete_entity(stores, project, name=found.entity_id)

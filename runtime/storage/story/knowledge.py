@@ -70,6 +70,19 @@ class KnowledgeRepository(Repository):
         """Return what is said before a position, in the order in which it counts: at one place the author's last."""
         return self._said(before(as_of, KNOWLEDGE_EVENTS))
 
+    def words_on_nothing(self) -> list[str]:
+        """Return the ids, in order, of memories of which the author said who knows them and which are not stored."""
+        about = select(KNOWLEDGE_EVENTS.c.source_id).where(
+            self._session.owns(KNOWLEDGE_EVENTS),
+            KNOWLEDGE_EVENTS.c.origin == "author",
+            KNOWLEDGE_EVENTS.c.source_id != ALL_LIVED,
+        )
+        named = set(self._session.connection.scalars(about.distinct()))
+        for column in (CHUNKS.c.source_id, CHUNKS.c.chunk_id):
+            stored = select(column).where(self._session.owns(CHUNKS), self._session.among(column, named))
+            named -= set(self._session.connection.scalars(stored))
+        return sorted(named)
+
     def _by_author(self, character_id: str, source_id: str) -> tuple[ColumnElement[bool], ...]:
         table = KNOWLEDGE_EVENTS
         return (
