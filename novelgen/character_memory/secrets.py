@@ -320,7 +320,8 @@ def _gives_away(
     weight = sum(2 if any(map(_is_long_number, each)) else 1 for each in facts)
     if is_one and weight >= KEY_FACTS and len(shared) > sum(map(len, facts)):
         # A Chinese number and what it counts overlap in pairs: 四十两银子 alone is four of them.
-        least = LEAST_TERMS_AT_NUMBER if any(_CHINESE_NUMBER.fullmatch(word) for each in facts for word in each) else LEAST_TERMS
+        has_number = any(_CHINESE_NUMBER.fullmatch(word) for each in facts for word in each)
+        least = LEAST_TERMS_AT_NUMBER if has_number else LEAST_TERMS
         return "key_facts" if len(shared) >= least else None
     return None
 
