@@ -290,7 +290,7 @@ def _question(stores: MemoryStores, said: str) -> tuple[Vectors | None, list[Rep
     if not said.strip():
         return None, []
     try:
-        return unit_rows(stores.embeddings.embed_query(said))[0], []
+        return unit_rows(stores.last_queries.vector(stores.embeddings, said))[0], []
     except (EmbeddingError, ConfigurationError) as error:
         message = f"memories were compared by words: {error}"
         return None, [ReportIssue(stage="recall", kind="degraded", message=message)]
