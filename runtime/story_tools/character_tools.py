@@ -8,7 +8,7 @@ from langchain_core.tools import BaseTool
 from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.character_memory.given_event import GivenEvent
-from novelgen.models.position import require_project_id
+from novelgen.models.position import StoryPosition, require_project_id
 from runtime.services.characters import recall_memories, remember_event
 from runtime.stores import MemoryStores
 from runtime.story_tools.structured_tool import Answer, structured_tool
@@ -35,13 +35,16 @@ class RecallArguments(BaseModel):
     budget_tokens: int | None = Field(default=None, ge=0, description="Most tokens of the answer.")
 
 
-def build_character_tools(stores: MemoryStores, project_id: str, character_id: str) -> list[BaseTool]:
+def build_character_tools(
+    stores: MemoryStores, project_id: str, character_id: str, *, story_as_of: StoryPosition | None = None
+) -> list[BaseTool]:
     """Build the tools with which a model plays one character; they reach nobody else's memory.
 
     Args:
         stores: Open stores; they are not closed by the tools.
         project_id: The only project that the tools can reach.
         character_id: The only character.
+        story_as_of: What the story let the character know strictly before this position is recalled, too.
 
     Returns:
         character_remember and character_recall; their answers are JSON objects, what goes wrong
@@ -50,7 +53,7 @@ def build_character_tools(stores: MemoryStores, project_id: str, character_id: s
     Raises:
         InvalidProjectIdError: When the project id is not a plain, path-free string.
     """
-    bodies = _CharacterToolBodies(stores, require_project_id(project_id), character_id)
+    bodies = _CharacterToolBodies(stores, require_project_id(project_id), character_id, story_as_of)
     return [
         structured_tool(
             "character_remember",
@@ -70,10 +73,13 @@ def build_character_tools(stores: MemoryStores, project_id: str, character_id: s
 
 
 class _CharacterToolBodies:
-    def __init__(self, stores: MemoryStores, project_id: str, character_id: str) -> None:
+    def __init__(
+        self, stores: MemoryStores, project_id: str, character_id: str, story_as_of: StoryPosition | None
+    ) -> None:
         self._stores = stores
         self._project_id = project_id
         self._character_id = character_id
+        self._story_as_of = story_as_of
 
     def remember(
         self, *, text: str, event_type: str, participants: Sequence[str], emotion: str, location: str
@@ -96,6 +102,7 @@ class _CharacterToolBodies:
             character_id=self._character_id,
             said=said,
             budget_tokens=budget_tokens,
+            story_as_of=self._story_as_of,
         )
         answer: Answer = {
             "success": True,
