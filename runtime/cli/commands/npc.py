@@ -158,7 +158,8 @@ def recall(
 ) -> None:
     """Show what comes back to a character at a remark.
 
-    It is printed as a prompt holds it. What is kept secret from the listener, and what the character does not know, is not in it.
+    It is printed as a prompt holds it. What is kept secret from the listener, and what the character does not know, is
+    not in it.
     """
     with opened_project(session, project) as stores:
         found = _opened(stores, project, character).recall(
@@ -321,7 +322,8 @@ def check(
 ) -> None:
     """Find leaked secrets and invented people in a reply.
 
-    What goes against a slot, such as the player's name, is found, too. Nothing is stored. Exit code 1 says that something was found.
+    What goes against a slot, such as the player's name, is found, too. Nothing is stored. Exit code 1 says that
+    something was found.
     """
     with opened_project(session, project) as stores:
         findings = _opened(stores, project, character).check_reply(reply, to=to, said=said, as_of=as_of)
