@@ -288,7 +288,7 @@ class CharacterTalk:
             at: When it was said.
         """
         return reply_services.keep_reply(
-            self._stores, self.project_id, reply, at=as_moment(at), now=self._clock()
+            self._stores, self.project_id, reply=reply, at=as_moment(at), now=self._clock()
         )
 
     afeelings = async_twin(feelings)

@@ -196,8 +196,8 @@ def stream_reply(
 def keep_reply(
     stores: MemoryStores,
     project_id: str,
-    reply: Reply,
     *,
+    reply: Reply,
     at: Moment | None = None,
     now: datetime | None = None,
 ) -> Reply:
