@@ -26,6 +26,7 @@ from runtime.services.character_news import Told
 from runtime.services.characters import Remembered
 from runtime.services.secrets import require_json
 from runtime.stores import MemoryStores
+from runtime.story_places import Place, position_of
 from runtime.story_tools.character_tools import build_character_tools
 
 Moment = tuple[int, int] | datetime | None
@@ -148,6 +149,7 @@ class Character(CharacterTalk):
         as_of: Moment = None,
         protected: Sequence[ProtectedLine] = (),
         to: str | None = None,
+        story_as_of: Place = None,
     ) -> Recall:
         """Return what comes back at a remark, within a budget; `as_prompt()` renders it.
 
@@ -158,6 +160,8 @@ class Character(CharacterTalk):
             protected: Lines that stand above the recall, outside of the competition.
             to: To whom the character will speak: how the two stand is told above the recall, and secrets that this
                 one may not hear are left out. None leaves out every secret; the character's own name leaves out none.
+            story_as_of: Of the story what it let the character know strictly before this place may come back, too,
+                marked as told, read, … and by whom: `(5, 1)`, `5`. None leaves the story out.
         """
         return character_services.recall_memories(
             self._stores,
@@ -169,6 +173,7 @@ class Character(CharacterTalk):
             now=self._clock(),
             protected=protected,
             to=to,
+            story_as_of=position_of(story_as_of),
         )
 
     def memories(self, *, as_of: Moment = None, with_former: bool = True) -> list[CharacterMemory]:
@@ -297,14 +302,20 @@ class Character(CharacterTalk):
             self._stores, self.project_id, character_id=self.character_id, change_id=change_id
         )
 
-    def tools(self, *, to: str | None = None) -> list[BaseTool]:
+    def tools(self, *, to: str | None = None, story_as_of: Place = None) -> list[BaseTool]:
         """Return LangChain tools for a model that plays this character: character_remember and character_recall.
 
         Args:
             to: To whom it speaks, as for `recall`; None keeps every secret back.
+            story_as_of: What the story let the character know strictly before this place is recalled, too.
         """
         return build_character_tools(
-            self._stores, self.project_id, self.character_id, clock=self._clock, to=to
+            self._stores,
+            self.project_id,
+            self.character_id,
+            clock=self._clock,
+            to=to,
+            story_as_of=position_of(story_as_of),
         )
 
     aremember = async_twin(remember)

@@ -22,6 +22,7 @@ from runtime.services.replies import Keeping, Reply
 from runtime.services.secrets import SecretState
 from runtime.storage.character.dispositions import Disclosure, StoredDispositionChange
 from runtime.stores import MemoryStores
+from runtime.story_places import Place, position_of
 
 Moment = tuple[int, int] | datetime | None
 
@@ -228,6 +229,7 @@ class CharacterTalk:
         budget_tokens: int | None = None,
         timeout_s: float | None = None,
         keep: Keeping = "clean",
+        story_as_of: Place = None,
     ) -> Iterator[str | Reply]:
         """Let a model speak as the character: yields what it says as it comes, and at last a `Reply`.
 
@@ -240,6 +242,7 @@ class CharacterTalk:
             budget_tokens: Of the memories in the prompt; None takes the setting `recall_budget_tokens`.
             timeout_s: The reply must be whole by then; None takes the setting `model_timeout_s`.
             keep: When it is remembered: "clean" where the check found nothing, "always", or "never".
+            story_as_of: Of the story what it let the character know strictly before this place may come back, too.
 
         Yields:
             Texts, then one `Reply`: what was found, stored and changed. A model that fails or hangs ends in a reply
@@ -261,6 +264,7 @@ class CharacterTalk:
             budget_tokens=budget_tokens,
             timeout_s=timeout_s,
             keep=keep,
+            story_as_of=position_of(story_as_of),
         )
 
     async def astream_reply(

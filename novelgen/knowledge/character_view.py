@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from novelgen.knowledge.retelling import MIN_RETOLD
-from novelgen.knowledge.rules import KnowledgeRules
+from novelgen.knowledge.rules import Knowing, KnowledgeRules
 from novelgen.knowledge.story import KnowledgeMemory
 from novelgen.models.entity import Entity
 from novelgen.models.memory import PASSAGE_TYPES, SUMMARY_TYPE, StoryMemoryChunk
@@ -95,6 +95,7 @@ class CharacterView:
     shared: StoryKnowledge
     is_shown: bool = False
     _known: dict[str, bool] = field(default_factory=dict, init=False, compare=False)
+    _knowings: dict[str, Knowing] = field(default_factory=dict, init=False, compare=False)
     _kept_secret: dict[StoryPosition, Sequence[KnowledgeMemory]] = field(
         default_factory=dict, init=False, compare=False
     )
@@ -114,6 +115,13 @@ class CharacterView:
             memory = self.shared.memory_of.get(source_id)
             self._known[source_id] = memory is not None and self._knows(memory)
         return self._known[source_id]
+
+    def knowing(self, source_id: str) -> Knowing:
+        """Return whether and how they know a memory or note of the story, by the rules alone."""
+        if source_id not in self._knowings:
+            memory = self.shared.memory_of[source_id]
+            self._knowings[source_id] = self.shared.rules.knows(self.character_id, memory)
+        return self._knowings[source_id]
 
     def was_in(self, chapter_index: int | None, scene_index: int | None) -> bool:
         """Tell whether they were on stage in a scene; nobody was in what has no scene."""
@@ -203,7 +211,7 @@ class CharacterView:
         return self._kept_secret[position]
 
     def _knows(self, memory: KnowledgeMemory) -> bool:
-        knowing = self.shared.rules.knows(self.character_id, memory)
+        knowing = self.knowing(memory.source_id)
         if not knowing.knows or not self.is_shown:
             return knowing.knows
         if memory.source_id in self.shared.said_known.get(self.character_id, ()):

@@ -39,6 +39,7 @@ from novelgen.model_calls.answers import UnusableAnswerError
 from novelgen.model_calls.json_model import issue_kind_of
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
+from novelgen.models.position import StoryPosition
 from novelgen.names.normalise import is_description
 from novelgen.text.language import StoryLanguage
 from novelgen.text.scrub import scrub_text
@@ -148,6 +149,7 @@ class _Asked:
     talk: Sequence[SpokenTurn]
     at: Moment | None
     now: datetime
+    story_as_of: StoryPosition | None = None
 
 
 def stream_reply(
@@ -164,6 +166,7 @@ def stream_reply(
     budget_tokens: int | None = None,
     timeout_s: float | None = None,
     keep: Keeping = "clean",
+    story_as_of: StoryPosition | None = None,
 ) -> Iterator[str | Reply]:
     """Let a model speak as a character: yield what it says as it comes, and at the end what came of it.
 
@@ -180,6 +183,7 @@ def stream_reply(
         budget_tokens: Of the memories in the prompt.
         timeout_s: The reply must be whole by then; None takes the setting `model_timeout_s`.
         keep: When the reply is remembered.
+        story_as_of: What the story let the character know strictly before this position may come back, too.
 
     Yields:
         Pieces of what the character says, then one `Reply`. A model that fails or hangs ends in a reply that says so
@@ -192,7 +196,8 @@ def stream_reply(
     if not said.strip():
         raise UserInputError("nothing was said to the character; pass what the player says")
     clean = scrub_text(said).strip()
-    asked = _Asked(stores, project_id, character_id, to, clean, tuple(talk), at, now or stores.clock())
+    moment = now or stores.clock()
+    asked = _Asked(stores, project_id, character_id, to, clean, tuple(talk), at, moment, story_as_of)
     return _streamed(asked, chat_model, budget_tokens, timeout_s or stores.settings.model_timeout_s, keep)
 
 
@@ -442,6 +447,7 @@ def _request(
         budget_tokens=budget_tokens,
         now=asked.now,
         to=asked.to,
+        story_as_of=asked.story_as_of,
     )
     own_names, other, language = _names(asked)
     feelings = read_feelings(

@@ -9,7 +9,7 @@ from langchain_core.tools import BaseTool
 from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.character_memory.given_event import GivenEvent
-from novelgen.models.position import require_project_id
+from novelgen.models.position import StoryPosition, require_project_id
 from runtime.services.characters import recall_memories, remember_event
 from runtime.stores import MemoryStores
 from runtime.story_tools.structured_tool import Answer, structured_tool
@@ -43,6 +43,7 @@ def build_character_tools(
     *,
     clock: Callable[[], datetime] | None = None,
     to: str | None = None,
+    story_as_of: StoryPosition | None = None,
 ) -> list[BaseTool]:
     """Build the tools with which a model plays one character; they reach nobody else's memory.
 
@@ -52,6 +53,7 @@ def build_character_tools(
         character_id: The only character.
         clock: Tells the present moment of the game; None takes the computer's.
         to: To whom the character speaks; None keeps every secret back.
+        story_as_of: What the story let the character know strictly before this position is recalled, too.
 
     Returns:
         character_remember and character_recall; their answers are JSON objects, what goes wrong
@@ -61,7 +63,7 @@ def build_character_tools(
         InvalidProjectIdError: When the project id is not a plain, path-free string.
     """
     bodies = _CharacterToolBodies(
-        stores, require_project_id(project_id), character_id, clock or stores.clock, to
+        stores, require_project_id(project_id), character_id, clock or stores.clock, to, story_as_of
     )
     return [
         structured_tool(
@@ -89,12 +91,14 @@ class _CharacterToolBodies:
         character_id: str,
         clock: Callable[[], datetime],
         to: str | None,
+        story_as_of: StoryPosition | None,
     ) -> None:
         self._stores = stores
         self._project_id = project_id
         self._character_id = character_id
         self._clock = clock
         self._to = to
+        self._story_as_of = story_as_of
 
     def remember(
         self, *, text: str, event_type: str, participants: Sequence[str], emotion: str, location: str
@@ -121,6 +125,7 @@ class _CharacterToolBodies:
             budget_tokens=budget_tokens,
             now=self._clock(),
             to=self._to,
+            story_as_of=self._story_as_of,
         )
         answer: Answer = {
             "success": True,
