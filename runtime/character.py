@@ -26,7 +26,7 @@ from runtime.services.character_news import Told
 from runtime.services.characters import Remembered
 from runtime.services.secrets import require_json
 from runtime.stores import MemoryStores
-from runtime.story_places import Place, position_of
+from runtime.story_base import Place, position_of
 from runtime.story_tools.character_tools import build_character_tools
 
 Moment = tuple[int, int] | datetime | None

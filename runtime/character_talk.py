@@ -22,7 +22,7 @@ from runtime.services.replies import Keeping, Reply
 from runtime.services.secrets import SecretState
 from runtime.storage.character.dispositions import Disclosure, StoredDispositionChange
 from runtime.stores import MemoryStores
-from runtime.story_places import Place, position_of
+from runtime.story_base import Place, position_of
 
 Moment = tuple[int, int] | datetime | None
 
