@@ -120,6 +120,20 @@ def test_feelings_begin_at_the_defaults_and_move_by_what_is_remembered(gregor: C
     assert (betrayed.trust, betrayed.affection) == (17, 25)
 
 
+def test_what_a_memory_moved_goes_and_comes_back_with_it(gregor: Character) -> None:
+    """A gift that is undone or deleted was never given; one that is restored was."""
+    before = gregor.feelings()
+    gift = gregor.remember("The player gave me a lamp.", event_type="gift_given", participants=["player"])
+    moved = gregor.feelings()
+    gregor.delete(gift.memory.memory_id)
+    assert gregor.feelings() == before
+    gregor.undo()
+    assert gregor.feelings() == moved
+    gregor.undo(gift.change_id)
+    assert gregor.feelings() == before != moved
+    assert gregor.feelings_history() == []
+
+
 def test_each_side_feels_by_itself(story: Story) -> None:
     """Seed 002.36: what Gregor fears of Mira is not what Mira fears of Gregor."""
     story.character("Gregor").feel("Mira", values={"fear": 60})
