@@ -60,6 +60,11 @@ class Turns:
         self._free = places
         self._waiting: deque[threading.Event] = deque()
 
+    @property
+    def waiting(self) -> int:
+        """How many wait for their turn."""
+        return len(self._waiting)
+
     @contextmanager
     def turn(self) -> Iterator[None]:
         """Wait for one's turn and keep the place for the block."""

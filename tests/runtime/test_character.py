@@ -14,6 +14,7 @@ from runtime.front_door import Memory
 from runtime.providers.offline_embeddings import HashedNgramEmbeddings
 from runtime.services.entities import merge_entities, undo_entity_change
 from runtime.story import Story
+from tests.support.scripted_chat_model import ScriptedChatModel
 
 START = datetime(2031, 3, 1, 9, tzinfo=UTC)
 
@@ -64,11 +65,11 @@ def test_what_was_remembered_comes_back_within_the_budget(story: Story, calendar
 
 
 def test_nobody_recalls_what_another_learnt(story: Story) -> None:
-    """Seed 002.2: a memory belongs to one character alone, and scene searches of the story never see it."""
+    """Seed 002.2: a memory belongs to one character alone, and is none of the story's, which scenes search."""
     story.character("Gregor").remember("I buried the coffer under the chapel.", event_type="secret_kept")
 
     assert story.character("Mira").recall("Where is the coffer under the chapel?").items == []
-    assert story.search("coffer under the chapel") == []
+    assert story.memories().total == 0
 
 
 def test_witnesses_remember_in_rows_and_words_of_their_own(story: Story) -> None:
@@ -282,6 +283,49 @@ def test_consolidation_by_volume_leaves_twenty_and_is_undone(story: Story, calen
     assert len(gregor.memories()) == 58
 
 
+@pytest.mark.parametrize(
+    ("answer", "is_taken"),
+    [
+        ('{"content": "I sold 1 sack and 2 sacks of oats to Ansel."}', True),
+        ('{"content": "Queen Ottoline bought every sack of oats."}', False),
+        ("I would rather not.", False),
+    ],
+)
+def test_a_model_may_write_what_stands_for_others(story: Story, answer: str, is_taken: bool) -> None:
+    """A model's text is taken where it says no more than the memories; else these are joined, and it is said."""
+    gregor = story.character("Gregor")
+    for number in (1, 2):
+        gregor.remember(f"I sold {number} sacks of oats to Ansel.", event_type="trade", location="market")
+
+    report = gregor.consolidate(target=1, model=ScriptedChatModel(answer=lambda _: answer))
+
+    [told] = gregor.memories()
+    joined = "I sold 1 sacks of oats to Ansel. I sold 2 sacks of oats to Ansel."
+    assert (told.content != joined) == is_taken
+    assert bool(report.issues) != is_taken
+    gregor.delete(told.memory_id)
+    assert len(gregor.memories()) == 2
+
+
+def test_consolidation_by_itself_is_reported(tmp_path: Path) -> None:
+    """Where the settings want it, remembering beyond the limit consolidates, and the result says what."""
+    settings = {
+        "consolidate_automatically": True,
+        "max_memories_before_consolidate": 3,
+        "consolidate_target": 2,
+    }
+    with novelgen.open(tmp_path, embeddings="fake:64", **settings) as memory:
+        gregor = memory.create("village").character("Gregor", create=True)
+        done = [
+            gregor.remember(f"I sold {number} sacks of oats.", event_type="trade", location="market")
+            for number in range(4)
+        ]
+        assert [each.consolidation is not None for each in done] == [False, False, False, True]
+        assert len(gregor.memories()) == 2
+        gregor.undo()
+        assert len(gregor.memories()) == 4
+
+
 def test_consolidation_leaves_few_memories_alone(story: Story) -> None:
     """Up to the limit nothing becomes one."""
     gregor = story.character("Gregor")
@@ -294,16 +338,19 @@ def test_a_merged_character_brings_its_memories_and_takes_them_back(story: Story
     """Merging two characters moves what the one remembers to the other; undoing it moves it back."""
     mask = story.character("The Boss", create=True)
     mask.remember("I pay the informant in silver.")
+    mask.remember("The player is called Theron.", slot="player_name")
     mira = story.character("Mira")
     mira.remember("I keep the tavern.")
+    mira.remember("The player is called Ines.", slot="player_name")
     story.character("Bjorn").remember("The Boss threatened me.", participants=["The Boss"])
 
     merged = merge_entities(story._stores, story.project_id, keep="Mira", gone="The Boss")
-    assert len(mira.memories()) == 2
+    assert len(mira.memories()) == 4
+    assert [line.text for line in mira.recall("name").header] == ["The player is called Ines."]
     assert story.character("Bjorn").memories()[0].participants == [mira.character_id]
     undo_entity_change(story._stores, story.project_id, change_id=merged.change.change_id)
-    assert [each.content for each in mira.memories()] == ["I keep the tavern."]
-    assert [each.content for each in mask.memories()] == ["I pay the informant in silver."]
+    assert [each.content for each in mira.memories()] == ["I keep the tavern.", "The player is called Ines."]
+    assert [line.text for line in mask.recall("name").header] == ["The player is called Theron."]
 
 
 def test_an_export_carries_what_characters_remember(

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 @click.group(cls=CommandGroup)
 def entity() -> None:
-    """Show, edit, merge, split and delete who and what the story knows.
+    """Show, edit, merge, split and delete who and what is known.
 
     Entities are characters, locations, items, factions and terms.
     """
@@ -128,7 +128,9 @@ def _add_show(group: click.Group, entity_type: EntityType | None, example: str) 
             about = memories_about(stores, project, entity=card.entity.entity_id, limit=memories, as_of=as_of)
             language = story_language(stores, project)
         if as_json:
-            print_json({**dict(card), "memories": about.memories, "more_memories": about.more})
+            print_json(
+                {**card.model_dump(mode="json"), "memories": about.memories, "more_memories": about.more}
+            )
             return
         found, labels, words = card.entity, view_labels_for(language), labels_for(language)
         print_pairs(

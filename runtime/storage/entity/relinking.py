@@ -285,7 +285,28 @@ class EntityRelinking:
             if any(getattr(row, name) != value for name, value in values.items()):
                 statement = CHARACTER_MEMORIES.update().where(CHARACTER_MEMORIES.c.row_id == row.row_id)
                 self._session.run(statement.values(**values, changed=revision))
+        self._close_former_values(revision)
         self._relink_character_changes()
+
+    def _close_former_values(self, revision: int) -> None:
+        """Let the latest value of a slot hold where both brought one, or somebody had one of each of the two."""
+        table = CHARACTER_MEMORIES
+        statement = (
+            select(table.c.row_id, table.c.memory_id, table.c.character_id, table.c.slot)
+            .where(
+                self._session.owns(table),
+                table.c.slot.is_not(None),
+                table.c.status == "active",
+                table.c.superseded_by.is_(None),
+            )
+            .order_by(table.c.known_at.desc(), table.c.row_id.desc())
+        )
+        holders: dict[tuple[str, str], str] = {}
+        for row in self._session.rows(statement):
+            holder = holders.setdefault((row.character_id, row.slot), row.memory_id)
+            if holder != row.memory_id:
+                former = table.update().where(table.c.row_id == row.row_id)
+                self._session.run(former.values(superseded_by=holder, changed=revision))
 
     def _relink_character_changes(self) -> None:
         """Name the other in what was done to memories, so that it can still be undone."""

@@ -90,7 +90,7 @@ _IMAGED = (
     _Imaged(
         CHARACTER_MEMORIES,
         ("memory_id",),
-        ("memory_id", "character_id", "participants", "heard_from", "slot"),
+        ("memory_id", "character_id", "participants", "heard_from", "slot", "superseded_by"),
     ),
     _Imaged(DISPOSITION_CHANGES, ("row_id",), ("row_id", "character_id", "other_id")),
     _Imaged(CHARACTER_CHANGES, ("row_id",), ("row_id", "character_id", "changed_rows")),
