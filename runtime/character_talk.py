@@ -9,6 +9,7 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 
+from novelgen.character_memory.dispositions import PLAYER
 from novelgen.character_memory.memory import as_moment
 from novelgen.character_memory.reply_check import ReplyFinding
 from novelgen.character_memory.secrets import Secret
@@ -16,7 +17,7 @@ from runtime.async_twins import async_twin
 from runtime.services import dispositions as disposition_services
 from runtime.services import replies as reply_services
 from runtime.services import secrets as secret_services
-from runtime.services.dispositions import PLAYER, Feelings
+from runtime.services.dispositions import Feelings
 from runtime.services.replies import Keeping, Reply
 from runtime.services.secrets import SecretState
 from runtime.storage.character.dispositions import Disclosure, StoredDispositionChange

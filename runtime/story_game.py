@@ -35,18 +35,33 @@ class StoryGame(StoryBase):
         entity = character_services.open_character(self._stores, self.project_id, name=name, create=create)
         return Character(self._stores, self.project_id, entity, clock=clock)
 
-    def set_flag(self, name: str, value: Any = True, *, at: tuple[int, int] | datetime | None = None) -> None:
+    def set_flag(
+        self,
+        name: str,
+        value: Any = True,
+        *,
+        at: tuple[int, int] | datetime | None = None,
+        clock: Callable[[], datetime] | None = None,
+    ) -> None:
         """Let a flag of a game take a value, which may unlock what characters keep secret.
 
         Args:
             name: The flag.
             value: Anything that JSON holds.
             at: When: session and turn, or a datetime; None means now.
+            clock: Tells the present moment of the game; None takes the computer's.
 
         Raises:
             UserInputError: When the name is empty, or JSON cannot hold the value.
         """
-        secret_services.set_flag(self._stores, self.project_id, name=name, value=value, at=as_moment(at))
+        secret_services.set_flag(
+            self._stores,
+            self.project_id,
+            name=name,
+            value=value,
+            at=as_moment(at),
+            now=(clock or self._stores.clock)(),
+        )
 
     def flags(self, *, as_of: tuple[int, int] | datetime | None = None) -> dict[str, Any]:
         """Return the flags of a game with their values.
@@ -60,8 +75,8 @@ class StoryGame(StoryBase):
         self,
         text: str,
         *,
-        witnesses: Mapping[str, str] | Sequence[str] = (),
-        told_to: Mapping[str, float] | Sequence[str] = (),
+        witnesses: Mapping[str, str] | Sequence[str] | str = (),
+        told_to: Mapping[str, float] | Sequence[str] | str = (),
         heard_from: str | None = None,
         delay: timedelta | int = timedelta(0),
         delay_per_distance: timedelta | int | None = None,

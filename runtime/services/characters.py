@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BaseModel, Field
 
 from novelgen.character_memory import recall as recalling
-from novelgen.character_memory.given_event import GivenEvent, learning
+from novelgen.character_memory.given_event import GivenEvent, learning, people_named
 from novelgen.character_memory.memory import CharacterChange, CharacterMemory, HowLearnt, Moment
 from novelgen.character_memory.mind import Mind, Vectors
 from novelgen.character_memory.recall import Asked, ProtectedLine, Recall, RecalledBy
@@ -88,7 +88,7 @@ def remember_event(
     now: datetime | None = None,
     how: HowLearnt = "own_doing",
     heard_from: str | None = None,
-    witnesses: Mapping[str, str] | Sequence[str] = (),
+    witnesses: Mapping[str, str] | Sequence[str] | str = (),
 ) -> Remembered:
     """Let a character remember an event, and others who saw it, each in memories of their own.
 
@@ -112,7 +112,11 @@ def remember_event(
         UnknownMemoryError: When `supersedes` names no memory of the character.
         UserInputError: When a slot or change of state is unknown.
     """
-    words = dict(witnesses) if isinstance(witnesses, Mapping) else dict.fromkeys(witnesses, event.text)
+    words = (
+        dict(witnesses)
+        if isinstance(witnesses, Mapping)
+        else dict.fromkeys(people_named(witnesses), event.text)
+    )
     settings = stores.settings.memory.character_memory
     moment = now or stores.clock()
     vectors, issues = embedded_texts(stores, [event.text, *words.values()])
@@ -179,9 +183,16 @@ def recall_memories(
         to: To whom it will speak: how the two stand is told above the recall, and what this listener may not hear is
             left out. None is nobody in particular: every secret is.
 
+    Raises:
+        UserInputError: When what was said is no text, or the budget no whole number.
+
     Returns:
         The recall. Where the embedding model failed, memories were compared by words, which `issues` says.
     """
+    if not isinstance(said, str):
+        raise UserInputError(f"what was said cannot be {said!r}; pass a text, or '' where nothing was")
+    if budget_tokens is not None and type(budget_tokens) is not int:
+        raise UserInputError(f"budget_tokens={budget_tokens!r} is no whole number; pass one such as 300")
     settings = stores.settings.memory.character_memory
     question, issues = _question(stores, said)
     with stores.database(project_id).read() as unit:
@@ -279,7 +290,7 @@ def _question(stores: MemoryStores, said: str) -> tuple[Vectors | None, list[Rep
     if not said.strip():
         return None, []
     try:
-        return unit_rows(stores.embeddings.embed_query(said))[0], []
+        return unit_rows(stores.last_queries.vector(stores.embeddings, said))[0], []
     except (EmbeddingError, ConfigurationError) as error:
         message = f"memories were compared by words: {error}"
         return None, [ReportIssue(stage="recall", kind="degraded", message=message)]

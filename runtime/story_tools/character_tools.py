@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import datetime
 
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel, ConfigDict, Field
@@ -35,13 +36,22 @@ class RecallArguments(BaseModel):
     budget_tokens: int | None = Field(default=None, ge=0, description="Most tokens of the answer.")
 
 
-def build_character_tools(stores: MemoryStores, project_id: str, character_id: str) -> list[BaseTool]:
+def build_character_tools(
+    stores: MemoryStores,
+    project_id: str,
+    character_id: str,
+    *,
+    clock: Callable[[], datetime] | None = None,
+    to: str | None = None,
+) -> list[BaseTool]:
     """Build the tools with which a model plays one character; they reach nobody else's memory.
 
     Args:
         stores: Open stores; they are not closed by the tools.
         project_id: The only project that the tools can reach.
         character_id: The only character.
+        clock: Tells the present moment of the game; None takes the computer's.
+        to: To whom the character speaks; None keeps every secret back.
 
     Returns:
         character_remember and character_recall; their answers are JSON objects, what goes wrong
@@ -50,7 +60,9 @@ def build_character_tools(stores: MemoryStores, project_id: str, character_id: s
     Raises:
         InvalidProjectIdError: When the project id is not a plain, path-free string.
     """
-    bodies = _CharacterToolBodies(stores, require_project_id(project_id), character_id)
+    bodies = _CharacterToolBodies(
+        stores, require_project_id(project_id), character_id, clock or stores.clock, to
+    )
     return [
         structured_tool(
             "character_remember",
@@ -70,10 +82,19 @@ def build_character_tools(stores: MemoryStores, project_id: str, character_id: s
 
 
 class _CharacterToolBodies:
-    def __init__(self, stores: MemoryStores, project_id: str, character_id: str) -> None:
+    def __init__(
+        self,
+        stores: MemoryStores,
+        project_id: str,
+        character_id: str,
+        clock: Callable[[], datetime],
+        to: str | None,
+    ) -> None:
         self._stores = stores
         self._project_id = project_id
         self._character_id = character_id
+        self._clock = clock
+        self._to = to
 
     def remember(
         self, *, text: str, event_type: str, participants: Sequence[str], emotion: str, location: str
@@ -85,7 +106,9 @@ class _CharacterToolBodies:
             emotion=emotion,
             location=location,
         )
-        done = remember_event(self._stores, self._project_id, character_id=self._character_id, event=event)
+        done = remember_event(
+            self._stores, self._project_id, character_id=self._character_id, event=event, now=self._clock()
+        )
         answer: Answer = {"success": True, "memory_id": done.memory.memory_id, "ended": done.ended}
         return answer | _told([each.message for each in done.issues])
 
@@ -96,6 +119,8 @@ class _CharacterToolBodies:
             character_id=self._character_id,
             said=said,
             budget_tokens=budget_tokens,
+            now=self._clock(),
+            to=self._to,
         )
         answer: Answer = {
             "success": True,
