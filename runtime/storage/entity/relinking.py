@@ -289,22 +289,21 @@ class EntityRelinking:
         self._relink_character_changes()
 
     def _close_former_values(self, revision: int) -> None:
-        """Let the latest value of a slot hold where both brought one."""
+        """Let the latest value of a slot hold where both brought one, or somebody had one of each of the two."""
         table = CHARACTER_MEMORIES
         statement = (
-            select(table.c.row_id, table.c.memory_id, table.c.slot)
+            select(table.c.row_id, table.c.memory_id, table.c.character_id, table.c.slot)
             .where(
                 self._session.owns(table),
-                table.c.character_id == self._new,
                 table.c.slot.is_not(None),
                 table.c.status == "active",
                 table.c.superseded_by.is_(None),
             )
             .order_by(table.c.known_at.desc(), table.c.row_id.desc())
         )
-        holders: dict[str, str] = {}
+        holders: dict[tuple[str, str], str] = {}
         for row in self._session.rows(statement):
-            holder = holders.setdefault(row.slot, row.memory_id)
+            holder = holders.setdefault((row.character_id, row.slot), row.memory_id)
             if holder != row.memory_id:
                 former = table.update().where(table.c.row_id == row.row_id)
                 self._session.run(former.values(superseded_by=holder, changed=revision))

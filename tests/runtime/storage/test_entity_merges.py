@@ -16,7 +16,7 @@ from novelgen.models.position import END_OF_STORY
 from runtime.storage.database import DatabaseManager
 from runtime.storage.records import SceneWrite, StoredKnowledge
 from tests.runtime.storage.stories import at, change, memory, record, scene, store
-from tests.runtime.storage.strangers_story import MINDS
+from tests.runtime.storage.strangers_story import MINDS, remembered
 from tests.runtime.storage.strangers_story import fill as _fill
 from tests.runtime.storage.strangers_story import person as _person
 from tests.runtime.storage.strangers_story import rows_of as _rows
@@ -128,6 +128,24 @@ def test_what_was_done_to_a_memory_is_undone_after_a_merge(sqlite_database: Data
         assert (told.content, told.participants) == ("Memory CM2.", ["C2"])
         with pytest.raises(UserInputError, match="changed since"):
             unit.merges.undo(done.change_id)
+
+
+def test_what_somebody_thinks_of_both_is_one_value(sqlite_database: DatabaseManager) -> None:
+    """Of two values that speak of one person now the latest holds; undo parts them again."""
+    _fill(sqlite_database)
+    with sqlite_database.project("demo").write() as unit:
+        unit.characters.add([remembered("CM9", "C2", slot="mood:C0")])
+    before = _rows(sqlite_database)
+    with sqlite_database.project("demo").write() as unit:
+        done = unit.merges.merge("C0", "C1")
+        held = {
+            each.memory_id: (each.slot, each.superseded_by)
+            for each in unit.characters.active("C2", slot="mood:C0")
+        }
+    assert held == {"CM2": ("mood:C0", "CM9"), "CM9": ("mood:C0", None)}
+    with sqlite_database.project("demo").write() as unit:
+        unit.merges.undo(done.change_id)
+    assert _rows(sqlite_database) == before
 
 
 def test_what_was_learnt_where_both_are_named_goes_by_its_quote(database: DatabaseManager) -> None:
