@@ -21,8 +21,8 @@ from runtime.cli.parameters import (
 )
 
 if TYPE_CHECKING:
-    from novelgen.models.knowledge import KnowledgeMode
     from novelgen.models.context import SceneMemoryContext
+    from novelgen.models.knowledge import KnowledgeMode
     from runtime.services.contexts import ContextOptions
     from runtime.services.scene_plans import PlannedScene
     from runtime.stores import MemoryStores
