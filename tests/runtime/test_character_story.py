@@ -161,7 +161,7 @@ def test_nothing_unknown_stands_anywhere_in_a_recall(story: Story, said: str) ->
 
 
 def test_how_and_from_whom_stands_on_its_line(story: Story) -> None:
-    """Seed 002.20: what was told, overheard or is a rumour is marked so; scenes have no dates, so no age is told."""
+    """What was told, overheard or is a rumour is marked so; scenes have no dates, so no age is told."""
     ben = story.character("Ben").recall("Where is the heron key?", story_as_of=END).as_prompt()
     assert "- (heard from Ada) Ada hid the heron key under the stair." in ben
     assert "- Ben swore silence about the heron key." in ben
