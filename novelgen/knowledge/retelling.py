@@ -80,22 +80,27 @@ class Retellings:
         return (self.scenes[self._scene_of[best]].position, share) if share >= MIN_RETOLD else None
 
     def first_known(
-        self, content: str, learnt: Iterable[tuple[StoryPosition, frozenset[str]]]
+        self,
+        content: str,
+        learnt: Iterable[tuple[StoryPosition, frozenset[str]]],
+        *,
+        min_share: float = MIN_KNOWN,
     ) -> tuple[StoryPosition, float] | None:
         """Return the first scene since which somebody's knowledge holds a memory, and how much of it (0-1).
 
         Args:
             content: The memory.
             learnt: Scenes in story order, each with the words of what somebody knows from there on.
+            min_share: The least that counts.
 
         Returns:
-            None when no scene reaches `MIN_KNOWN`.
+            None when no scene reaches it.
         """
         rarities = self._rarities(content)
         whole = sum(rarities.values())
         for position, words in learnt if whole else ():
             share = sum(weight for word, weight in rarities.items() if word in words) / whole
-            if share >= MIN_KNOWN:
+            if share >= min_share:
                 return position, share
         return None
 
@@ -109,6 +114,25 @@ class Retellings:
         whole = sum(rarities.values())
         words = significant_words(text)
         return sum(weight for word, weight in rarities.items() if word in words) / whole if whole else 0.0
+
+    def share_retold(self, content: str, text: str, *, leaving_out: Iterable[str]) -> float:
+        """Return how much of a memory the piece of a text that tells it most plainly says, 0-1, names aside.
+
+        Args:
+            content: The memory.
+            text: The text.
+            leaving_out: The names.
+        """
+        for name in sorted(leaving_out, key=len, reverse=True):
+            content = content.replace(name, " ")
+        rarities = self._rarities(content)
+        whole = sum(rarities.values())
+        if not whole:
+            return 0.0
+        return max(
+            (sum(rarities.get(word, 0.0) for word in words) / whole for words in _words_of_pieces(text)),
+            default=0.0,
+        )
 
     def _rarity(self, word: str) -> float:
         return math.log((len(self._scene_of) + 1) / (len(self._pieces_with.get(word, ())) + 0.5))
