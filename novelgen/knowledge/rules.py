@@ -200,9 +200,11 @@ class KnowledgeRules:
             place = _place(tale)
             if tale.character_id != character_id or place >= before or tale.learned_from is None:
                 continue
-            if memory.position is None or memory.position >= place or (after is not None and after >= place):
+            # What an author says stands at the last scene before it holds: the tale holds that scene, too.
+            end = StoryPosition(tale.chapter_index, tale.scene_index + 1) if tale.by_author else place
+            if memory.position is None or memory.position >= end or (after is not None and after >= end):
                 continue
-            teller = self._knows(tale.learned_from, memory, before=place)
+            teller = self._knows(tale.learned_from, memory, before=end)
             if teller.knows and teller.how in ("own_doing", "witnessed"):
                 return tale
         return None

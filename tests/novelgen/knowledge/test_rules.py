@@ -356,3 +356,21 @@ def test_where_it_is_said_who_learnt_it_nobody_else_did() -> None:
     ]
     assert rules(*scenes, about=HID).knows("C3", HID).knows
     assert not rules(*scenes, about=HID, events=[told]).knows("C3", HID).knows
+
+
+def test_a_tale_that_the_author_speaks_of_holds_the_scene_before_it() -> None:
+    """The author's "on entering 2:1 she was told all" stands at 1:2, and what happened there was told, too."""
+    last = memory("Gregor burned the mill.", "C4", position=at(1, 2))
+    tale = KnowledgeEvent(
+        character_id="C1",
+        source_id="*",
+        how="told",
+        learned_from="C4",
+        chapter_index=1,
+        scene_index=2,
+        by_author=True,
+    )
+    scenes = [scene(1, 1, "C1"), scene(1, 2, "C4"), scene(2, 1, "C1")]
+    assert rules(*scenes, about=last, events=[tale]).knows("C1", last).knows
+    recorded = [tale.model_copy(update={"by_author": False})]
+    assert not rules(*scenes, about=last, events=recorded).knows("C1", last).knows
