@@ -13,7 +13,7 @@ from novelgen.character_memory.dispositions import DIMENSIONS, Disposition
 from novelgen.errors import UserInputError
 from novelgen.names.normalise import fold_width, name_key
 from novelgen.nearest import did_you_mean
-from novelgen.text.language import CJK_RANGES, has_cjk
+from novelgen.text.language import CJK_RANGES, FUNCTION_WORDS, has_cjk
 from novelgen.text.sentences import Span, split_sentences
 
 MAX_SECRET_CHARACTERS = 2_000
@@ -238,14 +238,6 @@ _NUMBER_WORDS = frozenset(
 )
 _CHINESE_NUMBER = re.compile("[一二三四五六七八九十百千万两]{2,}")
 _LOOSE = re.compile(r"[\W_]+")
-_FUNCTION_WORDS = frozenset(
-    """
-    a an the and or but of to in on at by for with from into as is are was were be been being am do does did has have
-    had will would shall should can could may might must not no nor so than that this these those it its he she they
-    them his her their him i me my mine we us our ours you your yours who whom whose which what when where why how
-    there here if then else all any some one out up down over under off about
-    """.split()
-)
 _CHINESE_FUNCTION = frozenset(
     "的了着是在把被将和与及就都也还又而但或者吗呢吧啊这那个们我你他她它您之其不有为到去来给让对从向"
 )
@@ -358,7 +350,7 @@ def _read_terms(text: str, ignored: frozenset[str]) -> _Terms:
     for match in _WORD.finditer(folded):
         word = match.group().removesuffix("'s").removesuffix("’s")
         key = _stem(word.casefold())
-        if word.casefold() in _FUNCTION_WORDS or key in ignored or len(word) < 2:
+        if word.casefold() in FUNCTION_WORDS or key in ignored or len(word) < 2:
             continue
         words.add(key)
         before = folded[: match.start()].rstrip()
