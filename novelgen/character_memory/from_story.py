@@ -126,7 +126,7 @@ def _is_told(view: CharacterView, chunk: StoryMemoryChunk) -> bool:
     memory = view.shared.memory_of.get(source_id)
     if memory is None or memory.content != chunk.content or not view.knows_source(source_id):
         return False
-    return memory.position is not None or source_id in view.shared.said_known.get(view.character_id, ())
+    return memory.position is not None or view.knowing(source_id).is_said
 
 
 def _newer(
