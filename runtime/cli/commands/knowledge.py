@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import click
 
 from novelgen.errors import UserInputError
-from novelgen.models.knowledge import ALL_LIVED
 from runtime.cli.labels import ViewLabels, place_text
 from runtime.cli.opening import opened_project, story_labels
 from runtime.cli.output import print_heading, print_json, print_result, print_table, print_text
@@ -164,6 +163,7 @@ def knowledge(
     knows: it is known; hidden: it is not; deceived: the contrary is believed; doubts: heard of, not believed.
     MEMORY is its id, or * for all that --learned-from has lived through. CHARACTER may be `reader`.
     """
+    from novelgen.models.knowledge import ALL_LIVED
     from runtime.services.entities import entity_names
     from runtime.services.knowledge import forget_knowledge, set_knowledge
 
