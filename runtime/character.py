@@ -24,7 +24,9 @@ from runtime.services import characters as character_services
 from runtime.services.character_care import CharacterConsolidation, EditedMemory
 from runtime.services.character_news import Told
 from runtime.services.characters import Remembered
+from runtime.services.secrets import require_json
 from runtime.stores import MemoryStores
+from runtime.story_base import Place, position_of
 from runtime.story_tools.character_tools import build_character_tools
 
 Moment = tuple[int, int] | datetime | None
@@ -68,7 +70,7 @@ class Character(CharacterTalk):
         *,
         event_type: str = "",
         importance: int | None = None,
-        participants: Sequence[str] = (),
+        participants: Sequence[str] | str = (),
         emotion: str = "",
         location: str = "",
         slot: str | None = None,
@@ -80,7 +82,7 @@ class Character(CharacterTalk):
         supersedes: str | None = None,
         how: HowLearnt = "own_doing",
         heard_from: str | None = None,
-        witnesses: Mapping[str, str] | Sequence[str] = (),
+        witnesses: Mapping[str, str] | Sequence[str] | str = (),
         details: Mapping[str, Any] | None = None,
     ) -> Remembered:
         """Remember an event.
@@ -89,7 +91,8 @@ class Character(CharacterTalk):
             text: What happened, as the character would tell it: "The player told me that her name is Ines."
             event_type: What kind of event it was: conversation, gift_received, betrayal, a type of the game's own, ….
             importance: 1 to 10; None derives it from the type and `state_deltas`.
-            participants: Who took part; names of characters are known again under every alias.
+            participants: Who took part; names of characters are known again under every alias. The player is
+                "player", whatever the player is called.
             emotion: What the character felt.
             location: Where it was.
             slot: It is the one current value of this slot from now on: `player_name`, `npc_death_status:Mira`.
@@ -118,7 +121,7 @@ class Character(CharacterTalk):
             interaction_type=interaction_type,
             importance=importance,
             is_milestone=is_milestone,
-            participants=tuple(participants),
+            participants=participants,
             emotion=emotion,
             location=location,
             slot=slot,
@@ -146,6 +149,7 @@ class Character(CharacterTalk):
         as_of: Moment = None,
         protected: Sequence[ProtectedLine] = (),
         to: str | None = None,
+        story_as_of: Place = None,
     ) -> Recall:
         """Return what comes back at a remark, within a budget; `as_prompt()` renders it.
 
@@ -156,6 +160,8 @@ class Character(CharacterTalk):
             protected: Lines that stand above the recall, outside of the competition.
             to: To whom the character will speak: how the two stand is told above the recall, and secrets that this
                 one may not hear are left out. None leaves out every secret; the character's own name leaves out none.
+            story_as_of: Of the story what it let the character know strictly before this place may come back, too,
+                marked as told, read, … and by whom: `(5, 1)`, `5`. None leaves the story out.
         """
         return character_services.recall_memories(
             self._stores,
@@ -167,6 +173,7 @@ class Character(CharacterTalk):
             now=self._clock(),
             protected=protected,
             to=to,
+            story_as_of=position_of(story_as_of),
         )
 
     def memories(self, *, as_of: Moment = None, with_former: bool = True) -> list[CharacterMemory]:
@@ -295,9 +302,21 @@ class Character(CharacterTalk):
             self._stores, self.project_id, character_id=self.character_id, change_id=change_id
         )
 
-    def tools(self) -> list[BaseTool]:
-        """Return LangChain tools for a model that plays this character: character_remember and character_recall."""
-        return build_character_tools(self._stores, self.project_id, self.character_id)
+    def tools(self, *, to: str | None = None, story_as_of: Place = None) -> list[BaseTool]:
+        """Return LangChain tools for a model that plays this character: character_remember and character_recall.
+
+        Args:
+            to: To whom it speaks, as for `recall`; None keeps every secret back.
+            story_as_of: What the story let the character know strictly before this place is recalled, too.
+        """
+        return build_character_tools(
+            self._stores,
+            self.project_id,
+            self.character_id,
+            clock=self._clock,
+            to=to,
+            story_as_of=position_of(story_as_of),
+        )
 
     aremember = async_twin(remember)
     arecall = async_twin(recall)
@@ -317,6 +336,8 @@ def given_event(**given: Any) -> GivenEvent:
         UserInputError: When one is wrong; says which.
     """
     try:
-        return GivenEvent(**given)
+        event = GivenEvent(**given)
     except ValidationError as error:
         raise UserInputError(described(error)) from error
+    require_json(event.details, "details")
+    return event

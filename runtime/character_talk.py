@@ -9,6 +9,7 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 
+from novelgen.character_memory.dispositions import PLAYER
 from novelgen.character_memory.memory import as_moment
 from novelgen.character_memory.reply_check import ReplyFinding
 from novelgen.character_memory.secrets import Secret
@@ -16,11 +17,12 @@ from runtime.async_twins import async_twin
 from runtime.services import dispositions as disposition_services
 from runtime.services import replies as reply_services
 from runtime.services import secrets as secret_services
-from runtime.services.dispositions import PLAYER, Feelings
+from runtime.services.dispositions import Feelings
 from runtime.services.replies import Keeping, Reply
 from runtime.services.secrets import SecretState
 from runtime.storage.character.dispositions import Disclosure, StoredDispositionChange
 from runtime.stores import MemoryStores
+from runtime.story_base import Place, position_of
 
 Moment = tuple[int, int] | datetime | None
 
@@ -227,6 +229,7 @@ class CharacterTalk:
         budget_tokens: int | None = None,
         timeout_s: float | None = None,
         keep: Keeping = "clean",
+        story_as_of: Place = None,
     ) -> Iterator[str | Reply]:
         """Let a model speak as the character: yields what it says as it comes, and at last a `Reply`.
 
@@ -239,6 +242,7 @@ class CharacterTalk:
             budget_tokens: Of the memories in the prompt; None takes the setting `recall_budget_tokens`.
             timeout_s: The reply must be whole by then; None takes the setting `model_timeout_s`.
             keep: When it is remembered: "clean" where the check found nothing, "always", or "never".
+            story_as_of: Of the story what it let the character know strictly before this place may come back, too.
 
         Yields:
             Texts, then one `Reply`: what was found, stored and changed. A model that fails or hangs ends in a reply
@@ -260,6 +264,7 @@ class CharacterTalk:
             budget_tokens=budget_tokens,
             timeout_s=timeout_s,
             keep=keep,
+            story_as_of=position_of(story_as_of),
         )
 
     async def astream_reply(
@@ -284,7 +289,7 @@ class CharacterTalk:
             at: When it was said.
         """
         return reply_services.keep_reply(
-            self._stores, self.project_id, reply, at=as_moment(at), now=self._clock()
+            self._stores, self.project_id, reply=reply, at=as_moment(at), now=self._clock()
         )
 
     afeelings = async_twin(feelings)

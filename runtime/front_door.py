@@ -26,7 +26,8 @@ from runtime.services.transfer import ProjectImport
 from runtime.setting_names import grouped_settings
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores
-from runtime.story import Progress, Story
+from runtime.story import Story
+from runtime.story_filling import Progress
 
 
 def open(

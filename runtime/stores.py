@@ -32,6 +32,7 @@ from runtime.providers.embeddings import (
     checked_embeddings,
     embedding_identity,
 )
+from runtime.providers.last_queries import LastQueries
 from runtime.providers.relevance_scales import RelevanceScales
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.storage.character.minds import MindCache
@@ -106,6 +107,7 @@ class MemoryStores:
         self.clock = clock
         self.minds = MindCache()
         self.relevance_scales = RelevanceScales()
+        self.last_queries = LastQueries()
         # One lock per kind of store: a database that hangs while it opens must not keep the index from answering.
         self._database_lock = threading.RLock()
         self._vectors_lock = threading.Lock()

@@ -1,31 +1,74 @@
-"""What Python programs correct in a story: cards, states and threads, what is to be gone, and taking that back."""
+"""What Python programs correct in a story: memories, cards, states, relationships, threads, deletions, undo."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_core.tools import BaseTool
 
 from novelgen.models.entity import EntityType
-from novelgen.models.state import LoopImportance
+from novelgen.models.state import LoopImportance, Relationship
 from runtime.async_twins import async_twin
 from runtime.services import deletion as deletion_services
 from runtime.services import entities as entity_services
+from runtime.services import memories as memory_services
+from runtime.services import relationships as relationship_services
 from runtime.services import threads as thread_services
 from runtime.services.deletion import DeletionResult
 from runtime.services.entities import EditedEntity, EntityCard, EntityChangeResult
+from runtime.services.memories import MemoryChange
+from runtime.services.relationships import DEFAULT_INTENSITY
 from runtime.services.threads import ListedThread
-from runtime.stores import MemoryStores
-from runtime.story_places import Place, position_of
+from runtime.story_base import Place, StoryBase, position_of
 from runtime.story_tools.editing_tools import build_editing_tools
 
 
-class StoryEditing:
+class StoryEditing(StoryBase):
     """The part of a `Story` that corrects what is stored; see there."""
 
-    _stores: MemoryStores
-    project_id: str
+    def edit_memory(
+        self,
+        memory_id: str,
+        *,
+        content: str | None = None,
+        short: str | None = None,
+        importance: int | None = None,
+        tags: Sequence[str] | None = None,
+        attach: Sequence[str] = (),
+        detach: Sequence[str] = (),
+        attached_to: Sequence[str] | None = None,
+    ) -> MemoryChange:
+        """Change a memory, what it is attached to included; no ingest takes that back.
+
+        Args:
+            memory_id: Its chunk_id or source_id.
+            content: New text; None leaves it, as for all.
+            short: New short form.
+            importance: New weight, 1 to 10.
+            tags: New tags, all of them.
+            attach: What to attach it to: entities, chapters as `chapter:3`, or `book`.
+            detach: What to take it off.
+            attached_to: All that it shall be attached to.
+
+        Raises:
+            UserInputError: When nothing is to be changed.
+            UnknownMemoryError: When there is none of that id.
+            UnknownEntityError: When an entity is not stored.
+            UnknownSceneError: When no scene of a chapter is stored.
+        """
+        return memory_services.edit_memory(
+            self._stores,
+            self.project_id,
+            memory_id=memory_id,
+            content=content,
+            short=short,
+            importance=importance,
+            tags=tags,
+            attach=list(attach),
+            detach=list(detach),
+            attached_to=attached_to,
+        )
 
     def entity(self, name: str, *, entity_type: EntityType | None = None, as_of: Place = None) -> EntityCard:
         """Return an entity with its state, counts of its scenes, and when its card was made and changed.
@@ -88,6 +131,103 @@ class StoryEditing:
         return deletion_services.delete_entity(
             self._stores, self.project_id, name=name, entity_type=entity_type
         )
+
+    def add_relationship(
+        self,
+        first: str,
+        second: str,
+        relationship_type: str,
+        *,
+        perspective_a: str = "",
+        perspective_b: str = "",
+        status: str = "neutral",
+        intensity: int = DEFAULT_INTENSITY,
+        dimensions: Mapping[str, int] | None = None,
+        start: Place = None,
+    ) -> Relationship:
+        """Say how two characters stand who have no relationship yet.
+
+        Args:
+            first: One of the two.
+            second: The other one.
+            relationship_type: mentor-student, friends, rivals, family, …; of two roles, that of the first comes first.
+            perspective_a: How the first sees the second.
+            perspective_b: How the second sees the first.
+            status: close, strained, hostile, …
+            intensity: How much it matters, 0 to 10.
+            dimensions: Trust, respect, affection, fear and familiarity that both feel.
+            start: It holds on entering this position.
+
+        Raises:
+            UnknownEntityError: When nobody bears a name by then, or several do.
+            UserInputError: When they have a relationship already.
+        """
+        return relationship_services.add_relationship(
+            self._stores,
+            self.project_id,
+            first=first,
+            second=second,
+            relationship_type=relationship_type,
+            perspective_a=perspective_a,
+            perspective_b=perspective_b,
+            status=status,
+            intensity=intensity,
+            dimensions=dimensions,
+            start=position_of(start),
+        )
+
+    def edit_relationship(
+        self,
+        first: str,
+        second: str,
+        *,
+        relationship_type: str | None = None,
+        perspective_a: str | None = None,
+        perspective_b: str | None = None,
+        status: str | None = None,
+        event: str | None = None,
+        intensity: int | None = None,
+        dimensions: Mapping[str, int] | None = None,
+        mutual_dimensions: Mapping[str, int] | None = None,
+        scene_id: str | None = None,
+        start: Place = None,
+    ) -> Relationship:
+        """Change how two characters stand; what is not given stays as it is.
+
+        Args:
+            first: One of the two.
+            second: The other one.
+            relationship_type: The new type.
+            perspective_a: How the first sees the second now.
+            perspective_b: How the second sees the first now.
+            status: The new status.
+            event: What happened between them.
+            intensity: How much it matters now, 0 to 10.
+            dimensions: What the first feels for the second now; the second's side stays.
+            mutual_dimensions: What both feel alike now.
+            scene_id: Scene in which it happened, as S001 or 3:2.
+            start: It holds on entering this position.
+
+        Raises:
+            UnknownEntityError: When nobody bears a name by then, or several do.
+            UserInputError: When they have no relationship, or nothing is to be changed.
+        """
+        return relationship_services.edit_relationship(
+            self._stores,
+            self.project_id,
+            first=first,
+            second=second,
+            relationship_type=relationship_type,
+            perspective_a=perspective_a,
+            perspective_b=perspective_b,
+            status=status,
+            event=event,
+            intensity=intensity,
+            dimensions=dimensions,
+            mutual_dimensions=mutual_dimensions,
+            scene_id=scene_id,
+            start=position_of(start),
+        ).relationship
 
     def delete_relationship(self, first: str, second: str) -> DeletionResult:
         """Delete how two characters stand, with its history; both stay. `undo` takes it back.
@@ -167,9 +307,12 @@ class StoryEditing:
         """
         return build_editing_tools(self._stores, self.project_id)
 
+    aedit_memory = async_twin(edit_memory)
     aentity = async_twin(entity)
     aedit_entity = async_twin(edit_entity)
     adelete_entity = async_twin(delete_entity)
+    aadd_relationship = async_twin(add_relationship)
+    aedit_relationship = async_twin(edit_relationship)
     adelete_relationship = async_twin(delete_relationship)
     aedit_thread = async_twin(edit_thread)
     adelete_thread = async_twin(delete_thread)

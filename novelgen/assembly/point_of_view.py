@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from novelgen.knowledge.character_view import CharacterView, StoryKnowledge
+from novelgen.knowledge.character_view import INNER_ATTRIBUTES, CharacterView, StoryKnowledge
 from novelgen.memory.outline import OutlineScene, PairChange, StoryChanges, StoryOutline
 from novelgen.memory.search import Candidate, SearchResult
 from novelgen.models.context import (
@@ -32,6 +32,7 @@ from novelgen.models.state import (
     StateChange,
 )
 from novelgen.planning.retrieval_plan import PlannedQuery, RetrievalPlan
+from novelgen.records.attributes import attribute_named
 
 WITHHELD = "(withheld: it may name what the point of view does not know)"
 
@@ -271,8 +272,8 @@ class PointOfViewCut:
             if view and view.was_in(*place):
                 yield replace(
                     scene,
-                    key_events=tuple(each for each in scene.key_events if view.saw(each, *place)),
-                    summary=tuple(each for each in scene.summary if view.saw(each, *place)),
+                    key_events=tuple(each for each in scene.key_events if view.saw_told(each, *place)),
+                    summary=tuple(each for each in scene.summary if view.saw_told(each, *place)),
                 )
 
     def _known_loops(self) -> Iterable[OpenLoop]:
@@ -347,7 +348,8 @@ class PointOfViewCut:
         return [
             each
             for each in self.changes.states
-            if view.saw(
+            if attribute_named(each.attribute) not in INNER_ATTRIBUTES
+            and view.saw(
                 _said_of(each),
                 each.chapter_index,
                 each.scene_index,

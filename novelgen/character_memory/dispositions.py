@@ -34,6 +34,17 @@ BOUNDS: Final[Mapping[Dimension, tuple[int, int]]] = MappingProxyType(
 )
 """The least and the greatest value of each dimension."""
 
+PLAYER = "player"
+"""Who speaks to a character where nobody else is named; the player is no entity."""
+
+_PLAYER_NAMES = frozenset(("player", "the player", "玩家"))
+
+
+def as_player(name: str) -> str:
+    """Return "player" for every way to write it, and any other name as it is."""
+    return PLAYER if " ".join(name.split()).casefold() in _PLAYER_NAMES else name
+
+
 Status = Literal[
     "stranger", "acquaintance", "friendly_acquaintance", "friend", "close_friend", "rival", "enemy"
 ]

@@ -24,6 +24,7 @@ STATE_DELTAS = (
     "affection_change",
     "fear_change",
     "respect_change",
+    "familiarity_change",
     "secret_revealed",
     "player_name_learned",
     "obligation_created",
@@ -101,15 +102,17 @@ def event_type_hint(event_type: str, settings: CharacterMemorySettings) -> str |
 
 
 def require_deltas(deltas: Mapping[str, Any]) -> None:
-    """Refuse what no change of state is called.
+    """Refuse what no change of state is called, and changes of feelings that are no whole numbers.
 
     Raises:
-        UserInputError: When a name is unknown; names the nearest one.
+        UserInputError: When a name is unknown; names the nearest one. When a number is wrong.
     """
-    for name in deltas:
+    for name, value in deltas.items():
         if name not in STATE_DELTAS:
             meant = did_you_mean(name, STATE_DELTAS) or f"; there are {', '.join(STATE_DELTAS)}"
             raise UserInputError(f"no change of state is called {name!r}{meant}")
+        if name.endswith("_change") and type(value) is not int:
+            raise UserInputError(f"{name}={value!r} is no whole number; pass one such as 5 or -10")
 
 
 def require_slot(slot: str, settings: CharacterMemorySettings) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from novelgen.character_memory import events
 from novelgen.character_memory.memory import CharacterMemory, GamePosition, HowLearnt, Moment
 from novelgen.character_memory.settings import CharacterMemorySettings
+from novelgen.errors import UserInputError
 from novelgen.models.context import ReportIssue
+from novelgen.nearest import did_you_mean
 from novelgen.text.scrub import scrub_text
 
 LONGEST_CONTENT_CHARACTERS = 20_000
@@ -42,6 +44,11 @@ class GivenEvent(BaseModel):
     )
     details: dict[str, Any] = Field(default_factory=dict, description="Kept with it as it is.")
 
+    @field_validator("participants", mode="before")
+    @classmethod
+    def _take_one_name(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, str) else value
+
     @field_validator("text", "short", mode="before")
     @classmethod
     def _scrub(cls, value: Any) -> Any:
@@ -53,6 +60,11 @@ class GivenEvent(BaseModel):
         if not value.strip():
             raise ValueError("the text is empty; write what happened")
         return value.strip()
+
+
+def people_named(given: str | Mapping[str, Any] | Sequence[str]) -> list[str]:
+    """Return the names that somebody gave; one name alone is one, and not its letters."""
+    return [given] if isinstance(given, str) else list(given)
 
 
 class Learning(NamedTuple):
@@ -96,7 +108,13 @@ def learning(
         how: How it is learnt.
         heard_from: Who tells it.
         delay: How long it takes to reach the character.
+
+    Raises:
+        UserInputError: When nothing is learnt in such a way.
     """
+    if how not in get_args(HowLearnt):
+        known = get_args(HowLearnt)
+        raise UserInputError(f"how cannot be {how!r}{did_you_mean(str(how), known)}; pass {', '.join(known)}")
     if isinstance(at, datetime):
         return Learning(how, heard_from, None, at, delay)
     return Learning(how, heard_from, at, now, delay)

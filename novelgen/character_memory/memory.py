@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.character_memory.settings import SLOT_SEPARATOR
 from novelgen.errors import InvalidPositionError
+from novelgen.models.knowledge import Certainty, KnowledgeSource
 from novelgen.models.position import GREATEST_INDEX, UtcDatetime, to_utc
 
 CharacterTier = Literal["pinned", "important", "regular"]
@@ -19,7 +20,7 @@ HowLearnt = Literal["own_doing", "witnessed", "told", "overheard", "read"]
 
 CharacterMemoryStatus = Literal["active", "consolidated", "deleted"]
 
-SECOND_HAND: frozenset[HowLearnt] = frozenset({"told", "overheard", "read"})
+SECOND_HAND: frozenset[KnowledgeSource] = frozenset({"told", "overheard", "read"})
 """Ways of learning that a recall marks: the character was not there."""
 
 PositionNumber = Annotated[int, Field(ge=0, le=GREATEST_INDEX)]
@@ -81,7 +82,7 @@ class CharacterMemory(BaseModel):
     emotion: str = ""
     location: str = ""
     slot: str | None = Field(default=None, description="What it is the one current value of: `player_name`.")
-    how: HowLearnt = "own_doing"
+    how: KnowledgeSource = "own_doing"
     heard_from: str | None = Field(default=None, description="Id of the character who told it, or a name.")
     event_id: str = Field(
         default="", description="The same for all memories of one event, whoever remembers it."
@@ -120,6 +121,22 @@ class CharacterMemory(BaseModel):
     def is_slot_history(self) -> bool:
         """Whether it is an earlier value of its slot."""
         return self.slot is not None and self.superseded_by is not None
+
+
+class KnownStoryMemory(CharacterMemory):
+    """A memory of the story that a character knows, as a recall weighs it beside the character's own.
+
+    Its `memory_id` is the story's source_id. Scenes have positions and no dates: where it stands is `chapter_index` and
+    `scene_index`, and all of its moments are that of being stored.
+    """
+
+    chapter_index: int | None = Field(default=None, description="Its scene; None: a note of the author.")
+    scene_index: int | None = None
+    since_chapter: int | None = Field(
+        default=None, description="Where the character came to know it; None: always."
+    )
+    since_scene: int | None = None
+    certainty: Certainty = 1.0
 
 
 CharacterChangeKind = Literal["remember", "edit", "delete", "consolidate"]

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from novelgen.character_memory.memory import CharacterMemory, GamePosition, Moment
+from novelgen.character_memory.memory import CharacterMemory, GamePosition, KnownStoryMemory, Moment
 from novelgen.models.position import packed_place
 from novelgen.text.language import significant_words
 
@@ -132,6 +132,11 @@ class Mind:
         return any(
             (each.known_session, each.known_turn) != (each.session, each.turn) for each in self.memories
         )
+
+    @cached_property
+    def of_story(self) -> Mask:
+        """Which memories are the story's: they have no date and do not fade."""
+        return np.array([isinstance(each, KnownStoryMemory) for each in self.memories], dtype=bool)
 
     @cached_property
     def importances(self) -> NDArray[np.float64]:

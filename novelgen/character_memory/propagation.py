@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import NamedTuple
 
+from novelgen.character_memory.given_event import people_named
 from novelgen.errors import UserInputError
 
 Delay = timedelta | int
@@ -26,7 +27,7 @@ class Arrival(NamedTuple):
 
 
 def arrivals(
-    told_to: Sequence[str] | Mapping[str, float],
+    told_to: str | Sequence[str] | Mapping[str, float],
     *,
     delay: Delay = timedelta(0),
     delay_per_distance: Delay | None = None,
@@ -47,11 +48,14 @@ def arrivals(
         UserInputError: When one of the delays is a time and the other are turns, or something is below 0.
     """
     step = delay if delay_per_distance is None else delay_per_distance
+    for name, value in (("delay", delay), ("delay_per_distance", step)):
+        if not isinstance(value, timedelta) and type(value) is not int:
+            raise UserInputError(f"{name}={value!r} is none; pass a timedelta, or a whole number of turns")
     if type(step) is not type(delay):
         raise UserInputError(
             f"delay={delay!r} and delay_per_distance={step!r} must both be times, or both turns of the game"
         )
-    distances = dict(told_to) if isinstance(told_to, Mapping) else dict.fromkeys(told_to, 0.0)
+    distances = dict(told_to) if isinstance(told_to, Mapping) else dict.fromkeys(people_named(told_to), 0.0)
     _refuse_negative(delay, step, distances)
     near = sorted(distances.items(), key=lambda each: each[1])
     return [

@@ -7,15 +7,17 @@ and does not compete: how the two stand, the player's name, who is dead.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import not_
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from novelgen.character_memory.memory import TIERS, CharacterMemory
+from novelgen.character_memory.memory import TIERS, CharacterMemory, KnownStoryMemory
 from novelgen.character_memory.mind import NOWHERE, Mask, Mind, View
 from novelgen.character_memory.rendering import (
     LineMarks,
@@ -26,6 +28,7 @@ from novelgen.character_memory.rendering import (
     memory_line,
 )
 from novelgen.character_memory.settings import CharacterMemorySettings
+from novelgen.knowledge.character_view import MIN_SHOWN_CERTAINTY
 from novelgen.models.context import ReportIssue
 from novelgen.text.language import StoryLanguage, story_language
 
@@ -76,7 +79,7 @@ class RecalledMemory(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    memory: CharacterMemory
+    memory: KnownStoryMemory | CharacterMemory
     text: str
     form: Form
     score: float
@@ -115,7 +118,12 @@ class Recall(BaseModel):
     left_out: list[LeftOutMemory] = Field(default_factory=list)
     budget_tokens: int
     tokens: int = Field(description="Estimated, of the whole block; at most the budget.")
-    memories: int = Field(description="Live memories at the moment of the read.")
+    memories: int = Field(description="Live memories of the character's own at the moment of the read.")
+    story_memories: int = Field(
+        default=0,
+        exclude_if=not_,
+        description="Memories of the story that it knows, where these were asked for.",
+    )
     issues: list[ReportIssue] = Field(default_factory=list)
 
     def as_prompt(self, language: StoryLanguage | None = None) -> str:
@@ -169,7 +177,7 @@ def score_parts(
 
     Args:
         memory: The memory.
-        age_days: Days since the character knows it; what lies ahead counts as fresh.
+        age_days: Days since the character knows it; what lies ahead counts as fresh, infinity as long past.
         relevance: 0 to 1.
         settings: Weights, half-life and floors.
         is_superseded: Whether something known put an end to it.
@@ -227,7 +235,8 @@ def recall(
         left_out=left_out,
         budget_tokens=asked.budget_tokens,
         tokens=spent + heading_tokens(name) if has_any else 0,
-        memories=int(view.live.sum()),
+        memories=int((view.live & ~mind.of_story).sum()),
+        story_memories=int((view.live & mind.of_story).sum()),
         issues=issues,
     )
 
@@ -248,7 +257,8 @@ class _Choice:
         self._view = view
         self._asked = asked
         self._settings = settings
-        self._age_days = (view.now - mind.known_at) / SECONDS_PER_DAY
+        # What the story tells has no date: it is neither fresh nor recent, and fades no further.
+        self._age_days = np.where(mind.of_story, np.inf, (view.now - mind.known_at) / SECONDS_PER_DAY)
         given = asked.relevance
         self._relevance = np.full(len(mind), UNKNOWN_RELEVANCE) if given is None else given
 
@@ -342,7 +352,8 @@ class _Choice:
         short: tuple[str, Form] = (memory.short or memory.content, "short" if memory.short else "full")
         is_topic = ranked.relevance >= self._settings.high_relevance_threshold
         full: list[tuple[str, Form]] = [(memory.content, "full")] if is_topic and memory.short else []
-        age = int(max(self._age_days[ranked.place], 0))
+        days = float(self._age_days[ranked.place])
+        age = int(max(days, 0)) if math.isfinite(days) else None
         names = self._asked.names or {}
         heard_from = names.get(memory.heard_from or "", memory.heard_from or "")
         is_over = bool(self._view.superseded[ranked.place])
@@ -414,4 +425,5 @@ def _marks(memory: CharacterMemory, age_days: int | None, heard_from: str, *, is
         heard_from=heard_from if memory.is_second_hand else "",
         is_over=is_over,
         is_former_value=is_over and memory.slot is not None,
+        is_rumour=isinstance(memory, KnownStoryMemory) and memory.certainty < MIN_SHOWN_CERTAINTY,
     )

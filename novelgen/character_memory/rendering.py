@@ -32,6 +32,7 @@ class LineMarks:
         heard_from: Name of who told it; empty where nobody is known.
         is_over: Whether something later put an end to it.
         is_former_value: Whether it is an earlier value of a slot.
+        is_rumour: Whether it is heard of and not sure.
     """
 
     age_days: int | None = None
@@ -39,6 +40,7 @@ class LineMarks:
     heard_from: str = ""
     is_over: bool = False
     is_former_value: bool = False
+    is_rumour: bool = False
 
 
 _HEADING = {"en": "What {name} remembers:", "zh": "{name}记得的事："}
@@ -49,16 +51,23 @@ _YESTERDAY = {"en": "yesterday", "zh": "昨天"}
 
 _DAYS_AGO = {"en": "{days} days ago", "zh": "{days}天前"}
 
-_HEARD_FROM = {"en": "heard from {name}", "zh": "听{name}说的"}
+_HEARD_FROM = {
+    "en": {"overheard": "overheard from {name}", "read": "read it, from {name}"},
+    "zh": {"overheard": "从{name}那里无意中听到的", "read": "从{name}那里读到的"},
+}
+
+_TOLD_BY = {"en": "heard from {name}", "zh": "听{name}说的"}
 
 _HOW = {
-    "en": {"told": "was told so", "overheard": "overheard it", "read": "read it"},
-    "zh": {"told": "听别人说的", "overheard": "无意中听到的", "read": "读到的"},
+    "en": {"told": "was told so", "overheard": "overheard it", "read": "read it", "deduced": "worked it out"},
+    "zh": {"told": "听别人说的", "overheard": "无意中听到的", "read": "读到的", "deduced": "自己推断出来的"},
 }
 
 _OVER = {"en": "no longer so", "zh": "后来已不是这样"}
 
 _FORMER_VALUE = {"en": "formerly, no longer true", "zh": "从前如此，现已不是"}
+
+_RUMOUR = {"en": "only a rumour", "zh": "只是传闻"}
 
 _SEPARATOR = {"en": "; ", "zh": "；"}
 
@@ -76,9 +85,12 @@ def memory_line(text: str, marks: LineMarks, language: StoryLanguage) -> str:
     if marks.age_days is not None:
         said.append(_age(marks.age_days, language))
     if marks.heard_from:
-        said.append(_HEARD_FROM[language].format(name=marks.heard_from))
+        heard = _HEARD_FROM[language].get(marks.how, _TOLD_BY[language])
+        said.append(heard.format(name=marks.heard_from))
     elif marks.how in _HOW[language]:
         said.append(_HOW[language][marks.how])
+    if marks.is_rumour:
+        said.append(_RUMOUR[language])
     if marks.is_former_value:
         said.append(_FORMER_VALUE[language])
     elif marks.is_over:

@@ -17,6 +17,8 @@ from novelgen.nearest import nearest_name
 from novelgen.text.language import CJK_RANGES, StoryLanguage, has_cjk, story_language
 from novelgen.text.sentences import split_sentences
 
+PLAYER_NAME_SLOT = "player_name"
+
 FindingKind = Literal["leaked_secret", "unknown_name", "contradicted_slot"]
 
 
@@ -166,7 +168,11 @@ def _unknown_names(text: str, ground: ReplyGround) -> Iterator[ReplyFinding]:
         span = range(start, start + len(name))
         if name in seen or any(span.start < each.stop and each.start < span.stop for each in taken):
             continue
-        words = [each for each in name.split() if each[0].isupper()] or [name]
+        # "Uncle Corwin" is Corwin.
+        words = [each for each in name.split() if each[0].isupper() and each.casefold() not in _ADDRESSES]
+        words = words or [name]
+        if has_cjk(name) and _is_surname_of(name, known):
+            continue
         if name_key(name) in keys or all(name_key(each) in keys for each in words):
             continue
         if name.casefold() in said or all(
@@ -175,6 +181,14 @@ def _unknown_names(text: str, ground: ReplyGround) -> Iterator[ReplyFinding]:
             continue
         seen.add(name)
         yield _unknown(text, name, start, known, ground.language)
+
+
+def _is_surname_of(name: str, known: Sequence[str]) -> bool:
+    """Whether somebody who is known is called so by surname and title: 苏姑娘 of 苏晚棠."""
+    if not _SURNAME_TITLE.fullmatch(name):
+        return False
+    surname = name[1] if name[0] in "老小" and len(name) > 2 and name[1] in _SURNAMES else name[0]
+    return any(each[0] == surname and 2 <= len(each) <= 4 for each in known if each)
 
 
 def _unknown(text: str, name: str, start: int, known: Sequence[str], language: StoryLanguage) -> ReplyFinding:
@@ -220,6 +234,9 @@ def _english_people(text: str) -> Iterator[tuple[str, int]]:
     for candidate in find_name_candidates([(1, 1, bare)], min_count=1):
         name = candidate.name
         if candidate.kind in ("item", "faction") or has_cjk(name) or name.casefold() in _ADDRESSES:
+            continue
+        if name.startswith("of "):
+            # The rest of a title: "the Book of Tides".
             continue
         if candidate.kind == "location" and _is_place_only(bare, name):
             continue
@@ -301,7 +318,9 @@ def _chinese_people(text: str) -> Iterator[tuple[str, int]]:
         is_foreign = len(name) in (2, 3) and all(each in _TRANSLITERATED for each in name)
         acts = words[end][0].startswith(_DOES) if end < len(words) else False
         met = index > 0 and words[index - 1][0] in _MET
-        if (is_like_one or is_foreign) and (acts or met):
+        # Three characters that the dictionary takes for a name together are one wherever they stand.
+        is_whole = len(word) == 3 and is_like_one and not _GRAMMAR.intersection(word)
+        if is_whole or ((is_like_one or is_foreign) and (acts or met)):
             yield name, start
     ordinary = [
         range(start, start + len(word))
@@ -313,6 +332,9 @@ def _chinese_people(text: str) -> Iterator[tuple[str, int]]:
             yield match.group(), match.start()
 
 
+_GRAMMAR = frozenset(
+    "的了着过是在把被将和与及就都也还又而但或吗呢吧啊这那个们我你他她它去来说问给让骗要想会能"
+)
 _PLACE_ENDS = frozenset("子边里上下头面口旁外内前后")
 _NAME_TAGS = frozenset(("nr", "nrt", "nrfg", "nz", "x", "ns", "n"))
 _DOES = tuple(
@@ -334,6 +356,9 @@ _GREETED = re.compile(
 _NAMED = re.compile(
     r"\b(?i:your name(?: is|'s|’s)|you are called|you're called|they call you|call you|you told me you (?:are|were)|"
     r"you go by)\s+(?P<name>[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?)"
+)
+_ADDRESSED = re.compile(
+    r"\b(?i:you are|you're|you’re) (?P<name>[A-Z][\w-]+(?: [A-Z][\w-]+)?)(?!['’\w])(?! (?:and|or)\b)"
 )
 _NAMED_ZH = re.compile(
     rf"(?:你叫|你的名字是|你的名字叫|大家叫你|人们叫你|你就是)(?P<name>[{CJK_RANGES}·]{{2,8}})"
@@ -359,7 +384,7 @@ _ALIVE_ZH = "(?:还|仍|正|现在)?(?:活着|在世|好好的|在等|等着|会
 def _contradictions(text: str, ground: ReplyGround) -> Iterator[ReplyFinding]:
     for slot in ground.slots:
         kind, _, whose = slot.slot.partition(":")
-        if kind == "player_name":
+        if kind == PLAYER_NAME_SLOT:
             yield from _other_names(text, slot, ground)
         elif kind == "npc_death_status":
             yield from _living_dead(text, slot, whose or slot.value, ground.language)
@@ -371,7 +396,7 @@ def _other_names(text: str, slot: KnownSlot, ground: ReplyGround) -> Iterator[Re
     own = {name_key(part) for name in (slot.value, *ground.listener_names) for part in (name, *name.split())}
     people = {name_key(part) for name in ground.known_names for part in (name, *name.split())}
     others = people | {name_key(value) for value in slot.earlier}
-    for pattern in (_NAMED, _NAMED_ZH, _GREETED, _GREETED_ZH):
+    for pattern in (_NAMED, _NAMED_ZH, _ADDRESSED, _GREETED, _GREETED_ZH):
         for match in pattern.finditer(text):
             name = match["name"].removesuffix("'s").removesuffix("’s")
             keys = {name_key(part) for part in (name, *name.split())}
@@ -416,10 +441,21 @@ def _stands_in(value: str, piece: str) -> int | None:
     return at if at >= 0 else None
 
 
+_SLOTS_ZH: Mapping[str, str] = {
+    PLAYER_NAME_SLOT: "玩家姓名",
+    "player_allegiance": "玩家阵营",
+    "npc_belief_about_player": "对玩家的看法",
+    "current_quest_for_npc": "当前任务",
+    "npc_death_status": "生死",
+}
+
+
 def _contradicted(text: str, start: int, end: int, slot: KnownSlot, language: StoryLanguage) -> ReplyFinding:
     quote = text[start:end]
     if language == "zh":
-        message = f"“{quote}”与已知的{slot.slot}不符：{slot.value}"
+        kind, _, whose = slot.slot.partition(":")
+        what = _SLOTS_ZH.get(kind, kind) + (f"（{whose}）" if whose else "")
+        message = f"“{quote}”与已知的{what}不符：{slot.value}"
     else:
         message = f"{quote!r} is not what is known as {slot.slot}: {slot.value}"
     return ReplyFinding(
@@ -437,10 +473,11 @@ def _contradicted(text: str, start: int, end: int, slot: KnownSlot, language: St
 _SAID_VALUE: Mapping[StoryLanguage, re.Pattern[str]] = {
     "en": re.compile(
         r"(?:name is|name's|called|named|goes by|known as|serves|loyal to|sided with|allied with|believe[s]? that|"
-        r"is now with|rides with|works for|is dead|died)[ :]+(?:really |actually )?(?P<value>[^.,;!?]+)"
+        r"is now with|rides with|works for|is dead|died|call(?:s|ed)? (?:her|him|them|me|my)(?:self|selves)?)[ :]+"
+        r"(?:really |actually )?(?P<value>[^.,;!?]+)"
     ),
     "zh": re.compile(
-        rf"(?:名字是|名叫|叫做|叫作|名为|姓名是|效忠于?|投靠了?|站在|自称|叫)[“「]?(?P<value>[{CJK_RANGES}·A-Za-z]{{1,20}})"
+        rf"(?:名字是|真名其实叫|真名叫?|名叫|叫做|叫作|名为|姓名[是：:]|效忠于?|投靠了?|站在|自称|叫)[“「]?(?P<value>[{CJK_RANGES}·A-Za-z]{{1,20}})"
     ),
 }
 
@@ -457,10 +494,19 @@ def slot_value(slot: str, content: str) -> str:
     """
     found = _SAID_VALUE[story_language(content)].search(content)
     value = found["value"] if found else content
-    if slot.partition(":")[0] == "player_name" and found and not has_cjk(value):
-        capitals = re.match(r"[A-Z][\w'’-]*(?: (?:of |the |von |de )?[A-Z][\w'’-]*)*", value.strip())
+    if slot.partition(":")[0] == PLAYER_NAME_SLOT and not has_cjk(value):
+        capitals = _CAPITALS.match(value.strip()) if found else _only_name_within(value.strip())
         value = capitals.group() if capitals else value
     return value.strip(" .。！!“”「」\"'")
+
+
+_CAPITALS = re.compile(r"[A-Z][\w'’-]*(?: (?:of |the |von |de )?[A-Z][\w'’-]*)*")
+
+
+def _only_name_within(sentence: str) -> re.Match[str] | None:
+    """The one name in a sentence that says none of the words by which names are told; its first word is none."""
+    within = [match for match in _CAPITALS.finditer(sentence) if match.start() > 0 and match.group() != "I"]
+    return within[0] if len(within) == 1 else None
 
 
 def known_slots(active: Iterable[tuple[str, str]], earlier: Mapping[str, Sequence[str]]) -> list[KnownSlot]:

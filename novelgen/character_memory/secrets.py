@@ -13,7 +13,7 @@ from novelgen.character_memory.dispositions import DIMENSIONS, Disposition
 from novelgen.errors import UserInputError
 from novelgen.names.normalise import fold_width, name_key
 from novelgen.nearest import did_you_mean
-from novelgen.text.language import CJK_RANGES
+from novelgen.text.language import CJK_RANGES, FUNCTION_WORDS, has_cjk
 from novelgen.text.sentences import Span, split_sentences
 
 MAX_SECRET_CHARACTERS = 2_000
@@ -62,13 +62,13 @@ class UnlockConditions(BaseModel):
             flags: The flags that are set, with their values.
             items: What the listener has shown to the keeper.
         """
-        shown = {name_key(each) for each in items}
+        shown = {_item_key(each) for each in items}
         for dimension in DIMENSIONS:
             least = getattr(self, dimension)
             if least is not None and getattr(disposition, dimension) < least:
                 return False
         return all(name in flags and flags[name] == value for name, value in self.flags.items()) and all(
-            name_key(item) in shown for item in self.items
+            _item_key(item) in shown for item in self.items
         )
 
 
@@ -159,6 +159,16 @@ def _with_conditions(given: Any, *, text_names: tuple[str, str]) -> Any:
     return fields
 
 
+_ARTICLE = re.compile(r"(?:the|an?)\s+(?=\S)", re.IGNORECASE)
+
+
+def _item_key(name: str) -> str:
+    """What a thing is known by: "the brass key" and "Brass Key" are one."""
+    bare = name.strip()
+    article = _ARTICLE.match(bare)
+    return name_key(bare[article.end() :] if article else bare)
+
+
 def _listed(given: Any) -> list[Any]:
     return list(given) if isinstance(given, list | tuple) else [given]
 
@@ -195,8 +205,18 @@ NEAR_VERBATIM_SHARE = 0.6
 MAX_SENTENCES = 3
 """So many sentences in a row are looked at together."""
 
+CLAUSE_SHARE = 0.7
+"""Of one clause of a secret that says several things: who tells one of them tells enough."""
+
+LEAST_CLAUSE_TERMS = 5
+
+LEAST_CLAUSE_PAIRS = 7
+"""Pairs of Chinese characters overlap, so that few of them are soon together by chance."""
+
 LEAST_TERMS = 3
 """A secret of fewer telling words is looked for as it stands: two words meet by chance."""
+
+LEAST_TERMS_AT_NUMBER = 6
 
 KEY_FACTS = 2
 """Names and numbers of a secret that give it away when they stand in one sentence with a further word of it.
@@ -206,17 +226,18 @@ A number of several digits counts as two: nobody says 300 by chance where he spe
 
 _WORD = re.compile(rf"[^\W_{CJK_RANGES}]+(?:['’][^\W_]+)*")
 _CJK_RUN = re.compile(f"[{CJK_RANGES}]+")
+_CLAUSE_END = re.compile(
+    r"[,;:.!?—，；：。！？]|\b(?:and|but|so that|because|when|while|who|which|where)\b", re.IGNORECASE
+)
 _NUMBER = re.compile(r"\d+")
-_CHINESE_NUMBER = re.compile("[一二三四五六七八九十百千万两]{2,}")
-_LOOSE = re.compile(r"[\W_]+")
-_FUNCTION_WORDS = frozenset(
+_NUMBER_WORDS = frozenset(
     """
-    a an the and or but of to in on at by for with from into as is are was were be been being am do does did has have
-    had will would shall should can could may might must not no nor so than that this these those it its he she they
-    them his her their him i me my mine we us our ours you your yours who whom whose which what when where why how
-    there here if then else all any some one out up down over under off about
+    eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy
+    eighty ninety hundred thousand
     """.split()
 )
+_CHINESE_NUMBER = re.compile("[一二三四五六七八九十百千万两]{2,}")
+_LOOSE = re.compile(r"[\W_]+")
 _CHINESE_FUNCTION = frozenset(
     "的了着是在把被将和与及就都也还又而但或者吗呢吧啊这那个们我你他她它您之其不有为到去来给让对从向"
 )
@@ -257,18 +278,25 @@ def find_secret(
     is_verbatim = bool(whole) and whole in _loose(text)
     if not is_verbatim and len(told.words & _read_terms(text, ignored).words) < LEAST_TERMS:
         return None
+    clauses = _clauses(secret.text, ignored)
     sentences = split_sentences(text)
     for width in range(1, MAX_SENTENCES + 1):
         for first in range(len(sentences) - width + 1):
             span = Span(sentences[first].start, sentences[first + width - 1].end)
-            how = _gives_away(text[span.start : span.end], whole, told, ignored, is_one=width == 1)
+            how = _gives_away(text[span.start : span.end], whole, told, clauses, ignored, is_one=width == 1)
             if how is not None:
                 return SecretTrace(span.start, span.end, how)
     return SecretTrace(0, len(text), "verbatim") if is_verbatim else None
 
 
 def _gives_away(
-    piece: str, whole: str, told: _Terms, ignored: frozenset[str], *, is_one: bool
+    piece: str,
+    whole: str,
+    told: _Terms,
+    clauses: Sequence[_Terms],
+    ignored: frozenset[str],
+    *,
+    is_one: bool,
 ) -> Literal["verbatim", "near_verbatim", "key_facts"] | None:
     if whole and whole in _loose(piece):
         return "verbatim"
@@ -278,10 +306,15 @@ def _gives_away(
         LEAST_TERMS, NEAR_VERBATIM_SHARE * len(told.words)
     ):
         return "near_verbatim"
+    if any(len(each.words & found.words) >= CLAUSE_SHARE * len(each.words) for each in clauses):
+        return "near_verbatim"
     facts = [each for each in told.facts if each <= found.words]
     weight = sum(2 if any(map(_is_long_number, each)) else 1 for each in facts)
     if is_one and weight >= KEY_FACTS and len(shared) > sum(map(len, facts)):
-        return "key_facts" if len(shared) >= LEAST_TERMS else None
+        # A Chinese number and what it counts overlap in pairs: 四十两银子 alone is four of them.
+        has_number = any(_CHINESE_NUMBER.fullmatch(word) for each in facts for word in each)
+        least = LEAST_TERMS_AT_NUMBER if has_number else LEAST_TERMS
+        return "key_facts" if len(shared) >= least else None
     return None
 
 
@@ -297,6 +330,14 @@ def _ignored(names: tuple[str, ...]) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1024)
+def _clauses(text: str, ignored: frozenset[str]) -> tuple[_Terms, ...]:
+    """The clauses of a secret that say enough by themselves; none where it says one thing."""
+    parts = [_read_terms(part, ignored) for part in _CLAUSE_END.split(text) if part.strip()]
+    least = LEAST_CLAUSE_PAIRS if has_cjk(text) else LEAST_CLAUSE_TERMS
+    return tuple(part for part in parts if len(part.words) >= least) if len(parts) > 1 else ()
+
+
+@lru_cache(maxsize=1024)
 def _terms(text: str, ignored: frozenset[str]) -> _Terms:
     return _read_terms(text, ignored)
 
@@ -309,12 +350,12 @@ def _read_terms(text: str, ignored: frozenset[str]) -> _Terms:
     for match in _WORD.finditer(folded):
         word = match.group().removesuffix("'s").removesuffix("’s")
         key = _stem(word.casefold())
-        if word.casefold() in _FUNCTION_WORDS or key in ignored or len(word) < 2:
+        if word.casefold() in FUNCTION_WORDS or key in ignored or len(word) < 2:
             continue
         words.add(key)
         before = folded[: match.start()].rstrip()
         opens = not before or before[-1] in '.!?"“'
-        if _NUMBER.search(word) or (word[0].isupper() and not opens):
+        if _NUMBER.search(word) or word.casefold() in _NUMBER_WORDS or (word[0].isupper() and not opens):
             # Capitalised words in a row are one name.
             if facts and word[0].isupper() and folded[last_end : match.start()] == " ":
                 facts[-1].add(key)

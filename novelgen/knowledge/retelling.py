@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from novelgen.knowledge.story import KnowledgeScene
 from novelgen.models.position import StoryPosition
-from novelgen.text.language import significant_words
+from novelgen.text.language import FUNCTION_WORDS, significant_words
 from novelgen.text.sentences import chunk_text
 
 PIECE_CHARACTERS = 600
@@ -80,35 +80,68 @@ class Retellings:
         return (self.scenes[self._scene_of[best]].position, share) if share >= MIN_RETOLD else None
 
     def first_known(
-        self, content: str, learnt: Iterable[tuple[StoryPosition, frozenset[str]]]
+        self,
+        content: str,
+        learnt: Iterable[tuple[StoryPosition, frozenset[str]]],
+        *,
+        min_share: float = MIN_KNOWN,
     ) -> tuple[StoryPosition, float] | None:
         """Return the first scene since which somebody's knowledge holds a memory, and how much of it (0-1).
 
         Args:
             content: The memory.
             learnt: Scenes in story order, each with the words of what somebody knows from there on.
+            min_share: The least that counts.
 
         Returns:
-            None when no scene reaches `MIN_KNOWN`.
+            None when no scene reaches it.
         """
         rarities = self._rarities(content)
         whole = sum(rarities.values())
         for position, words in learnt if whole else ():
             share = sum(weight for word, weight in rarities.items() if word in words) / whole
-            if share >= MIN_KNOWN:
+            if share >= min_share:
                 return position, share
         return None
+
+    def share_told(self, content: str, text: str, *, leaving_out: Iterable[str] = ()) -> float:
+        """Return how much of a memory a text says, 0-1: the share of its words, by their rarity, that it holds.
+
+        Args:
+            content: The memory.
+            text: The text.
+            leaving_out: Names that do not count.
+        """
+        weights = self.weights(content, leaving_out=leaving_out)
+        words = significant_words(text)
+        return sum(weight for word, weight in weights.items() if word in words)
+
+    def share_retold(self, content: str, text: str, *, leaving_out: Iterable[str] = ()) -> float:
+        """Return the same of the one piece of a text that says most of it."""
+        weights = self.weights(content, leaving_out=leaving_out)
+        return max(
+            (sum(weights.get(word, 0.0) for word in words) for words in _words_of_pieces(text)), default=0.0
+        )
+
+    def weights(self, content: str, *, leaving_out: Iterable[str] = ()) -> dict[str, float]:
+        """Return the words of a memory, each with its share of what the memory says, by rarity.
+
+        Args:
+            content: The memory.
+            leaving_out: Names that do not count, nor do function words then; of names alone nothing is left.
+        """
+        rarities = self._rarities(content)
+        if leaving_out:
+            for name in sorted(leaving_out, key=len, reverse=True):
+                content = content.replace(name, " ")
+            said = significant_words(content) - FUNCTION_WORDS
+            rarities = {word: rarity for word, rarity in rarities.items() if word in said}
+        whole = sum(rarities.values())
+        return {word: rarity / whole for word, rarity in rarities.items()} if whole else {}
 
     def _rarities(self, content: str) -> dict[str, float]:
         # Sorted, for sums of floats depend on their order.
         return {word: self._rarity(word) for word in sorted(significant_words(content))}
-
-    def share_told(self, content: str, text: str) -> float:
-        """Return how much of a memory a text says, 0-1: the share of its words, by their rarity, that it holds."""
-        rarities = self._rarities(content)
-        whole = sum(rarities.values())
-        words = significant_words(text)
-        return sum(weight for word, weight in rarities.items() if word in words) / whole if whole else 0.0
 
     def _rarity(self, word: str) -> float:
         return math.log((len(self._scene_of) + 1) / (len(self._pieces_with.get(word, ())) + 0.5))

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from novelgen.knowledge.retelling import Retellings
+from novelgen.knowledge.retelling import MIN_KNOWN, Retellings
 from novelgen.knowledge.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.models.knowledge import (
     READER,
@@ -55,6 +55,12 @@ OFF_STAGE_CERTAINTY = 0.5
 MIN_TOLD_CERTAINTY = 0.5
 """How sure each rule is, by judgement; what was told grows with how plainly it was told, up to that of a witness."""
 
+MIN_KNOWN_OF_SECRET = 0.5
+"""Least share of what is kept from somebody, or told to people named, that their `knowledge` must hold to open it.
+
+No words of a later scene do: a name in them would be enough, and who says that it is a secret knows when it is none.
+"""
+
 Reason = Literal["hidden", "deceived", "doubts", "inner", "settled", "present", "absent"]
 
 WHY: dict[Reason, str] = {
@@ -82,7 +88,7 @@ WHY_ZH: dict[Reason, str] = {
 class Knowing:
     """Whether one character knows one memory at a position, and how that is known.
 
-    `reason` is None for what is known; `how` is None for what is not.
+    `reason` is None for what is known; `how` is None for what is not. `is_said`: a record or an author says it.
     """
 
     source_id: str
@@ -94,6 +100,7 @@ class Knowing:
     certainty: float = 1.0
     quote: str = ""
     reason: Reason | None = None
+    is_said: bool = False
 
 
 @dataclass(frozen=True)
@@ -144,16 +151,18 @@ class KnowledgeRules:
             return Knowing(memory.source_id, READER, knows=True, how="read", since=memory.position)
         if memory.position is None:
             return self._of_note(character_id, memory)
-        if said is None and not memory.tells_knowers:
-            at_once = self._at_once(character_id, memory)
-            if at_once.knows or at_once.reason == "inner":
-                return at_once
-        else:
-            at_once = self._unknown(character_id, memory, "absent")
-            if said is not None:
-                at_once = _by_event(memory, character_id, said)
-        after = memory.position if said is None else _place(said)
-        told = self._told(character_id, memory, after=after, before=before)
+        if said is not None or memory.tells_knowers:
+            after = memory.position if said is None else _place(said)
+            stated = self._stated(
+                character_id, memory, after=after, before=before, min_share=MIN_KNOWN_OF_SECRET
+            )
+            if stated is not None:
+                return stated
+            return _by_event(memory, character_id, said) if said else self._untold(character_id, memory)
+        at_once = self._at_once(character_id, memory)
+        if at_once.knows or at_once.reason == "inner":
+            return at_once
+        told = self._told(character_id, memory, after=memory.position, before=before)
         return told or self._off_stage(character_id, memory, at_once) or at_once
 
     # --- What is said ---
@@ -161,7 +170,10 @@ class KnowledgeRules:
     def _said(
         self, character_id: str, memory: KnowledgeMemory, *, before: StoryPosition
     ) -> KnowledgeEvent | None:
-        """Return what counts of all that is said of a memory: the author's last word, else the last word."""
+        """Return what counts of all that is said of a memory: the author's last word, else the last word.
+
+        A whole tale opens what was kept from somebody before it, not what is kept from them there or later.
+        """
         about = [
             event
             for event in self.story.events_by_memory.get(memory.source_id, ())
@@ -172,19 +184,27 @@ class KnowledgeRules:
         last = counting[-1] if counting else None
         if last is not None and (last.kind == "knows" or last.by_author):
             return last
-        return self._whole_tale(character_id, memory, before=before) or last
+        after = None if last is None else _place(last)
+        return self._whole_tale(character_id, memory, after=after, before=before) or last
 
     def _whole_tale(
-        self, character_id: str, memory: KnowledgeMemory, *, before: StoryPosition
+        self,
+        character_id: str,
+        memory: KnowledgeMemory,
+        *,
+        after: StoryPosition | None,
+        before: StoryPosition,
     ) -> KnowledgeEvent | None:
         """Return the first whole tale that a memory was part of: its teller had lived through it by then."""
         for tale in self.story.whole_tales:
             place = _place(tale)
             if tale.character_id != character_id or place >= before or tale.learned_from is None:
                 continue
-            if memory.position is None or memory.position >= place:
+            # What an author says stands at the last scene before it holds: the tale holds that scene, too.
+            end = StoryPosition(tale.chapter_index, tale.scene_index + 1) if tale.by_author else place
+            if memory.position is None or memory.position >= end or (after is not None and after >= end):
                 continue
-            teller = self._knows(tale.learned_from, memory, before=place)
+            teller = self._knows(tale.learned_from, memory, before=end)
             if teller.knows and teller.how in ("own_doing", "witnessed"):
                 return tale
         return None
@@ -289,16 +309,33 @@ class KnowledgeRules:
         met[bisect_left(self._positions, before) :] = False
         return met
 
+    def _stated(
+        self,
+        character_id: str,
+        memory: KnowledgeMemory,
+        *,
+        after: StoryPosition,
+        before: StoryPosition,
+        min_share: float = MIN_KNOWN,
+    ) -> Knowing | None:
+        """Find the scene since which their `knowledge` holds it."""
+        learnt = [each for each in self._learnt.get(character_id, ()) if after <= each[0] < before]
+        known = self.retellings.first_known(memory.content, learnt, min_share=min_share) if learnt else None
+        return None if known is None else _told(memory, character_id, known[0], share=known[1])
+
     def _told(
         self, character_id: str, memory: KnowledgeMemory, *, after: StoryPosition, before: StoryPosition
     ) -> Knowing | None:
         """Find the scene since which their `knowledge` holds it, or in which one who knows could and does tell it."""
-        learnt = [each for each in self._learnt.get(character_id, ()) if after <= each[0] < before]
-        known = self.retellings.first_known(memory.content, learnt) if learnt else None
-        if known is not None:
-            return _told(memory, character_id, known[0], share=known[1])
+        stated = self._stated(character_id, memory, after=after, before=before)
+        if stated is not None:
+            return stated
         inside = {*self._scene(memory).present, *memory.entities}
         later = self._meetings(character_id, inside, after=after, before=before) & self._silent
+        for event in self.story.events_by_memory.get(memory.source_id, ()):
+            # Where it is said who learnt it, nobody else did.
+            place = _place(event)
+            later[bisect_left(self._positions, place) : bisect_right(self._positions, place)] = False
         found = self.retellings.best(memory.content, later) if later.any() else None
         if found is None:
             return None
@@ -312,9 +349,7 @@ class KnowledgeRules:
         is_unseen = character_id not in self.story.first_appearances
         if at_once.reason != "absent" or not is_unseen or memory.event_type not in FOUND_OUT_EVENTS:
             return None
-        if memory.tells_knowers or not self.story.companions.get(character_id, frozenset()) & set(
-            memory.entities
-        ):
+        if not self.story.companions.get(character_id, frozenset()) & set(memory.entities):
             return None
         return Knowing(
             memory.source_id,
@@ -377,6 +412,10 @@ class KnowledgeRules:
             return True
         return self._knows(at_last.character_id, memory, before=at).knows
 
+    def _untold(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
+        is_present = character_id in self._scene(memory).present
+        return self._unknown(character_id, memory, "present" if is_present else "absent")
+
     def _scene(self, memory: KnowledgeMemory) -> KnowledgeScene:
         position = memory.position or self.story.as_of
         return self.story.scene_at.get(position) or KnowledgeScene(position)
@@ -404,6 +443,7 @@ def _by_event(memory: KnowledgeMemory, character_id: str, event: KnowledgeEvent)
             certainty=event.certainty,
             quote=event.quote,
             reason=event.kind,
+            is_said=True,
         )
     return Knowing(
         memory.source_id,
@@ -414,6 +454,7 @@ def _by_event(memory: KnowledgeMemory, character_id: str, event: KnowledgeEvent)
         since=_since(event),
         certainty=event.certainty,
         quote=event.quote or memory.quote,
+        is_said=True,
     )
 
 

@@ -54,6 +54,9 @@ COMMAND_SECTIONS: dict[str, dict[str, str]] = {
         "projects": "projects:projects",
         "export": "transfer:export",
     },
+    "Play a character": {
+        "npc": "npc:npc",
+    },
     "Put things right": {
         "memory": "memory:memory",
         "record": "scene:record",

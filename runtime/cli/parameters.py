@@ -16,6 +16,8 @@ from novelgen.nearest import nearest_names
 from runtime.cli.error_handling import ExitCode
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from novelgen.models.position import StoryPosition
 
 # Longer numbers are out of bounds anyway, and Python refuses to read very long ones.
@@ -85,6 +87,36 @@ class PositionType(click.ParamType):
         return StoryPosition(*(int(part) for part in parts))
 
 
+class MomentType(click.ParamType):
+    """A moment of what is played as it is typed: `2:5` is turn 5 of session 2, `2031-03-01T18:00` a point in time."""
+
+    name = "S:T|TIME"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, int] | datetime:
+        """Return session and turn, or the point in time; one without a time zone is taken as UTC.
+
+        Raises:
+            BadParameter: When the text is neither.
+        """
+        from datetime import UTC, datetime
+
+        if not isinstance(value, str):
+            moment: tuple[int, int] | datetime = value
+            return moment
+        session, _, turn = value.partition(":")
+        if _NUMBER.fullmatch(session) and _NUMBER.fullmatch(turn):
+            return int(session), int(turn)
+        try:
+            told = datetime.fromisoformat(value)
+        except ValueError:
+            self.fail(
+                f"{value[:80]!r} is no moment; write session:turn such as 2:5, or a time such as 2031-03-01T18:00"
+            )
+        return told if told.tzinfo else told.replace(tzinfo=UTC)
+
+
 class DimensionType(click.ParamType):
     """A dimension of a relationship and its value as they are typed: `trust=40`."""
 
@@ -113,6 +145,7 @@ class DimensionType(click.ParamType):
 
 
 POSITION = PositionType()
+MOMENT = MomentType()
 FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 COUNT = click.IntRange(min=1)

@@ -21,6 +21,7 @@ from novelgen.errors import (
     UnknownProjectError,
 )
 from novelgen.model_calls.model_answer import described, secrets_of
+from runtime.ingest.character_events import vectors_model
 from runtime.ingest.embeddings import stored_otherwise
 from runtime.ingest.indexing import verify_index
 from runtime.providers.chat_models import build_chat_model
@@ -239,6 +240,7 @@ def project_counts(stores: MemoryStores, project_id: str) -> dict[str, int]:
             "memories": unit.memories.count(),
             "memories unverified": unit.memories.count(MemoryFilter(unverified_only=True)),
             "state changes unverified": len(unit.states.unverified()),
+            "memories of characters": unit.characters.count(),
             "memories banned": unit.memories.count(MemoryFilter(statuses=["banned"])),
             "open loops": len(unit.threads.list_as_of()),
             "waiting for the index": outbox["pending"] + outbox["failed"],
@@ -284,6 +286,50 @@ def check_embedding_settings(stores: MemoryStores, project_id: str) -> Finding |
         message=f"{otherwise} memories were stored under other settings of what is embedded",
         fix=f"run `novelgen reindex {project_id}`",
     )
+
+
+def check_minds(stores: MemoryStores, project_id: str) -> list[Finding]:
+    """Look at what characters remember and know: whose it is, whether it is compared by meaning, what it is about.
+
+    Raises:
+        DatabaseError: When the database fails.
+    """
+    model = vectors_model(stores)
+    with stores.database(project_id).read() as unit:
+        strangers = unit.characters.unknown_owners()
+        without = unit.characters.count_without_vector(model) if model is not None else 0
+        gone = unit.knowledge.words_on_nothing()
+    found = []
+    if strangers:
+        found.append(
+            Finding(
+                level="degraded",
+                what="memories of characters",
+                message=f"nobody is stored as {', '.join(strangers)}, whose memories, feelings or secrets are",
+                fix=f"undo what took them away (`novelgen entity undo {project_id}`), or import their cards",
+            )
+        )
+    if without:
+        found.append(
+            Finding(
+                level="hint",
+                what="memories of characters",
+                message=f"{without} have no vector of {model!r} and are compared by words",
+                fix="nothing needs to be done: each recall embeds some of those of its character",
+            )
+        )
+    if gone:
+        found.append(
+            Finding(
+                level="hint",
+                what="who knows what",
+                message=f"you said who knows {', '.join(gone)}, which {'is' if len(gone) == 1 else 'are'} not stored "
+                "any more; it counts again where a reading brings that memory back",
+                fix=f"say it of the memory in its place, and take it back here "
+                f"(`novelgen memory knowledge {project_id} {gone[0]} CHARACTER --undo`)",
+            )
+        )
+    return found
 
 
 def check_breaker(stores: MemoryStores, project_id: str) -> Finding:

@@ -7,9 +7,11 @@ from datetime import datetime
 
 import numpy as np
 
+from novelgen.character_memory.dispositions import as_player
 from novelgen.character_memory.events import ended_by
 from novelgen.character_memory.given_event import GivenEvent, Learning, made_memory
 from novelgen.character_memory.memory import CharacterChange, CharacterMemory
+from novelgen.character_memory.reply_check import PLAYER_NAME_SLOT, slot_value
 from novelgen.character_memory.settings import CharacterMemorySettings
 from novelgen.errors import ConfigurationError, EmbeddingError
 from novelgen.models.context import ReportIssue
@@ -57,7 +59,8 @@ class CharacterWriter:
             created_at=self._now,
         )
         memory = made.memory
-        self.issues += [each for each in made.issues if each not in self.issues]
+        issues = [*made.issues, *self._named_players(memory)]
+        self.issues += [each for each in issues if each not in self.issues]
         over = self._ended(memory, event)
         vector = self._vectors.get(memory.content)
         change = self._unit.characters.change(
@@ -69,6 +72,25 @@ class CharacterWriter:
         )
         self.stored.append(memory)
         return change, [each.memory_id for each in over]
+
+    def _named_players(self, memory: CharacterMemory) -> list[ReportIssue]:
+        """Tell where somebody took part under the name that the character calls the player by."""
+        held = self._unit.characters.active(memory.character_id, slot=PLAYER_NAME_SLOT)
+        called = {
+            slot_value(PLAYER_NAME_SLOT, each.content).casefold()
+            for each in held
+            if each.superseded_by is None
+        }
+        return [
+            ReportIssue(
+                stage="remember",
+                kind="unresolved",
+                message=f"{name!r} is what the player is called; name 'player' as who took part, so that feelings for "
+                "the player move",
+            )
+            for name in memory.participants
+            if name.casefold() in called
+        ]
 
     def _ended(self, memory: CharacterMemory, event: GivenEvent) -> list[CharacterMemory]:
         """Return what a new memory puts an end to: what is named, the slot's value, the other half of a pair."""
@@ -127,4 +149,4 @@ def known_ids(unit: UnitOfWork, names: Sequence[str]) -> list[str]:
     if not any(names):
         return list(names)
     found = unit.characters.ids_by_name(names, [name_key(name) for name in names])
-    return [found.get(name, name) for name in names]
+    return [found.get(name) or as_player(name) for name in names]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from typing import NamedTuple
 
 from novelgen.knowledge.rules import KnowledgeRules
 from novelgen.knowledge.story import KnowledgeStory
@@ -13,12 +14,18 @@ from runtime.stores import MemoryStores, RecentlyUsed
 REMEMBERED_STORIES = 4
 """Of so many positions the story as it was read is kept in memory, for each opened set of stores."""
 
-_Key = tuple[str, int, StoryPosition]
+_Key = tuple[str, StoryPosition]
+
+
+class _Read(NamedTuple):
+    """The rules over a story, and the write to the project up to which it is known to be the same."""
+
+    revision: int
+    rules: KnowledgeRules
+
 
 _lock = threading.Lock()
-_remembered: weakref.WeakKeyDictionary[MemoryStores, RecentlyUsed[_Key, KnowledgeRules]] = (
-    weakref.WeakKeyDictionary()
-)
+_remembered: weakref.WeakKeyDictionary[MemoryStores, RecentlyUsed[_Key, _Read]] = weakref.WeakKeyDictionary()
 
 
 def knowledge_story(stores: MemoryStores, project_id: str, *, as_of: StoryPosition) -> KnowledgeStory:
@@ -37,19 +44,21 @@ def knowledge_story(stores: MemoryStores, project_id: str, *, as_of: StoryPositi
 
 
 def knowledge_rules(stores: MemoryStores, project_id: str, *, as_of: StoryPosition) -> KnowledgeRules:
-    """Return the rules over that story, which are the same until the project is written to.
+    """Return the rules over that story, which are the same until a write changes what it tells.
 
-    They keep the words of all scenes once they were asked who could have told what.
+    What a character of a game remembers is a write, too, and changes nothing here. The rules keep the words of all
+    scenes once they were asked who could have told what.
     """
     with stores.database(project_id).read() as unit:
-        key = (project_id, unit.projects.require().story_revision, as_of)
+        key, revision = (project_id, as_of), unit.projects.require().story_revision
         with _lock:
             kept = _remembered.setdefault(stores, RecentlyUsed(REMEMBERED_STORIES))
             found = kept.get(key)
-        if found is not None:
-            return found
-        read = KnowledgeRules(unit.knowledge_story(as_of=as_of))
+        if found is not None and found.revision == revision:
+            return found.rules
+        story = unit.knowledge_story(as_of=as_of)
+    rules = found.rules if found is not None and found.rules.story == story else KnowledgeRules(story)
     with _lock:
-        kept.use(key, read)
+        kept.use(key, _Read(revision, rules))
         kept.take_surplus()
-    return read
+    return rules

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from pydantic import BaseModel, Field
 
-from novelgen.character_memory.given_event import GivenEvent, learning
+from novelgen.character_memory.given_event import GivenEvent, learning, people_named
 from novelgen.character_memory.memory import CharacterMemory, HowLearnt, Moment
 from novelgen.character_memory.propagation import Delay, arrivals
 from novelgen.errors import UnknownMemoryError, UserInputError
@@ -16,6 +16,9 @@ from runtime.ingest.character_events import CharacterWriter, embedded_texts
 from runtime.services.characters import list_character_memories, recall_memories
 from runtime.services.references import known_entities, resolved_entity
 from runtime.stores import MemoryStores
+
+LEAST_TOLD_RELEVANCE = 0.5
+"""Half way from memories of something else (0) to what a remark is about (1)."""
 
 
 class Told(BaseModel):
@@ -83,7 +86,14 @@ def tell_memories(
         recalled = recall_memories(
             stores, project_id, character_id=character_id, said=about, as_of=at, now=moment, to=listener
         )
-        chosen = [each.memory for each in recalled.items if not each.is_over][:limit]
+        # What is nearest to it, not what weighs most: asked for the soup, nobody tells of a first meeting.
+        least = LEAST_TOLD_RELEVANCE if recalled.by == "meaning" else 0.0
+        near = [each for each in recalled.items if not each.is_over and each.relevance > least]
+        near.sort(key=lambda each: -each.relevance)
+        chosen = [each.memory for each in near[:limit]]
+        if not chosen:
+            message = f"nothing that may be told to {listener!r} is about {about!r}; give the id of a memory"
+            issues.append(ReportIssue(stage="tell", kind="unresolved", message=message))
         issues += recalled.issues
     else:
         raise UserInputError("nothing is to be told; give the id of a memory, or what it is about")
@@ -111,8 +121,8 @@ def spread_event(
     project_id: str,
     *,
     event: GivenEvent,
-    witnesses: Mapping[str, str] | Sequence[str] = (),
-    told_to: Mapping[str, float] | Sequence[str] = (),
+    witnesses: Mapping[str, str] | Sequence[str] | str = (),
+    told_to: Mapping[str, float] | Sequence[str] | str = (),
     heard_from: str | None = None,
     delay: Delay = timedelta(0),
     delay_per_distance: Delay | None = None,
@@ -139,7 +149,14 @@ def spread_event(
         UnknownEntityError: When somebody is unknown; nothing is stored then.
         UserInputError: When a delay is wrong, or nobody is named.
     """
-    words = dict(witnesses) if isinstance(witnesses, Mapping) else dict.fromkeys(witnesses, event.text)
+    words = (
+        dict(witnesses)
+        if isinstance(witnesses, Mapping)
+        else dict.fromkeys(people_named(witnesses), event.text)
+    )
+    if not delay and delay_per_distance is not None:
+        # No delay at all is none in turns as well as in time.
+        delay = timedelta(0) if isinstance(delay_per_distance, timedelta) else 0
     moment = now or stores.clock()
     reached = arrivals(told_to, delay=delay, delay_per_distance=delay_per_distance, max_distance=max_distance)
     if not words and not told_to:
@@ -149,7 +166,8 @@ def spread_event(
     vectors, issues = embedded_texts(stores, [event.text, *words.values()])
     with stores.database(project_id).write() as unit:
         known = known_entities(unit, None)
-        ids = {name: resolved_entity(name, known, "character").entity_id for name in (*words, *told_to)}
+        heard_of = people_named(told_to)
+        ids = {name: resolved_entity(name, known, "character").entity_id for name in (*words, *heard_of)}
         event_id = unit.characters.next_id()
         writer = CharacterWriter(unit, stores.settings.memory.character_memory, moment, vectors)
         for name, text in words.items():
@@ -166,7 +184,7 @@ def spread_event(
     return WorldEvent(
         event_id=event_id,
         memories=writer.stored,
-        unreached=[name for name in told_to if name not in arrived],
+        unreached=[name for name in heard_of if name not in arrived],
         issues=[*issues, *writer.issues],
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BaseModel, Field
 
 from novelgen.character_memory import recall as recalling
-from novelgen.character_memory.given_event import GivenEvent, learning
+from novelgen.character_memory.given_event import GivenEvent, learning, people_named
 from novelgen.character_memory.memory import CharacterChange, CharacterMemory, HowLearnt, Moment
 from novelgen.character_memory.mind import Mind, Vectors
 from novelgen.character_memory.recall import Asked, ProtectedLine, Recall, RecalledBy
@@ -18,11 +18,14 @@ from novelgen.character_memory.relevance import unit_rows
 from novelgen.errors import ConfigurationError, EmbeddingError, UnknownEntityError, UserInputError
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
+from novelgen.models.position import StoryPosition
 from novelgen.text.language import story_language
 from runtime.ingest.character_events import CharacterWriter, embedded_texts, known_ids, vectors_model
+from runtime.retrieval.character_story import story_share
 from runtime.services.character_care import CharacterConsolidation, consolidate_character
 from runtime.services.dispositions import as_state_deltas, event_deltas, move_by_event
 from runtime.services.entities import add_character
+from runtime.services.knowledge import knower_id
 from runtime.services.references import known_entities, resolved_entity
 from runtime.services.secrets import towards_listener
 from runtime.storage.unit import UnitOfWork
@@ -88,7 +91,7 @@ def remember_event(
     now: datetime | None = None,
     how: HowLearnt = "own_doing",
     heard_from: str | None = None,
-    witnesses: Mapping[str, str] | Sequence[str] = (),
+    witnesses: Mapping[str, str] | Sequence[str] | str = (),
 ) -> Remembered:
     """Let a character remember an event, and others who saw it, each in memories of their own.
 
@@ -112,7 +115,11 @@ def remember_event(
         UnknownMemoryError: When `supersedes` names no memory of the character.
         UserInputError: When a slot or change of state is unknown.
     """
-    words = dict(witnesses) if isinstance(witnesses, Mapping) else dict.fromkeys(witnesses, event.text)
+    words = (
+        dict(witnesses)
+        if isinstance(witnesses, Mapping)
+        else dict.fromkeys(people_named(witnesses), event.text)
+    )
     settings = stores.settings.memory.character_memory
     moment = now or stores.clock()
     vectors, issues = embedded_texts(stores, [event.text, *words.values()])
@@ -164,6 +171,7 @@ def recall_memories(
     now: datetime | None = None,
     protected: Sequence[ProtectedLine] = (),
     to: str | None = None,
+    story_as_of: StoryPosition | None = None,
 ) -> Recall:
     """Return what comes back to a character at a remark.
 
@@ -178,10 +186,19 @@ def recall_memories(
         protected: Lines of states that no memory holds.
         to: To whom it will speak: how the two stand is told above the recall, and what this listener may not hear is
             left out. None is nobody in particular: every secret is.
+        story_as_of: What the story let the character know strictly before this position may come back, too; None
+            leaves the story out.
+
+    Raises:
+        UserInputError: When what was said is no text, or the budget no whole number.
 
     Returns:
         The recall. Where the embedding model failed, memories were compared by words, which `issues` says.
     """
+    if not isinstance(said, str):
+        raise UserInputError(f"what was said cannot be {said!r}; pass a text, or '' where nothing was")
+    if budget_tokens is not None and type(budget_tokens) is not int:
+        raise UserInputError(f"budget_tokens={budget_tokens!r} is no whole number; pass one such as 300")
     settings = stores.settings.memory.character_memory
     question, issues = _question(stores, said)
     with stores.database(project_id).read() as unit:
@@ -189,9 +206,19 @@ def recall_memories(
         names = unit.characters.names()
         here = unit.characters.last_position() if mind.waits_for_turns and as_of is None else None
         towards = towards_listener(unit, mind, character_id, to, as_of=as_of, now=now or stores.clock())
+        knower = character_id if story_as_of is None else knower_id(unit, character_id, story_as_of)
     if question is not None and not mind.has_vector.all():
         mind = _embedded_later(stores, project_id, character_id, mind, issues)
-    view = towards.kept_back(mind, mind.view(as_of, clock_now=now or stores.clock(), here=here))
+    view = mind.view(as_of, clock_now=now or stores.clock(), here=here)
+    if story_as_of is not None:
+        share = story_share(stores, project_id, knower, as_of=story_as_of, model=vectors_model(stores))
+        mind, view = share.beside(mind, view)
+        if question is not None and share.without_vector:
+            message = (
+                f"{share.without_vector} memories of the story have no vector yet and were compared by words"
+            )
+            issues.append(ReportIssue(stage="recall", kind="degraded", message=message))
+    view = towards.kept_back(mind, view)
     asked = _asked(stores, mind, said, question, view.live, issues)
     recalled = recalling.recall(
         mind,
@@ -279,7 +306,7 @@ def _question(stores: MemoryStores, said: str) -> tuple[Vectors | None, list[Rep
     if not said.strip():
         return None, []
     try:
-        return unit_rows(stores.embeddings.embed_query(said))[0], []
+        return unit_rows(stores.last_queries.vector(stores.embeddings, said))[0], []
     except (EmbeddingError, ConfigurationError) as error:
         message = f"memories were compared by words: {error}"
         return None, [ReportIssue(stage="recall", kind="degraded", message=message)]

@@ -25,7 +25,8 @@ def delete_entity(
 ) -> DeletionResult:
     """Delete a character, place, thing, group or term with its names, states and relationships.
 
-    Memories that were linked to it stay without the link, and casts, places, records, threads and other cards let
+    What a character knows, remembers, feels and keeps secret goes, too; others' own memories of it stay. Memories
+    of the story that were linked to it stay without the link, and casts, places, records, threads and other cards let
     go of it. The texts of the story stay as they are: a later ingest of characters.json that has it, or a reading by
     a model, can bring it back. `runtime.services.entities.undo_entity_change` takes the deletion back.
 

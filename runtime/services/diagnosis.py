@@ -15,6 +15,7 @@ from runtime.diagnosis.checks import (
     check_embedding_settings,
     check_embeddings,
     check_index,
+    check_minds,
     check_sqlite,
     project_counts,
     versions,
@@ -72,12 +73,13 @@ def _project_findings(stores: MemoryStores, project_id: str) -> tuple[dict[str, 
         reading = check_reading(story_condition(stores, project_id))
         index = check_index(stores, project_id, waiting=counts["waiting for the index"])
         embedding = check_embedding_settings(stores, project_id)
+        minds = check_minds(stores, project_id)
         breaker = check_breaker(stores, project_id)
         files = check_context_files(stores, project_id)
     except DatabaseError as error:
         message = f"it opens, but cannot be read: {error}"
         return {}, [Finding(level="broken", what="database", message=message, fix="restore a backup of it")]
-    found = (*reading, index, embedding, breaker, *files)
+    found = (*reading, index, embedding, *minds, breaker, *files)
     return counts, [finding for finding in found if finding is not None]
 
 

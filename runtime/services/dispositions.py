@@ -10,7 +10,9 @@ from pydantic import BaseModel, Field
 
 from novelgen.character_memory.dispositions import (
     DIMENSIONS,
+    PLAYER,
     Disposition,
+    as_player,
     deltas_of,
     disposition_words,
     folded_disposition,
@@ -32,9 +34,6 @@ from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 
 HEADER_SLOT = "relationship_header"
-
-PLAYER = "player"
-"""Who speaks to a character where nobody else is named."""
 
 _THE_PLAYER: dict[StoryLanguage, str] = {"en": "the player", "zh": "玩家"}
 
@@ -297,7 +296,7 @@ def other_id_of(unit: UnitOfWork, other: str) -> str:
     """
     if not other.strip():
         raise UserInputError("the name of the other is empty; say for whom, such as 'player'")
-    return unit.characters.ids_by_name([other], [name_key(other)]).get(other, other)
+    return unit.characters.ids_by_name([other], [name_key(other)]).get(other) or as_player(other)
 
 
 def display_name(unit: UnitOfWork, other_id: str) -> str:

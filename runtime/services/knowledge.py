@@ -103,7 +103,7 @@ def character_knowledge(
     """
     cut = as_of or END_OF_STORY
     with stores.database(project_id).read() as unit:
-        character_id = _character_id(unit, character, cut)
+        character_id = knower_id(unit, character, cut)
         is_wanted = _about(unit, about, cut)
     rules = knowledge_rules(stores, project_id, as_of=cut)
     wanted = [memory for memory in rules.story.memories if is_wanted(memory)]
@@ -171,7 +171,7 @@ def lived_together(
     """
     cut = as_of or END_OF_STORY
     with stores.database(project_id).read() as unit:
-        one, other = _character_id(unit, first, cut), _character_id(unit, second, cut)
+        one, other = knower_id(unit, first, cut), knower_id(unit, second, cut)
     if one == other or READER in (one, other):
         raise UserInputError(f"{first!r} and {second!r} are not two characters; name two")
     together, alone = shared_scenes(knowledge_story(stores, project_id, as_of=cut), one, other)
@@ -223,7 +223,7 @@ def set_knowledge(
     _require_one_of("how", how, KNOWLEDGE_SOURCES)
     cut = start or END_OF_STORY
     with stores.database(project_id).write() as unit:
-        teller = None if learned_from is None else _character_id(unit, learned_from, cut)
+        teller = None if learned_from is None else knower_id(unit, learned_from, cut)
         if memory_id == ALL_LIVED:
             if teller is None or kind != "knows":
                 raise UserInputError(
@@ -241,7 +241,7 @@ def set_knowledge(
             own = StoryPosition(stored.chunk.chapter_index, stored.chunk.scene_index)
             place = own if start is None else place_of_statement(unit, cut)
         said = StoredKnowledge(
-            character_id=_character_id(unit, character, cut),
+            character_id=knower_id(unit, character, cut),
             source_id=source_id,
             chapter_index=place.chapter_index,
             scene_index=place.scene_index,
@@ -275,18 +275,20 @@ def forget_knowledge(
         UserInputError: When nothing was said.
     """
     with stores.database(project_id).write() as unit:
-        source_id = memory_id
-        if memory_id != ALL_LIVED:
-            source_id = _source_id(_fact(unit, project_id, memory_id, END_OF_STORY))
-        said = unit.knowledge.forget(_character_id(unit, character, END_OF_STORY), source_id)
+        # Of a memory that is gone by now it can be taken back as well.
+        stored = None if memory_id == ALL_LIVED else unit.memories.find(memory_id)
+        source_id = memory_id if stored is None else _source_id(stored)
+        said = unit.knowledge.forget(knower_id(unit, character, END_OF_STORY), source_id)
         if not said:
+            if memory_id != ALL_LIVED:
+                _fact(unit, project_id, memory_id, END_OF_STORY)
             raise UserInputError(
                 f"you have said nothing of {character!r} and {memory_id!r}; nothing to take back"
             )
     return said
 
 
-def _character_id(unit: UnitOfWork, name: str, as_of: StoryPosition) -> str:
+def knower_id(unit: UnitOfWork, name: str, as_of: StoryPosition) -> str:
     """Return whom a name means: somebody whom the story has shown by then, the reader, or anybody by id."""
     known = known_entities(unit, as_of)
     try:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
+from novelgen.models.appearances import METADATA, PAIR_COUNTS, pair_counts, without_computed
 from novelgen.models.entity import Entity
 from novelgen.models.folds import FOLDED_RELATIONSHIP_FIELDS
 from novelgen.models.position import END_OF_STORY, StoryPosition
@@ -17,6 +19,19 @@ from runtime.services.references import known_entities, place_of_statement, reso
 from runtime.stores import MemoryStores
 
 DEFAULT_INTENSITY = 5
+
+
+class RelationshipCard(Relationship):
+    """How two characters stand, and what is kept and counted of the pair."""
+
+    created_at: datetime | None = Field(
+        default=None, description="When it was stored first; None: before that was kept."
+    )
+    updated_at: datetime | None = Field(default=None, description="When something was last said of it.")
+    metadata: dict[str, Any] = Field(
+        default_factory=dict,
+        description="What is noted of it, under the counts of the scenes before the position with both on stage.",
+    )
 
 
 class EditedRelationship(BaseModel):
@@ -69,8 +84,8 @@ def relationships_of(
 
 def get_relationship(
     stores: MemoryStores, project_id: str, *, first: str, second: str, as_of: StoryPosition | None = None
-) -> Relationship:
-    """Return how two characters stand, with its history.
+) -> RelationshipCard:
+    """Return how two characters stand, with its history, its moments and how often both were on stage.
 
     Args:
         stores: The stores.
@@ -85,10 +100,22 @@ def get_relationship(
     """
     with stores.database(project_id).read() as unit:
         one, other = _pair(known_entities(unit, as_of), first, second)
-        found = unit.relationships.between(one, other, as_of=as_of or END_OF_STORY)
-    if found is None:
-        raise UserInputError(f"nothing is known of {one} and {other} together by then; add it first")
-    return found
+        position = as_of or END_OF_STORY
+        found = unit.relationships.between(one, other, as_of=position)
+        if found is None:
+            raise UserInputError(f"nothing is known of {one} and {other} together by then; add it first")
+        notes = unit.relationships.about_pair(found.relationship_id)
+        scenes = unit.scenes.casts(as_of=position)
+    noted = without_computed(notes.other_fields, PAIR_COUNTS).get(METADATA)
+    return RelationshipCard(
+        **dict(found),
+        created_at=notes.created_at,
+        updated_at=notes.updated_at,
+        metadata={
+            **(noted if isinstance(noted, Mapping) else {}),
+            **pair_counts(found.character_a, found.character_b, scenes),
+        },
+    )
 
 
 def add_relationship(

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field
 
-from novelgen.character_memory.dispositions import clamped, status_words
+from novelgen.character_memory.dispositions import PLAYER, clamped, status_words
 from novelgen.character_memory.events import typed_interaction
 from novelgen.character_memory.given_event import GivenEvent
 from novelgen.character_memory.memory import CharacterMemory, Moment
 from novelgen.character_memory.recall import Recall
 from novelgen.character_memory.reply_check import (
+    PLAYER_NAME_SLOT,
     KnownSlot,
     ReplyFinding,
     ReplyGround,
@@ -37,6 +39,7 @@ from novelgen.model_calls.answers import UnusableAnswerError
 from novelgen.model_calls.json_model import issue_kind_of
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
+from novelgen.models.position import StoryPosition
 from novelgen.names.normalise import is_description
 from novelgen.text.language import StoryLanguage
 from novelgen.text.scrub import scrub_text
@@ -47,7 +50,6 @@ from runtime.services.characters import (
     remember_event,
 )
 from runtime.services.dispositions import (
-    PLAYER,
     Feelings,
     display_name,
     event_deltas,
@@ -60,8 +62,6 @@ from runtime.services.secrets import SecretView, reveal_in, secret_view
 from runtime.stores import MemoryStores
 
 logger = logging.getLogger(__name__)
-
-PLAYER_NAME_SLOT = "player_name"
 
 ALLEGIANCE_SLOT = "player_allegiance"
 
@@ -81,6 +81,12 @@ _NAMED = {"en": "The player's name is {name}.", "zh": "玩家的名字是{name}�
 _ALLIED = {"en": "The player is loyal to {name}.", "zh": "玩家效忠于{name}。"}
 
 
+_FACT = {"en": "Of {other} I learnt: {fact}", "zh": "关于{other}，我得知：{fact}"}
+"""Models write "likes mutton", which would be read as what the character itself likes."""
+
+_SUBJECTLESS = re.compile(r"[a-z]|(?!玩家|对方|来客|来人|此人|[他她你])[\u4e00-\u9fff]")
+
+
 class Reply(BaseModel):
     """What a character said, and what came of it; the last thing that a stream yields."""
 
@@ -93,7 +99,9 @@ class Reply(BaseModel):
     is_stored: bool = Field(default=False, description="Whether it is remembered; see `issues` where not.")
     analysis: ReplyAnalysis = ReplyAnalysis()
     interaction_type: str = Field(default="", description="One of the valid types.")
-    deltas: dict[str, int] = Field(default_factory=dict, description="By how much feelings moved.")
+    deltas: dict[str, int] = Field(
+        default_factory=dict, description="By how much feelings move; they do once the reply is stored."
+    )
     memory: CharacterMemory | None = None
     learned: list[CharacterMemory] = Field(default_factory=list, description="What it learnt of the other.")
     revealed: list[str] = Field(default_factory=list, description="Ids of the secrets that it told.")
@@ -141,6 +149,7 @@ class _Asked:
     talk: Sequence[SpokenTurn]
     at: Moment | None
     now: datetime
+    story_as_of: StoryPosition | None = None
 
 
 def stream_reply(
@@ -157,6 +166,7 @@ def stream_reply(
     budget_tokens: int | None = None,
     timeout_s: float | None = None,
     keep: Keeping = "clean",
+    story_as_of: StoryPosition | None = None,
 ) -> Iterator[str | Reply]:
     """Let a model speak as a character: yield what it says as it comes, and at the end what came of it.
 
@@ -173,26 +183,40 @@ def stream_reply(
         budget_tokens: Of the memories in the prompt.
         timeout_s: The reply must be whole by then; None takes the setting `model_timeout_s`.
         keep: When the reply is remembered.
+        story_as_of: What the story let the character know strictly before this position may come back, too.
 
     Yields:
         Pieces of what the character says, then one `Reply`. A model that fails or hangs ends in a reply that says so
         in `issues`, and of which nothing is stored.
 
     Raises:
-        UserInputError: When nothing was said.
+        UserInputError: When nothing was said, or an argument is wrong.
     """
+    _require_arguments(chat_model, talk, keep)
     if not said.strip():
         raise UserInputError("nothing was said to the character; pass what the player says")
     clean = scrub_text(said).strip()
-    asked = _Asked(stores, project_id, character_id, to, clean, tuple(talk), at, now or stores.clock())
+    moment = now or stores.clock()
+    asked = _Asked(stores, project_id, character_id, to, clean, tuple(talk), at, moment, story_as_of)
     return _streamed(asked, chat_model, budget_tokens, timeout_s or stores.settings.model_timeout_s, keep)
+
+
+def _require_arguments(chat_model: Any, talk: Sequence[Any], keep: str) -> None:
+    if not callable(getattr(chat_model, "stream", None)):
+        raise UserInputError(f"chat_model cannot be {chat_model!r}; pass a LangChain chat model")
+    if keep not in get_args(Keeping):
+        raise UserInputError(f"keep cannot be {keep!r}; pass {', '.join(get_args(Keeping))}")
+    for turn in talk:
+        is_pair = isinstance(turn, tuple | list) and len(turn) == 2
+        if not is_pair or not all(isinstance(each, str) for each in turn):
+            raise UserInputError(f"talk cannot hold {turn!r}; pass pairs of who and what: ('Ines', 'Hello.')")
 
 
 def keep_reply(
     stores: MemoryStores,
     project_id: str,
-    reply: Reply,
     *,
+    reply: Reply,
     at: Moment | None = None,
     now: datetime | None = None,
 ) -> Reply:
@@ -319,8 +343,6 @@ def _stored(asked: _Asked, reply: Reply, view: SecretView) -> Reply:
             spoken=reply.spoken[:MAX_QUOTED_CHARACTERS],
         )
     changes: dict[str, Any] = {f"{name}_change": by for name, by in reply.deltas.items()}
-    # Familiarity is no reason for importance; the rule of the type moves it by itself.
-    changes.pop("familiarity_change", None)
     remembered = _remember(
         asked,
         GivenEvent(
@@ -378,7 +400,11 @@ def _learned(
             continue
         text = sentence[language].format(name=value)
         events.append(_info(asked, text, slot=slot, state_deltas=delta))
-    events += [_info(asked, fact) for fact in found.notable_facts]
+    _, other, _ = _names(asked)
+    events += [
+        _info(asked, _FACT[language].format(other=other, fact=fact) if _SUBJECTLESS.match(fact) else fact)
+        for fact in found.notable_facts
+    ]
     return [_remember(asked, event).memory for event in events], issues
 
 
@@ -421,6 +447,7 @@ def _request(
         budget_tokens=budget_tokens,
         now=asked.now,
         to=asked.to,
+        story_as_of=asked.story_as_of,
     )
     own_names, other, language = _names(asked)
     feelings = read_feelings(

@@ -13,12 +13,13 @@ from novelgen.character_memory.dispositions import Disposition, folded_dispositi
 from novelgen.character_memory.memory import Moment
 from novelgen.character_memory.mind import Mind, View
 from novelgen.character_memory.recall import ProtectedLine
-from novelgen.character_memory.secrets import Secret, SecretStanding, require_secret
+from novelgen.character_memory.secrets import Secret, SecretStanding, UnlockConditions, require_secret
 from novelgen.character_memory.withheld import withheld_places
 from novelgen.errors import UserInputError
 from novelgen.names.normalise import name_key
+from novelgen.nearest import did_you_mean
 from novelgen.text.scrub import scrub_text, scrub_tree
-from runtime.files.file_reading import described
+from runtime.files.file_reading import described, shown
 from runtime.services.dispositions import happened, header_line, other_id_of, terms_between
 from runtime.services.references import known_entities
 from runtime.storage.character.dispositions import Disclosure, FlagChange
@@ -66,13 +67,26 @@ def keep_secret(
     Raises:
         UserInputError: When a field is wrong; says which.
     """
+    if not isinstance(secret, Secret | Mapping):
+        raise UserInputError(
+            f"that is no secret: {shown(secret)}; pass a mapping with secret_id, text and what unlocks it"
+        )
     try:
         given = secret if isinstance(secret, Secret) else Secret.model_validate(scrub_tree(dict(secret)))
     except ValidationError as error:
-        raise UserInputError(f"that is no secret: {described(error)}") from error
+        raise UserInputError(f"that is no secret: {described(error)}{_meant_field(error)}") from error
     with stores.database(project_id).write() as unit:
         unit.play.keep_secret(character_id, given)
     return given
+
+
+def _meant_field(error: ValidationError) -> str:
+    """Return which field was meant by one that is misspelt."""
+    first = error.errors(include_url=False)[0]
+    if first["type"] != "extra_forbidden":
+        return ""
+    known = {**Secret.model_fields, **UnlockConditions.model_fields}
+    return did_you_mean(str(first["loc"][-1]), known)
 
 
 def drop_secret(stores: MemoryStores, project_id: str, *, character_id: str, secret_id: str) -> Secret:

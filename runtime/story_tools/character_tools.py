@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import datetime
 
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.character_memory.given_event import GivenEvent
-from novelgen.models.position import require_project_id
+from novelgen.models.position import StoryPosition, require_project_id
 from runtime.services.characters import recall_memories, remember_event
 from runtime.stores import MemoryStores
 from runtime.story_tools.structured_tool import Answer, structured_tool
@@ -35,13 +36,24 @@ class RecallArguments(BaseModel):
     budget_tokens: int | None = Field(default=None, ge=0, description="Most tokens of the answer.")
 
 
-def build_character_tools(stores: MemoryStores, project_id: str, character_id: str) -> list[BaseTool]:
+def build_character_tools(
+    stores: MemoryStores,
+    project_id: str,
+    character_id: str,
+    *,
+    clock: Callable[[], datetime] | None = None,
+    to: str | None = None,
+    story_as_of: StoryPosition | None = None,
+) -> list[BaseTool]:
     """Build the tools with which a model plays one character; they reach nobody else's memory.
 
     Args:
         stores: Open stores; they are not closed by the tools.
         project_id: The only project that the tools can reach.
         character_id: The only character.
+        clock: Tells the present moment of the game; None takes the computer's.
+        to: To whom the character speaks; None keeps every secret back.
+        story_as_of: What the story let the character know strictly before this position is recalled, too.
 
     Returns:
         character_remember and character_recall; their answers are JSON objects, what goes wrong
@@ -50,7 +62,9 @@ def build_character_tools(stores: MemoryStores, project_id: str, character_id: s
     Raises:
         InvalidProjectIdError: When the project id is not a plain, path-free string.
     """
-    bodies = _CharacterToolBodies(stores, require_project_id(project_id), character_id)
+    bodies = _CharacterToolBodies(
+        stores, require_project_id(project_id), character_id, clock or stores.clock, to, story_as_of
+    )
     return [
         structured_tool(
             "character_remember",
@@ -70,10 +84,21 @@ def build_character_tools(stores: MemoryStores, project_id: str, character_id: s
 
 
 class _CharacterToolBodies:
-    def __init__(self, stores: MemoryStores, project_id: str, character_id: str) -> None:
+    def __init__(
+        self,
+        stores: MemoryStores,
+        project_id: str,
+        character_id: str,
+        clock: Callable[[], datetime],
+        to: str | None,
+        story_as_of: StoryPosition | None,
+    ) -> None:
         self._stores = stores
         self._project_id = project_id
         self._character_id = character_id
+        self._clock = clock
+        self._to = to
+        self._story_as_of = story_as_of
 
     def remember(
         self, *, text: str, event_type: str, participants: Sequence[str], emotion: str, location: str
@@ -85,7 +110,9 @@ class _CharacterToolBodies:
             emotion=emotion,
             location=location,
         )
-        done = remember_event(self._stores, self._project_id, character_id=self._character_id, event=event)
+        done = remember_event(
+            self._stores, self._project_id, character_id=self._character_id, event=event, now=self._clock()
+        )
         answer: Answer = {"success": True, "memory_id": done.memory.memory_id, "ended": done.ended}
         return answer | _told([each.message for each in done.issues])
 
@@ -96,6 +123,9 @@ class _CharacterToolBodies:
             character_id=self._character_id,
             said=said,
             budget_tokens=budget_tokens,
+            now=self._clock(),
+            to=self._to,
+            story_as_of=self._story_as_of,
         )
         answer: Answer = {
             "success": True,

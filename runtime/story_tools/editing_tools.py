@@ -163,6 +163,8 @@ def _deleted(done: DeletionResult) -> Answer:
             "changed_threads",
             "changed_scenes",
             "changed_entities",
+            "removed_character_memories",
+            "changed_character_memories",
         }
     )
     return {"success": True, "change_id": done.change.change_id, **told}

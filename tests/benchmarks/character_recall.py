@@ -201,6 +201,24 @@ def milliseconds(work: Callable[[int], Any], calls: int = CALLS) -> tuple[float,
     return float(np.percentile(spent, 50)), float(np.percentile(spent, 95))
 
 
+def together_milliseconds(work: Callable[[int, int], Any], calls: int = 20) -> tuple[float, float]:
+    """Return the median and the 95th percentile of calls that several threads make at once."""
+    spent: list[float] = []
+
+    def many(thread: int) -> None:
+        for number in range(calls):
+            start = time.perf_counter()
+            work(thread, number)
+            spent.append((time.perf_counter() - start) * 1000)
+
+    threads = [threading.Thread(target=many, args=(thread,)) for thread in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return float(np.percentile(spent, 50)), float(np.percentile(spent, 95))
+
+
 def print_latency(stores: MemoryStores, gregor: Character, life: Life) -> None:
     """Print what calls take, beside one embedding in the same run."""
     said = [question.said for question in life.questions]
@@ -217,26 +235,20 @@ def print_latency(stores: MemoryStores, gregor: Character, life: Life) -> None:
     recalled = milliseconds(lambda number: gregor.recall(asked(number)))
     remembered = milliseconds(lambda number: gregor.remember(f"{life.events[number].text} {number}"))
 
-    spent: list[float] = []
-
-    def many() -> None:
-        for number in range(20):
-            start = time.perf_counter()
-            gregor.recall(asked(number))
-            spent.append((time.perf_counter() - start) * 1000)
-
-    threads = [threading.Thread(target=many) for _ in range(THREADS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    together = float(np.percentile(spent, 50)), float(np.percentile(spent, 95))
+    embedded_together = together_milliseconds(
+        lambda thread, number: stores.embeddings.embed_query(f"{asked(number)} {thread}")
+    )
+    # No two alike here either: what several hear at once is embedded once, which would help.
+    together = together_milliseconds(lambda thread, number: gregor.recall(f"{asked(number)}, {thread}"))
+    heard = together_milliseconds(lambda thread, number: gregor.recall(f"{asked(number)}!"))
     print(f"{'milliseconds':36}{'p50':>8}{'p95':>8}")
     for name, (median, high) in {
         "one query embedding": one,
         "one document embedding": document,
         "recall": recalled,
+        f"embedding, {THREADS} threads at once": embedded_together,
         f"recall, {THREADS} threads at once": together,
+        f"recall, {THREADS} threads, one remark": heard,
         "remember": remembered,
     }.items():
         print(f"{name:36}{median:>8.1f}{high:>8.1f}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -116,6 +117,65 @@ def test_a_slot_of_an_unknown_type_is_refused_with_the_one_that_was_meant(story:
     """A misspelt slot would hold beside the right one, so it is refused."""
     with pytest.raises(UserInputError, match="player_name"):
         story.character("Mira").remember("The player's name is Theron.", slot="player_nmae")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"how": "witnesed"}, "did you mean 'witnessed'"),
+        ({"state_deltas": {"trust_change": "4"}}, "no whole number"),
+        ({"state_deltas": {"trust_change": 4.5}}, "no whole number"),
+        ({"details": {"thing": object()}}, "details cannot be"),
+        ({"importance": 11}, "importance cannot be 11"),
+    ],
+)
+def test_a_wrong_argument_is_refused_by_name(story: Story, wrong: dict[str, Any], says: str) -> None:
+    """Nothing is stored, and the error says which value is wrong."""
+    gregor = story.character("Gregor")
+    with pytest.raises(UserInputError, match=says):
+        gregor.remember("A cup fell.", participants=["player"], **wrong)
+    assert gregor.memories() == []
+
+
+@pytest.mark.parametrize("wrong", [{"said": None}, {"said": "x", "budget_tokens": "50"}])
+def test_a_wrong_argument_of_a_recall_is_refused(story: Story, wrong: dict[str, Any]) -> None:
+    """A budget is a whole number, a remark a text."""
+    with pytest.raises(UserInputError):
+        story.character("Gregor").recall(**wrong)
+
+
+def test_one_name_is_a_name_and_not_its_letters(story: Story) -> None:
+    """`participants`, `witnesses` and `told_to` take one name as well as a list."""
+    done = story.character("Gregor").remember("A cup fell.", participants="player", witnesses="Mira")
+    assert done.memory.participants == ["player"]
+    assert len(done.copies) == 1
+    event = story.world_event("The bell rang.", witnesses="Mira", told_to="Bjorn", at=(1, 1))
+    assert len(event.memories) == 2
+
+
+def test_news_that_takes_turns_for_each_step_needs_no_delay_of_its_own(story: Story) -> None:
+    """Without `delay` it is none, in turns as in time."""
+    event = story.world_event("The bell rang.", told_to={"Bjorn": 2}, delay_per_distance=3, at=(1, 1))
+    assert event.memories[0].known_turn == 7
+
+
+@pytest.mark.parametrize("delay", [1.5, "a day", True])
+def test_a_delay_that_is_none_is_refused(story: Story, delay: Any) -> None:
+    """Neither a time nor whole turns."""
+    with pytest.raises(UserInputError, match="delay"):
+        story.world_event("The bell rang.", told_to={"Bjorn": 2}, delay=delay, at=(1, 1))
+
+
+def test_what_is_told_is_what_it_is_about_and_not_what_weighs_most(story: Story) -> None:
+    """Asked for the soup nobody tells of a first meeting; about nothing that is known nothing is told, aloud."""
+    gregor = story.character("Gregor")
+    gregor.remember("A guest in a red cloak came.", event_type="first_meeting", participants=["player"])
+    gregor.remember("I brought soup to the smith.")
+    told = gregor.tell("Mira", "I brought soup to the smith")
+    assert [each.content for each in told.told] == ["I brought soup to the smith."]
+    nothing = gregor.tell("Bjorn", "xyzzy")
+    assert nothing.told == []
+    assert [issue.stage for issue in nothing.issues] == ["tell"]
 
 
 def test_a_read_as_of_a_moment_shows_only_what_was_learnt_before_it(story: Story, calendar: Calendar) -> None:

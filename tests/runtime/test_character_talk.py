@@ -120,6 +120,20 @@ def test_feelings_begin_at_the_defaults_and_move_by_what_is_remembered(gregor: C
     assert (betrayed.trust, betrayed.affection) == (17, 25)
 
 
+def test_what_a_memory_moved_goes_and_comes_back_with_it(gregor: Character) -> None:
+    """A gift that is undone or deleted was never given; one that is restored was."""
+    before = gregor.feelings()
+    gift = gregor.remember("The player gave me a lamp.", event_type="gift_given", participants=["player"])
+    moved = gregor.feelings()
+    gregor.delete(gift.memory.memory_id)
+    assert gregor.feelings() == before
+    gregor.undo()
+    assert gregor.feelings() == moved
+    gregor.undo(gift.change_id)
+    assert gregor.feelings() == before != moved
+    assert gregor.feelings_history() == []
+
+
 def test_each_side_feels_by_itself(story: Story) -> None:
     """Seed 002.36: what Gregor fears of Mira is not what Mira fears of Gregor."""
     story.character("Gregor").feel("Mira", values={"fear": 60})
@@ -211,12 +225,51 @@ def test_the_keys_of_the_seed_are_understood(gregor: Character) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"text": "x"}, {"secret_id": "s"}, {"secret_id": "s", "text": "x", "unlock": {"trst": 3}}]
+    "wrong",
+    [
+        {"text": "x"},
+        {"secret_id": "s"},
+        {"secret_id": "s", "text": "x", "unlock": {"trst": 3}},
+        "I sold the bell.",
+        ["I sold the bell."],
+    ],
 )
 def test_a_wrong_secret_is_refused(gregor: Character, wrong: Any) -> None:
     """A condition that nobody knows would leave the secret open."""
     with pytest.raises(UserInputError, match="no secret"):
         gregor.keep_secret(wrong)
+
+
+def test_a_misspelt_field_of_a_secret_is_told_with_the_one_that_is_meant(gregor: Character) -> None:
+    """`unlok` is refused by name."""
+    with pytest.raises(UserInputError, match="did you mean 'unlock'"):
+        gregor.keep_secret({"secret_id": "s", "text": "x", "unlok": {"trust": 3}})
+
+
+@pytest.mark.parametrize("name", ["player", "Player", "the player", "玩家"])
+def test_the_player_is_one_however_it_is_written(gregor: Character, name: str) -> None:
+    """Feelings for "Player" are those for "player", in memories and in questions."""
+    gregor.remember("They gave me a lamp.", event_type="gift_given", participants=name)
+    assert gregor.feelings().header == gregor.feelings(name).header
+    assert gregor.feelings().has_met
+
+
+def test_a_player_named_by_the_name_of_its_slot_is_told(gregor: Character) -> None:
+    """Whoever writes the player's name among the participants moves feelings for somebody else, and hears of it."""
+    gregor.remember("The stranger said to call her Ines.", slot="player_name")
+    done = gregor.remember("Ines gave me a lamp.", event_type="gift_given", participants=["Ines", "Mira"])
+    assert ["'Ines' is what the player is called" in issue.message for issue in done.issues] == [True]
+    assert gregor.remember("She left.", participants=["player", "Mira"]).issues == []
+
+
+def test_tools_of_a_character_go_by_its_clock_and_listener(gregor: Character, calendar: Calendar) -> None:
+    """What a model remembers stands in the game's time, and a tool towards a listener tells how the two stand."""
+    remember, _ = gregor.tools()
+    remember.invoke({"text": "The player lent me a lamp.", "participants": ["the player"]})
+    assert gregor.memories()[0].happened_at == calendar.now
+    calendar.pass_days(2)
+    _, recall = gregor.tools(to="player")
+    assert "Days_known=2" in str(recall.invoke({"said": "The lamp?"}))
 
 
 def test_a_secret_that_is_never_told_never_is(gregor: Character) -> None:
@@ -361,6 +414,48 @@ def test_a_model_that_forgets_or_breaks_its_analysis_is_still_remembered(
     assert [issue.stage for issue in reply.issues] == ["analysis"]
     assert reply.memory is not None
     assert "Hello." in reply.memory.content
+
+
+@pytest.mark.parametrize(
+    ("language", "fact", "stored"),
+    [
+        ("en", "likes mutton", "Of the visitor I learnt: likes mutton"),
+        ("en", "The player likes mutton.", "The player likes mutton."),
+        ("zh", "爱吃羊肉", "关于来客，我得知：爱吃羊肉"),
+        ("zh", "玩家爱吃羊肉", "玩家爱吃羊肉"),
+    ],
+)
+def test_a_fact_without_a_subject_gets_one(memory: Memory, language: str, fact: str, stored: str) -> None:
+    """ "Likes mutton" in a memory of Gregor's would say that Gregor likes it."""
+    gregor = memory.create("inn", language=language).character("Gregor", create=True)
+    _, reply = played(gregor, saying("Aye.", learned_about_player={"notable_facts": [fact]}), "Mutton?")
+    assert [each.content for each in reply.learned] == [stored]
+
+
+def test_familiarity_that_a_model_proposes_moves(gregor: Character) -> None:
+    """What `deltas` names has moved, in every dimension."""
+    _, reply = played(
+        gregor, saying("Go away.", interaction_type="threat_made", familiarity_change=3), "Your money!"
+    )
+    assert reply.feelings is not None
+    assert reply.deltas["familiarity"] == 3
+    assert reply.feelings.disposition.familiarity == 13
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"chat_model": "openai:gpt"},
+        {"keep": "maybe"},
+        {"talk": [{"role": "user", "content": "x"}]},
+        {"talk": ["hello"]},
+    ],
+)
+def test_a_wrong_argument_of_a_reply_is_refused(gregor: Character, wrong: dict[str, Any]) -> None:
+    """Before anything is asked of a model."""
+    arguments = {"chat_model": saying("Aye."), **wrong}
+    with pytest.raises(UserInputError, match="cannot"):
+        gregor.stream_reply(said="Hello.", **arguments)
 
 
 def test_a_name_that_nobody_said_is_not_learnt(gregor: Character) -> None:

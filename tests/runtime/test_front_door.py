@@ -30,6 +30,7 @@ from novelgen.errors import (
     UserInputError,
 )
 from novelgen.models import MemoryContextRequest, SceneMemoryContext, ScenePlan, SceneRecord
+from runtime.story_base import StoryBase
 from tests.support.demo_project import SHIPPED_PROJECTS
 from tests.support.scripted_chat_model import ScriptedChatModel
 
@@ -655,14 +656,17 @@ class TestLangChain:
             )
 
 
+STORY_PARTS = [part for part in Story.__mro__ if part is not object]
+
+
 class TestAsync:
     """Twins that do not block the event loop."""
 
     def test_every_twin_is_a_coroutine_of_the_same_signature(self) -> None:
         """Each has the arguments of its method, and says so."""
-        for owner in (Memory, Story):
+        for owner in (Memory, *STORY_PARTS):
             twins = [name for name in vars(owner) if name.startswith("a") and hasattr(owner, name[1:])]
-            assert twins
+            assert twins or owner is StoryBase
             for name in twins:
                 twin, method = getattr(owner, name), getattr(owner, name[1:])
                 assert inspect.iscoroutinefunction(twin)
@@ -672,10 +676,8 @@ class TestAsync:
 
     def test_everything_that_waits_has_a_twin(self) -> None:
         """But for what only builds objects."""
-        for owner, light in (
-            (Memory, {"settings"}),
-            (Story, {"retriever", "tools", "attachment_tools", "as_step"}),
-        ):
+        of_story = {"retriever", "tools", "attachment_tools", "editing_tools", "as_step"}
+        for owner, light in ((Memory, {"settings"}), *((part, of_story) for part in STORY_PARTS)):
             public = {name for name, value in vars(owner).items() if not name.startswith("_")}
             methods = {name for name in public if not (name.startswith("a") and name[1:] in public)} - light
             assert {f"a{name}" for name in methods} <= public

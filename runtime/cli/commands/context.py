@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novelgen.models.knowledge import KNOWLEDGE_MODES, KnowledgeMode
 from runtime.cli.error_handling import ExitCode
 from runtime.cli.opening import opened_stores
 from runtime.cli.output import print_json, progress_bars, report_line, report_warning
@@ -23,6 +22,7 @@ from runtime.cli.parameters import (
 
 if TYPE_CHECKING:
     from novelgen.models.context import SceneMemoryContext
+    from novelgen.models.knowledge import KnowledgeMode
     from runtime.services.contexts import ContextOptions
     from runtime.services.scene_plans import PlannedScene
     from runtime.stores import MemoryStores
@@ -66,7 +66,7 @@ Examples:
 )
 @click.option(
     "--knowledge",
-    type=click.Choice(KNOWLEDGE_MODES),
+    type=click.Choice(("mark", "separate", "exclude")),
     help="What becomes of what the point of view does not know: said on each line, set apart, or left out.  "
     "[default: separate where there is a point of view]",
 )

@@ -19,6 +19,8 @@ def print_deletion(deletion: DeletionResult, project: str, *, as_json: bool) -> 
         "threads stay without it": deletion.changed_threads,
         "scenes stay without it": deletion.changed_scenes,
         "others no longer refer to it": deletion.changed_entities,
+        "memories of its own went with it": deletion.removed_character_memories,
+        "memories of other characters stay without it": deletion.changed_character_memories,
     }
     print_result(
         deletion,

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 @click.group(cls=CommandGroup)
 def entity() -> None:
-    """Show, edit, merge, split and delete who and what the story knows.
+    """Show, edit, merge, split and delete who and what is known.
 
     Entities are characters, locations, items, factions and terms.
     """
@@ -128,7 +128,9 @@ def _add_show(group: click.Group, entity_type: EntityType | None, example: str) 
             about = memories_about(stores, project, entity=card.entity.entity_id, limit=memories, as_of=as_of)
             language = story_language(stores, project)
         if as_json:
-            print_json({**dict(card), "memories": about.memories, "more_memories": about.more})
+            print_json(
+                {**card.model_dump(mode="json"), "memories": about.memories, "more_memories": about.more}
+            )
             return
         found, labels, words = card.entity, view_labels_for(language), labels_for(language)
         print_pairs(
@@ -226,8 +228,9 @@ def _add_delete(group: click.Group, entity_type: EntityType | None, example: str
 
         with opened_project(session, project) as stores:
             found = get_entity(stores, project, name=name, entity_type=entity_type).entity
+            own = ", and all that it remembers itself" if found.entity_type == "character" else ""
             require_confirmation(
-                f"delete {found.entity_id} ({found.name}) with its states and relationships",
+                f"delete {found.entity_id} ({found.name}) with its states and relationships{own}",
                 is_confirmed=is_confirmed,
             )
             deletion = delete_entity(stores, project, name=found.entity_id)

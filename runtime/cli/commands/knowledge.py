@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from runtime.services.knowledge import SharedLife
 
 KINDS = ("knows", "hidden", "deceived", "doubts")
+_SAID: Mapping[KnowledgeKind, str] = {
+    "knows": "{} knows {}",
+    "hidden": "{} does not know {}",
+    "deceived": "{} believes the contrary of {}",
+    "doubts": "{} has heard {} and doubts it",
+}
+
 SOURCES = ("own_doing", "witnessed", "told", "overheard", "read", "deduced", "author")
 
 
@@ -156,14 +163,18 @@ def knowledge(
     knows: it is known; hidden: it is not; deceived: the contrary is believed; doubts: heard of, not believed.
     MEMORY is its id, or * for all that --learned-from has lived through. CHARACTER may be `reader`.
     """
+    from novelgen.models.knowledge import ALL_LIVED
+    from runtime.services.entities import entity_names
     from runtime.services.knowledge import forget_knowledge, set_knowledge
 
     if undo == (kind is not None):
         raise UserInputError("say one of knows, hidden, deceived, doubts, or --undo alone")
     with opened_project(session, project) as stores:
+        labels = story_labels(stores, project)
         if kind is None:
             taken_back = forget_knowledge(stores, project, character=character, memory_id=memory_id)
-            print_result(taken_back, f"taken back: {len(taken_back)}", as_json=as_json)
+            told = labels.value("taken back: {}").format(len(taken_back))
+            print_result(taken_back, told, as_json=as_json)
             return
         said = set_knowledge(
             stores,
@@ -176,8 +187,24 @@ def knowledge(
             certainty=certainty,
             start=start,
         )
-    place = "always" if said.chapter_index is None else f"after {said.chapter_index}:{said.scene_index}"
-    print_result(said, f"{said.character_id} {said.kind} {said.source_id}, {place}", as_json=as_json)
+        names = entity_names(stores, project)
+    text = labels.value(_SAID[kind]).format(
+        labels.value(_name(said.character_id, names)),
+        labels.value("everything that {} has lived through").format(_name(said.learned_from, names))
+        if said.source_id == ALL_LIVED
+        else said.source_id,
+    )
+    if said.chapter_index is None:
+        since = labels.value("always")
+    elif start is None:
+        since = labels.value("from its own scene on, {}").format(
+            place_text(said.chapter_index, said.scene_index, labels)
+        )
+    else:
+        since = labels.value("on entering {}").format(
+            place_text(start.chapter_index, start.scene_index, labels)
+        )
+    print_result(said, f"{text}{labels.value(', ')}{since}", as_json=as_json)
 
 
 def _print_knowledge(found: CharacterKnowledge, names: Mapping[str, str], labels: ViewLabels) -> None:

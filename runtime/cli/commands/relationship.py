@@ -119,6 +119,8 @@ def show(
             **{str(name): value for name, value in found.dimensions.items()},
             **{f"{name} of {one}": value for name, value in found.dimensions_a.items()},
             **{f"{name} of {other}": value for name, value in found.dimensions_b.items()},
+            **{name.replace("_", " "): value for name, value in found.metadata.items()},
+            "last changed": "" if found.updated_at is None else f"{found.updated_at:%Y-%m-%d %H:%M} UTC",
         }
     )
     print_heading("History")

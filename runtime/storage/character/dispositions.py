@@ -104,9 +104,21 @@ class PlayRepository(Repository):
     def dispositions(
         self, character_id: str, other_id: str, *, as_of: Moment | None = None
     ) -> list[StoredDispositionChange]:
-        """Return how one's feelings for another moved up to a moment, in the order in which it happened."""
+        """Return how one's feelings for another moved up to a moment, in the order in which it happened.
+
+        What a memory moved counts while the memory stands: deleted or undone, it never happened.
+        """
         table = DISPOSITION_CHANGES
-        rows = self._rows(table, as_of, table.c.character_id == character_id, table.c.other_id == other_id)
+        deleted = select(CHARACTER_MEMORIES.c.memory_id).where(
+            self._session.owns(CHARACTER_MEMORIES), CHARACTER_MEMORIES.c.status == "deleted"
+        )
+        rows = self._rows(
+            table,
+            as_of,
+            table.c.character_id == character_id,
+            table.c.other_id == other_id,
+            or_(table.c.memory_id.is_(None), table.c.memory_id.not_in(deleted)),
+        )
         return [_disposition(row) for row in rows]
 
     def is_told_in_story(self, name: str) -> bool:

@@ -19,7 +19,14 @@ from novelgen.errors import UnknownMemoryError, UserInputError
 from runtime.storage.memory.rows import text_hash
 from runtime.storage.projects import CounterRepository
 from runtime.storage.session import AnyRow, Repository
-from runtime.storage.tables import ALIASES, CHARACTER_CHANGES, CHARACTER_MEMORIES, ENTITIES
+from runtime.storage.tables import (
+    ALIASES,
+    CHARACTER_CHANGES,
+    CHARACTER_MEMORIES,
+    CHARACTER_SECRETS,
+    DISPOSITION_CHANGES,
+    ENTITIES,
+)
 
 Vector = NDArray[np.float32]
 
@@ -319,6 +326,33 @@ class CharacterMemoryRepository(Repository):
             .order_by(CHARACTER_MEMORIES.c.row_id)
         )
         return [_memory(row) for row in self._session.own(self._session.rows(statement))]
+
+    def count(self) -> int:
+        """Return how many memories all characters have, without deleted ones."""
+        return self._counted()
+
+    def count_without_vector(self, model: str) -> int:
+        """Return how many of them are compared by words alone, for want of a vector of a model."""
+        table = CHARACTER_MEMORIES
+        is_other = table.c.embedding_model.is_distinct_from(model)
+        return self._counted(or_(is_other, table.c.vector.is_(None)))
+
+    def unknown_owners(self) -> list[str]:
+        """Return the ids, in order, that have memories, feelings or secrets and that no stored character has."""
+        known = select(ENTITIES.c.entity_id).where(self._session.owns(ENTITIES))
+        found: set[str] = set()
+        for table in (CHARACTER_MEMORIES, DISPOSITION_CHANGES, CHARACTER_SECRETS):
+            owner = table.c.character_id
+            statement = select(owner).where(self._session.owns(table), owner.not_in(known))
+            found.update(self._session.connection.scalars(statement.distinct()))
+        return sorted(found)
+
+    def _counted(self, *conditions: ColumnElement[bool]) -> int:
+        table = CHARACTER_MEMORIES
+        statement = select(func.count()).where(
+            self._session.owns(table), table.c.status != "deleted", *conditions
+        )
+        return int(self._session.connection.execute(statement).scalar_one())
 
     def _of(self, character_id: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
         return self._session.owns(CHARACTER_MEMORIES), CHARACTER_MEMORIES.c.character_id == character_id

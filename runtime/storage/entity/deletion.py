@@ -11,16 +11,19 @@ from sqlalchemy import ColumnElement, Table, and_, or_, select
 from novelgen.errors import UnknownEntityError, UserInputError
 from runtime.storage.entity.entities import EntityRepository
 from runtime.storage.entity.merges import EntityChange, EntityChangeJournal
-from runtime.storage.entity.relinking import is_slot_of
-from runtime.storage.entity.undo_snapshots import RowChange
+from runtime.storage.entity.relinking import is_memory_slot_of, is_slot_of
+from runtime.storage.entity.undo_snapshots import GOING_WITH, RowChange
 from runtime.storage.memory.consolidations import ConsolidationRepository
 from runtime.storage.memory.outbox import OutboxRepository
 from runtime.storage.memory.rows import text_hash
 from runtime.storage.session import AnyRow
 from runtime.storage.tables import (
+    CHARACTER_CHANGES,
+    CHARACTER_MEMORIES,
     CHUNK_ENTITIES,
     CHUNKS,
     ENTITIES,
+    KNOWLEDGE_EVENTS,
     LOOP_EVENTS,
     MENTIONS,
     RELATIONSHIP_CHANGES,
@@ -52,6 +55,12 @@ class Deletion(BaseModel):
     changed_entities: list[str] = Field(
         default_factory=list, description="Ids of others whose card or state lost a reference."
     )
+    removed_character_memories: list[str] = Field(
+        default_factory=list, description="Ids of what it remembered itself."
+    )
+    changed_character_memories: list[str] = Field(
+        default_factory=list, description="Ids of what others remember of it, which lost a reference."
+    )
 
 
 class DeletionRepository(EntityChangeJournal):
@@ -62,7 +71,9 @@ class DeletionRepository(EntityChangeJournal):
     """
 
     def delete_entity(self, entity_id: str) -> Deletion:
-        """Delete an entity with its names, states and relationships; all else that refers to it stays.
+        """Delete an entity with its names, states and relationships, and what it knows, remembers, feels and hides.
+
+        All else that refers to it stays, and so do others' memories of what they lived through with it.
 
         Raises:
             UnknownProjectError: When no project of that id is stored.
@@ -73,7 +84,7 @@ class DeletionRepository(EntityChangeJournal):
         if stored is None:
             raise UnknownEntityError(f"no entity {entity_id!r} is stored; list them to find its id")
         ConsolidationRepository(self._session).withdraw_linked([entity_id])
-        with self._imaged() as changes:
+        with self._imaged(deleted_id=entity_id) as changes:
             self._forget_in_scenes(lambda value: without_id(value, entity_id))
             self._delete(MENTIONS, MENTIONS.c.entity_id == entity_id)
             self._unlink_memories(entity_id)
@@ -82,6 +93,7 @@ class DeletionRepository(EntityChangeJournal):
             self._scrub(LOOP_EVENTS, LOOP_EVENTS.c.row_id, "detail", entity_id)
             pairs = or_(RELATIONSHIPS.c.character_a == entity_id, RELATIONSHIPS.c.character_b == entity_id)
             self._delete_pairs(pairs)
+            self._forget_in_minds(entity_id)
             self._delete(ENTITIES, ENTITIES.c.entity_id == entity_id)
             self._scrub(ENTITIES, ENTITIES.c.row_id, "profile", entity_id)
         return self._deletion(entity_id, stored.entity.name, changes)
@@ -134,6 +146,8 @@ class DeletionRepository(EntityChangeJournal):
             changed_threads=touched(LOOP_EVENTS, "loop_id", is_gone=False),
             changed_scenes=self._labels(touched(SCENES, "scene_id", is_gone=False)),
             changed_entities=list(dict.fromkeys(others)),
+            removed_character_memories=touched(CHARACTER_MEMORIES, "memory_id", is_gone=True),
+            changed_character_memories=touched(CHARACTER_MEMORIES, "memory_id", is_gone=False),
         )
 
     def _labels(self, scene_ids: Sequence[str]) -> list[str]:
@@ -163,6 +177,27 @@ class DeletionRepository(EntityChangeJournal):
                 touched += [row.chunk_id] if row.status == "active" else []
         self._delete(CHUNK_ENTITIES, CHUNK_ENTITIES.c.entity_id == entity_id)
         OutboxRepository(self._session).queue(touched, "upsert")
+
+    def _forget_in_minds(self, entity_id: str) -> None:
+        """Delete what it knew, remembered, felt and hid, and let others forget its id, never what happened."""
+        for table, going in GOING_WITH.items():
+            self._delete(table, going(entity_id))
+        self._scrub(CHARACTER_CHANGES, CHARACTER_CHANGES.c.row_id, "changed_rows", entity_id)
+        told = KNOWLEDGE_EVENTS.c.learned_from == entity_id
+        owned = self._session.owns(KNOWLEDGE_EVENTS)
+        self._session.run(KNOWLEDGE_EVENTS.update().where(owned, told).values(learned_from=None))
+        names = ("participants", "heard_from", "slot")
+        revision = self._session.revision()
+        columns = [CHARACTER_MEMORIES.c[name] for name in ("row_id", *names)]
+        for row in self._session.rows(select(*columns).where(self._session.owns(CHARACTER_MEMORIES))):
+            values = {name: without_id(getattr(row, name), entity_id) for name in names}
+            if row.slot is not None and is_memory_slot_of(row.slot, entity_id):
+                values["slot"] = None
+            if any(getattr(row, name) != value for name, value in values.items()):
+                this = CHARACTER_MEMORIES.c.row_id == row.row_id
+                # Who has them at hand must see that they changed.
+                values["changed"] = revision
+                self._session.run(CHARACTER_MEMORIES.update().where(this).values(**values))
 
     def _scrub(self, table: Table, key: ColumnElement[Any], column: str, gone_id: str) -> None:
         for row in self._rows(table):

@@ -26,7 +26,16 @@ from runtime.storage.memory.lexical import searchable_text
 from runtime.storage.memory.outbox import OutboxRepository
 from runtime.storage.records import StoredEntity
 from runtime.storage.session import AnyRow, Repository, StorageSession, batches
-from runtime.storage.tables import ALIASES, CHUNK_ENTITIES, CHUNKS, ENTITIES, ENTITY_CHANGES, MENTIONS, SCENES
+from runtime.storage.tables import (
+    ALIASES,
+    CHUNK_ENTITIES,
+    CHUNKS,
+    ENTITIES,
+    ENTITY_CHANGES,
+    KNOWLEDGE_EVENTS,
+    MENTIONS,
+    SCENES,
+)
 
 EntityChangeKind = Literal["merge", "split", "confirm", "name", "join", "drop", "delete"]
 
@@ -170,12 +179,12 @@ class EntityChangeJournal(Repository):
         return self._marked_undone(change_id), names
 
     @contextmanager
-    def _imaged(self) -> Iterator[list[RowChange]]:
+    def _imaged(self, *, deleted_id: str | None = None) -> Iterator[list[RowChange]]:
         """Give a list that holds what the block changed once the block has ended."""
         changes: list[RowChange] = []
-        before = undo_snapshots(self._session)
+        before = undo_snapshots(self._session, deleted_id=deleted_id)
         yield changes
-        changes += row_changes(before, undo_snapshots(self._session))
+        changes += row_changes(before, undo_snapshots(self._session, deleted_id=deleted_id))
 
     def _standing_row(self, change_id: int) -> AnyRow:
         row = self._row(change_id)
@@ -302,6 +311,29 @@ def relink_mixed_scenes(
             session.run(CHUNKS.update().where(CHUNKS.c.row_id == row.row_id).values(**values))
             touched += [row.chunk_id] if row.status == "active" else []
     OutboxRepository(session).queue(touched, "upsert")
+    _relink_mixed_knowledge(session, old_id, new_id, scene_ids, moved=moved, staying=staying)
+
+
+def _relink_mixed_knowledge(
+    session: StorageSession,
+    old_id: str,
+    new_id: str,
+    scene_ids: Collection[str],
+    *,
+    moved: Sequence[str],
+    staying: Sequence[str],
+) -> None:
+    """Let what was learnt in scenes that name both be the new one's where its quote names the new one alone."""
+    table = KNOWLEDGE_EVENTS
+    here = and_(session.owns(table), table.c.scene_id.in_(list(scene_ids)), table.c.quote != "")
+    for row in session.rows(select(table).where(here)):
+        values = {name: replaced_id(getattr(row, name), old_id, new_id) for name in _KNOWERS}
+        is_about_them = any(getattr(row, name) != value for name, value in values.items())
+        if is_about_them and _named_in(row.quote, old_id, new_id, moved=moved, staying=staying) == [new_id]:
+            session.run(table.update().where(table.c.row_id == row.row_id).values(**values))
+
+
+_KNOWERS = ("character_id", "learned_from")
 
 
 def _with_replaced(ids: Sequence[str], old_id: str, new_ids: Sequence[str]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Table, and_, func, or_, select, true
 
+from novelgen.character_memory.settings import SLOT_SEPARATOR
 from novelgen.models.entity import EntityType
 from novelgen.models.state import turned_type
 from runtime.storage.memory.outbox import OutboxRepository
@@ -14,6 +15,7 @@ from runtime.storage.memory.rows import text_hash
 from runtime.storage.projects import CounterRepository
 from runtime.storage.session import AnyRow, StorageSession
 from runtime.storage.tables import (
+    CHARACTER_CHANGES,
     CHARACTER_MEMORIES,
     CHARACTER_SECRETS,
     CHUNK_ENTITIES,
@@ -59,6 +61,11 @@ def replaced_id(value: Any, old_id: str, new_id: str) -> Any:
 def is_slot_of(text: str, entity_id: str) -> bool:
     """Tell whether a text is the name of one of an entity's slots: its id, a dot, one word."""
     return text.startswith(f"{entity_id}.") and " " not in text
+
+
+def is_memory_slot_of(slot: str, entity_id: str) -> bool:
+    """Tell whether a slot of a character's memory holds what is remembered of an entity: `mood:C3`."""
+    return slot.partition(SLOT_SEPARATOR)[2] == entity_id
 
 
 def record_with_replaced_id(record: dict[str, Any] | None, old_id: str, new_id: str) -> dict[str, Any] | None:
@@ -270,31 +277,45 @@ class EntityRelinking:
         revision = self._session.revision()
         for row in self._session.rows(select(*columns).where(self._session.owns(CHARACTER_MEMORIES))):
             values = {name: self._replaced(getattr(row, name)) for name in names}
+            if row.slot is not None and is_memory_slot_of(row.slot, self._old):
+                values["slot"] = row.slot.partition(SLOT_SEPARATOR)[0] + SLOT_SEPARATOR + self._new
+            if values["heard_from"] == values["character_id"]:
+                # Nobody hears from themselves.
+                values["heard_from"] = None
             if any(getattr(row, name) != value for name, value in values.items()):
                 statement = CHARACTER_MEMORIES.update().where(CHARACTER_MEMORIES.c.row_id == row.row_id)
                 self._session.run(statement.values(**values, changed=revision))
         self._close_former_values(revision)
+        self._relink_character_changes()
 
     def _close_former_values(self, revision: int) -> None:
-        """Let the latest value of a slot hold where both brought one."""
+        """Let the latest value of a slot hold where both brought one, or somebody had one of each of the two."""
         table = CHARACTER_MEMORIES
         statement = (
-            select(table.c.row_id, table.c.memory_id, table.c.slot)
+            select(table.c.row_id, table.c.memory_id, table.c.character_id, table.c.slot)
             .where(
                 self._session.owns(table),
-                table.c.character_id == self._new,
                 table.c.slot.is_not(None),
                 table.c.status == "active",
                 table.c.superseded_by.is_(None),
             )
             .order_by(table.c.known_at.desc(), table.c.row_id.desc())
         )
-        holders: dict[str, str] = {}
+        holders: dict[tuple[str, str], str] = {}
         for row in self._session.rows(statement):
-            holder = holders.setdefault(row.slot, row.memory_id)
+            holder = holders.setdefault((row.character_id, row.slot), row.memory_id)
             if holder != row.memory_id:
                 former = table.update().where(table.c.row_id == row.row_id)
                 self._session.run(former.values(superseded_by=holder, changed=revision))
+
+    def _relink_character_changes(self) -> None:
+        """Name the other in what was done to memories, so that it can still be undone."""
+        table = CHARACTER_CHANGES
+        columns = (table.c.row_id, table.c.character_id, table.c.changed_rows)
+        for row in self._session.rows(select(*columns).where(self._session.owns(table))):
+            values = {name: self._replaced(getattr(row, name)) for name in ("character_id", "changed_rows")}
+            if any(getattr(row, name) != value for name, value in values.items()):
+                self._session.run(table.update().where(table.c.row_id == row.row_id).values(**values))
 
     def _relink_play(self) -> None:
         """Give feelings, secrets and what was disclosed to the other.

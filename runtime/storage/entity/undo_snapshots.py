@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel
-from sqlalchemy import Table, and_, select
+from sqlalchemy import Column, ColumnElement, LargeBinary, Table, and_, not_, or_, select
 
 from novelgen.errors import UserInputError
+from novelgen.models.knowledge import ALL_LIVED
 from runtime.storage.session import StorageSession
 from runtime.storage.tables import (
     ALIASES,
+    CHARACTER_CHANGES,
     CHARACTER_FILE_ALIASES,
     CHARACTER_MEMORIES,
     CHARACTER_SECRETS,
@@ -26,6 +29,7 @@ from runtime.storage.tables import (
     KNOWLEDGE_EVENTS,
     LOOP_EVENTS,
     MENTIONS,
+    POSITIONED_TABLES,
     RELATIONSHIP_CHANGES,
     RELATIONSHIPS,
     SCENES,
@@ -46,6 +50,11 @@ class _Imaged:
     table: Table
     key: tuple[str, ...]
     columns: tuple[str, ...]
+
+    @property
+    def everything(self) -> tuple[str, ...]:
+        """All columns, by which a row that goes can come back."""
+        return tuple(column.name for column in self.table.c)
 
 
 class RowChange(BaseModel):
@@ -84,6 +93,7 @@ _IMAGED = (
         ("memory_id", "character_id", "participants", "heard_from", "slot", "superseded_by"),
     ),
     _Imaged(DISPOSITION_CHANGES, ("row_id",), ("row_id", "character_id", "other_id")),
+    _Imaged(CHARACTER_CHANGES, ("row_id",), ("row_id", "character_id", "changed_rows")),
     _Imaged(DISCLOSURES, ("row_id",), ("row_id", "character_id", "other_id")),
     _whole(CHARACTER_SECRETS, "row_id"),
     _whole(RELATIONSHIPS, "relationship_id"),
@@ -100,9 +110,40 @@ _BY_NAME = {imaged.table.name: imaged for imaged in _IMAGED}
 _PARENTS = (ENTITIES.name, RELATIONSHIPS.name)
 
 
-def undo_snapshots(session: StorageSession) -> Images:
-    """Return the images of all rows of a project that a merge or split can touch."""
-    return {imaged.table.name: _images(session, imaged) for imaged in _IMAGED}
+def _of_either(table: Table) -> Callable[[str], ColumnElement[bool]]:
+    return lambda entity_id: or_(table.c.character_id == entity_id, table.c.other_id == entity_id)
+
+
+def _of(table: Table) -> Callable[[str], ColumnElement[bool]]:
+    return lambda entity_id: table.c.character_id == entity_id
+
+
+def _known_or_told(entity_id: str) -> ColumnElement[bool]:
+    table = KNOWLEDGE_EVENTS
+    tale = and_(table.c.source_id == ALL_LIVED, table.c.learned_from == entity_id)
+    return or_(table.c.character_id == entity_id, tale)
+
+
+GOING_WITH: Mapping[Table, Callable[[str], ColumnElement[bool]]] = {
+    CHARACTER_MEMORIES: _of(CHARACTER_MEMORIES),
+    CHARACTER_CHANGES: _of(CHARACTER_CHANGES),
+    CHARACTER_SECRETS: _of(CHARACTER_SECRETS),
+    DISPOSITION_CHANGES: _of_either(DISPOSITION_CHANGES),
+    DISCLOSURES: _of_either(DISCLOSURES),
+    KNOWLEDGE_EVENTS: _known_or_told,
+}
+"""Which rows of what a character knows, remembers and feels go when an entity is deleted: those that are its own, and
+those that say nothing without it. What another felt for somebody, or told to somebody, is of both."""
+
+
+def undo_snapshots(session: StorageSession, *, deleted_id: str | None = None) -> Images:
+    """Return the images of all rows of a project that a merge, split or deletion can touch.
+
+    Args:
+        session: A session.
+        deleted_id: Entity that is deleted: the rows that go with it are pictured whole.
+    """
+    return {imaged.table.name: _images(session, imaged, deleted_id) for imaged in _IMAGED}
 
 
 def row_changes(before: Images, after: Images) -> list[RowChange]:
@@ -142,19 +183,16 @@ def restore_rows(session: StorageSession, changes: Sequence[RowChange]) -> None:
 def _insert(session: StorageSession, changes: Sequence[RowChange]) -> None:
     for change in changes:
         table = _BY_NAME[change.table].table
-        row = _with_free_row_id(session, table, change.image)
-        session.insert(table, [_with_moments(table, row)])
+        row = _with_free_row_id(session, table, _at_its_scene(session, table, change.image))
+        session.insert(table, [_as_stored(table, row) | _revised(session, table)])
 
 
 def _update(session: StorageSession, changes: Sequence[RowChange]) -> None:
-    revision = session.revision()
     for change in changes:
         imaged, before = _BY_NAME[change.table], change.before or {}
-        values = {name: value for name, value in before.items() if name not in imaged.key}
-        values = _with_moments(imaged.table, values)
-        if imaged.table is CHARACTER_MEMORIES:
-            # Who has them at hand must see that they changed.
-            values["changed"] = revision
+        kept = (*imaged.key, *_following(imaged.table))
+        values = {name: value for name, value in before.items() if name not in kept}
+        values = _as_stored(imaged.table, values) | _revised(session, imaged.table)
         session.run(imaged.table.update().where(_is_row(imaged, session.project_id, before)).values(**values))
 
 
@@ -162,6 +200,26 @@ def _delete(session: StorageSession, changes: Sequence[RowChange]) -> None:
     for change in changes:
         imaged = _BY_NAME[change.table]
         session.run(imaged.table.delete().where(_is_row(imaged, session.project_id, change.image)))
+
+
+def _revised(session: StorageSession, table: Table) -> dict[str, int]:
+    """Return the mark by which who has memories of characters at hand sees that they changed."""
+    return {"changed": session.revision()} if table is CHARACTER_MEMORIES else {}
+
+
+def _at_its_scene(session: StorageSession, table: Table, row: Image) -> Image:
+    """Return a row with the position that its scene has by now."""
+    if table not in POSITIONED_TABLES or row.get("scene_id") is None:
+        return row
+    place = select(SCENES.c.chapter_index, SCENES.c.scene_index)
+    here = session.connection.execute(
+        place.where(session.owns(SCENES), SCENES.c.scene_id == row["scene_id"])
+    ).one_or_none()
+    if here is None:
+        raise UserInputError(
+            f"the scene of a row of {table.name} was deleted since ({_shown(None, row)}); correct it by hand"
+        )
+    return {**row, "chapter_index": here.chapter_index, "scene_index": here.scene_index}
 
 
 def _with_free_row_id(session: StorageSession, table: Table, row: Image) -> Image:
@@ -178,16 +236,31 @@ def _with_free_row_id(session: StorageSession, table: Table, row: Image) -> Imag
 def _require_unchanged(now: Images, changes: Sequence[RowChange]) -> None:
     for change in changes:
         current = now[change.table].get(_key(_BY_NAME[change.table], change.image))
-        if not _is_as_left(current, change.after):
+        passed_over = (*_PASSED_OVER, *_following(_BY_NAME[change.table].table))
+        if not _is_as_left(current, change.after, passed_over):
             raise UserInputError(
                 f"a row of {change.table} changed since ({_shown(current, change.image)}); undo what was changed"
                 " after it first, or correct it by hand"
             )
 
 
-def _images(session: StorageSession, imaged: _Imaged) -> dict[str, Image]:
-    columns = [imaged.table.c[name] for name in imaged.columns]
-    rows = session.rows(select(*columns).where(session.owns(imaged.table)))
+def _images(session: StorageSession, imaged: _Imaged, deleted_id: str | None) -> dict[str, Image]:
+    goes = GOING_WITH.get(imaged.table)
+    if deleted_id is None or goes is None:
+        return _pictured(session, imaged, imaged.columns)
+    going = goes(deleted_id)
+    staying = or_(not_(going), going.is_(None))
+    return {
+        **_pictured(session, imaged, imaged.columns, staying),
+        **_pictured(session, imaged, imaged.everything, going),
+    }
+
+
+def _pictured(
+    session: StorageSession, imaged: _Imaged, names: Sequence[str], *conditions: ColumnElement[bool]
+) -> dict[str, Image]:
+    columns = [imaged.table.c[name] for name in names]
+    rows = session.rows(select(*columns).where(session.owns(imaged.table), *conditions))
     images = ({name: _plain(value) for name, value in row._mapping.items()} for row in rows)
     return {_key(imaged, image): image for image in images}
 
@@ -201,29 +274,39 @@ def _is_row(imaged: _Imaged, project_id: str, image: Image) -> Any:
     return and_(imaged.table.c.project_id == project_id, *same_key)
 
 
-def _is_as_left(current: Image | None, after: Image | None) -> bool:
+def _is_as_left(current: Image | None, after: Image | None, passed_over: Collection[str]) -> bool:
     """Tell whether a row is as a change left it; columns that came after the change was kept say nothing."""
     if current is None or after is None:
         return current is after
-    return all(current.get(name) == value for name, value in after.items() if name not in _PASSED_OVER)
+    return all(current.get(name) == value for name, value in after.items() if name not in passed_over)
 
 
-_PASSED_OVER = ("row_id", "updated_at")
+_PASSED_OVER = ("row_id", "updated_at", "changed")
 """A row may get another number, and says when something else was said of it."""
 
 
+def _following(table: Table) -> tuple[str, ...]:
+    """Return the columns that follow the scene wherever it moves: they are as they are now."""
+    return ("chapter_index", "scene_index") if table in POSITIONED_TABLES else ()
+
+
 def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode("ascii")
     return value.isoformat() if isinstance(value, datetime) else value
 
 
-def _with_moments(table: Table, row: Image) -> Image:
-    """Return a row of an image, whose moments are texts, as the table has it."""
-    return {
-        name: datetime.fromisoformat(value)
-        if isinstance(table.c[name].type, UtcTimestamp) and isinstance(value, str)
-        else value
-        for name, value in row.items()
-    }
+def _as_stored(table: Table, row: Image) -> Image:
+    """Return a row of an image, whose moments and bytes are texts, as the table has it."""
+    return {name: _value(table.c[name], value) for name, value in row.items()}
+
+
+def _value(column: Column[Any], value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    if isinstance(column.type, UtcTimestamp):
+        return datetime.fromisoformat(value)
+    return base64.b64decode(value) if isinstance(column.type, LargeBinary) else value
 
 
 def _shown(current: Image | None, image: Image) -> str:

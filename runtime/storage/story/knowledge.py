@@ -70,6 +70,19 @@ class KnowledgeRepository(Repository):
         """Return what is said before a position, in the order in which it counts: at one place the author's last."""
         return self._said(before(as_of, KNOWLEDGE_EVENTS))
 
+    def words_on_nothing(self) -> list[str]:
+        """Return the ids, in order, of memories of which the author said who knows them and which are not stored."""
+        about = select(KNOWLEDGE_EVENTS.c.source_id).where(
+            self._session.owns(KNOWLEDGE_EVENTS),
+            KNOWLEDGE_EVENTS.c.origin == "author",
+            KNOWLEDGE_EVENTS.c.source_id != ALL_LIVED,
+        )
+        named = set(self._session.connection.scalars(about.distinct()))
+        for column in (CHUNKS.c.source_id, CHUNKS.c.chunk_id):
+            stored = select(column).where(self._session.owns(CHUNKS), self._session.among(column, named))
+            named -= set(self._session.connection.scalars(stored))
+        return sorted(named)
+
     def _by_author(self, character_id: str, source_id: str) -> tuple[ColumnElement[bool], ...]:
         table = KNOWLEDGE_EVENTS
         return (
@@ -106,12 +119,17 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
             SCENES.c.text,
             cast(SCENES.c.participants, Text),
             SCENES.c.record["knowledge_read"].as_boolean(),
+            SCENES.c.record_origin,
         )
         .where(session.owns(SCENES), before(as_of, SCENES))
         .order_by(*story_order(SCENES))
     )
     memories = _memories(session, as_of, said, {row[0]: row[3] for row in scenes}, unmasked)
     positions = {each.source_id: each.position for each in memories}
+    # A supplied record that says who learnt what says all of it; what a model told beside other things may be a part.
+    telling = {
+        _place_of(each) for each in said if each.origin == "record" and not _is_of_own(each, positions)
+    }
     learnt = _learnt(session, as_of, unmasked)
     language = session.connection.scalar(select(PROJECTS.c.language).where(session.owns(PROJECTS)))
     return KnowledgeStory(
@@ -121,7 +139,7 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
                 position=(position := StoryPosition(row[1], row[2])),
                 present=frozenset(unmasked.get(each, each) for each in present),
                 text=row[3] or "",
-                tells_knowledge=bool(row[5]),
+                tells_knowledge=bool(row[5]) or (position in telling and row[6] != "extracted"),
                 learnt=learnt.get(position, {}),
             )
             for row, present in zip(scenes, _decoded(row[4] for row in scenes), strict=True)

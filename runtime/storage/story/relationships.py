@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Any
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from sqlalchemy import Select, or_, select
 
@@ -20,6 +22,14 @@ from runtime.storage.cuts import before, order_in_force, scene_ids_at
 from runtime.storage.projects import CounterRepository
 from runtime.storage.session import AnyRow, Repository
 from runtime.storage.tables import RELATIONSHIP_CHANGES, RELATIONSHIPS
+
+
+class PairNotes(NamedTuple):
+    """When a pair was stored and last changed, and what another program's document of it says beside."""
+
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+    other_fields: Mapping[str, Any] = MappingProxyType({})
 
 
 class RelationshipRepository(Repository):
@@ -107,6 +117,14 @@ class RelationshipRepository(Repository):
         first, second = sorted((character, other))
         pair = (RELATIONSHIPS.c.character_a == first) & (RELATIONSHIPS.c.character_b == second)
         return next(iter(self._folded(as_of, pair)), None)
+
+    def about_pair(self, relationship_id: str) -> PairNotes:
+        """Return when a pair was stored and last changed, and what is noted of it beside, empty where it is none."""
+        statement = select(
+            RELATIONSHIPS.c.created_at, RELATIONSHIPS.c.updated_at, RELATIONSHIPS.c.other_fields
+        ).where(self._session.owns(RELATIONSHIPS), RELATIONSHIPS.c.relationship_id == relationship_id)
+        row = self._session.connection.execute(statement).one_or_none()
+        return PairNotes() if row is None else PairNotes(*row)
 
     def stated(self) -> list[StatedRelationship]:
         """Return what each scene and the author said of pairs, in the order in which it applies."""

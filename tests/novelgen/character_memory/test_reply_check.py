@@ -54,6 +54,7 @@ CHINESE = ReplyGround(
         ("Welcome back, Jasper! Sit down.", "contradicted_slot", "Jasper", "Theron"),
         ("Thank you, Elena.", "contradicted_slot", "Elena", "Theron"),
         ("Your name is Marten, isn't it?", "contradicted_slot", "Marten", "Theron"),
+        ("So you are Jasper, the one with the lamp.", "contradicted_slot", "Jasper", "Theron"),
         ("You ride with the bandits, I hear.", "contradicted_slot", "the bandits", "the watch"),
         ("Osmund is waiting for you at the inn.", "contradicted_slot", "Osmund is waiting", "dead"),
     ],
@@ -77,6 +78,7 @@ def test_what_is_wrong_with_an_english_reply_is_found(
         ("我听葛雷格说，桥断了。", "unknown_name", "葛雷格", ""),
         ("小心，别惊动了埃林娜。", "unknown_name", "埃林娜", "埃琳娜"),
         ("李掌柜不肯多说。", "unknown_name", "李掌柜", ""),
+        ("那是我表妹柳如眉送的。", "unknown_name", "柳如眉", ""),
         ("巴罗斯克昨晚来了。", "unknown_name", "巴罗斯克", ""),
         ("欢迎回来，贾斯帕！", "contradicted_slot", "贾斯帕", "特伦"),
         ("你叫米拉，对吗？", "contradicted_slot", "米拉", "特伦"),
@@ -108,6 +110,8 @@ CLEAN_ENGLISH = [
     "He said nothing. She laughed. They went away, and that was the end of it.",
     "*shrugs* What can I say? Father always told me: never lend a lamp to a fool.",
     "“Come in,” I said to Mira, and she did. That is all I know, Theron.",
+    "You are Elena's friend, they say, and Uncle Aldric likes you, too.",
+    "Read the Book of Tides if you must. You are Mira and Bjorn's guest.",
     "The English have a word for it. So do the French. We in Thornwick just call it bad luck.",
 ]
 CLEAN_CHINESE = [
@@ -147,6 +151,12 @@ def test_a_clean_chinese_reply_raises_no_alarm(text: str) -> None:
         ("player_name", "The player told me their name is Theron.", "Theron"),
         ("player_name", "She is called Ines of Marrow, she says.", "Ines of Marrow"),
         ("player_name", "Theron", "Theron"),
+        ("player_name", "The stranger said to call her Maren.", "Maren"),
+        ("player_name", "She calls herself Maren Vale.", "Maren Vale"),
+        ("player_name", "She gave her name as Maren.", "Maren"),
+        ("player_name", "Corwin says it is Maren.", "Maren"),
+        ("player_name", "来人自报姓名：苏棠。", "苏棠"),
+        ("player_name", "她说她真名其实叫苏晚棠。", "苏晚棠"),
         ("player_name", "玩家说他叫特伦。", "特伦"),
         ("player_allegiance", "玩家效忠于守夜人。", "守夜人"),
         ("player_allegiance", "The player is loyal to the watch.", "the watch"),
@@ -162,3 +172,17 @@ def test_earlier_values_of_a_slot_come_along() -> None:
     """What a slot held before is what a reply may wrongly go on saying."""
     [slot] = known_slots([("player_name", "Theron")], {"player_name": ["His name is Jasper."]})
     assert slot.earlier == ("Jasper",)
+
+
+def test_surname_and_title_of_somebody_who_is_known_name_nobody_new() -> None:
+    """苏姑娘 is the listener 苏晚棠; 周大叔 is nobody."""
+    ground = ReplyGround(known_names=["沈砚秋"], listener_names=["苏晚棠"], language="zh")
+    assert check_reply("苏姑娘，请坐。沈掌柜马上就来。", ground) == []
+    assert [each.quote for each in check_reply("苏姑娘，去问周大叔。", ground)] == ["周大叔"]
+
+
+def test_a_chinese_finding_calls_the_slot_by_its_chinese_name() -> None:
+    """No word of a setting stands in what an author reads."""
+    [found] = check_reply("你叫米拉，对吗？", CHINESE)
+    assert "玩家姓名" in found.message
+    assert not any(character.isascii() and character.isalpha() for character in found.message)

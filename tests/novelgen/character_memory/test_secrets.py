@@ -17,6 +17,15 @@ GOLD = Secret(
 )
 DEAL = Secret(secret_id="deal", text="Gregor made a deal with the bandits of Iron Hollow for protection.")
 DEAL_ZH = Secret(secret_id="交易", text="格雷戈和铁谷的强盗做了交易，用粮食换取保护。")
+LEDGER = Secret(
+    secret_id="ledger",
+    text="Hesper keeps a second ledger under the third stair, and Corwin pays her forty crowns each month to hide the "
+    "smuggled powder.",
+)
+LEDGER_ZH = Secret(
+    secret_id="账本",
+    text="我在城南当铺的地窖里藏了第二本账，赵铁山每月给我四十两银子，让我替他瞒下私盐。",
+)
 CODE = Secret(secret_id="code", text="The gate opens at the word.", key_words=["nightshade"])
 
 
@@ -34,6 +43,8 @@ CODE = Secret(secret_id="code", text="The gate opens at the word.", key_words=["
         ({"flags": ["war", "winter"]}, {}, {"war": True}, [], False),
         ({"item": "the Ledger"}, {}, {}, ["The ledger"], True),
         ({"items": ["ledger", "seal"]}, {}, {}, ["ledger"], False),
+        ({"item": "brass key"}, {}, {}, ["the Brass Key"], True),
+        ({"item": "the brass key"}, {}, {}, ["brass keys"], False),
         ({}, {}, {}, [], True),
     ],
 )
@@ -77,11 +88,17 @@ def test_a_misspelt_condition_is_refused(wrong: dict[str, Any]) -> None:
         ("The word? Nightshade.", CODE, "key_word"),
         ("我和强盗做了交易，拿粮食换保护。", DEAL_ZH, "near_verbatim"),
         ("格雷戈和铁谷的强盗做了交易：用粮食换取保护", DEAL_ZH, "verbatim"),
+        # Of a secret that says several things, one of them alone.
+        ("I keep a second ledger under the stair.", LEDGER, "near_verbatim"),
+        ("Corwin pays me forty crowns a month to hide his powder.", LEDGER, "near_verbatim"),
+        ("Corwin came by with his forty crowns, so the powder stays here.", LEDGER, "key_facts"),
+        ("我在当铺地窖里藏了第二本账。", LEDGER_ZH, "near_verbatim"),
+        ("赵铁山每月给我四十两。", LEDGER_ZH, "near_verbatim"),
     ],
 )
 def test_a_text_that_gives_a_secret_away_is_found(text: str, secret: Secret, how: str) -> None:
     """Seed 002.40: as it stands, in nearly its words, by a word that tells it alone, by its names and numbers."""
-    trace = find_secret(text, secret, own_names=["Gregor", "格雷戈"])
+    trace = find_secret(text, secret, own_names=["Gregor", "Hesper", "格雷戈"])
     assert trace is not None
     assert trace.how == how
     assert text[trace.start : trace.end].strip()
@@ -95,13 +112,18 @@ def test_a_text_that_gives_a_secret_away_is_found(text: str, secret: Secret, how
         ("Elena works at the mill. She would like to leave the village one day.", GOLD),
         ("That will be 300 gold pieces.", CODE),
         ("铁谷的强盗很凶，别去。", DEAL_ZH),
+        ("Forty crowns is a lot of money for a boat.", LEDGER),
+        ("Corwin pays well, like any merchant who comes each month.", LEDGER),
+        ("The second ledger on the shelf is full; fetch me a third.", LEDGER),
+        ("四十两银子可不少。", LEDGER_ZH),
+        ("赵铁山每月都来城南的当铺。", LEDGER_ZH),
         ("今年的粮食不够，大家都要省着吃。", DEAL_ZH),
         ("", DEAL),
     ],
 )
 def test_talk_of_the_same_things_is_no_leak(text: str, secret: Secret) -> None:
     """Whoever speaks of the bandits, the mill or Elena has not told the secret yet."""
-    assert find_secret(text, secret, own_names=["Gregor", "格雷戈"]) is None
+    assert find_secret(text, secret, own_names=["Gregor", "Hesper", "格雷戈"]) is None
 
 
 def test_a_card_holds_no_secret() -> None:

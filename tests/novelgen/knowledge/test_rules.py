@@ -291,3 +291,86 @@ def test_a_scene_that_says_who_learnt_what_is_not_guessed_at_by_states() -> None
     learnt = {"C2": "that the heron key is hidden under the stair"}
     read = scene(2, 1, "C2", learnt=learnt, tells_knowledge=True)
     assert not rules(scene(1, 1, "C1"), read, about=HID).knows("C2", HID).knows
+
+
+KEPT = memory("Ines is the heir of Gregor's mill.", "C1 C4", "secret_revealed")
+MEETING = scene(
+    2, 1, "C1 C4", "Ines and Gregor, each the heir of nobody, walked to the mill and spoke of rain."
+)
+
+
+def kept(chapter: int, number: int) -> KnowledgeEvent:
+    return KnowledgeEvent(
+        character_id="C1", source_id="M1", kind="hidden", chapter_index=chapter, scene_index=number
+    )
+
+
+def test_no_words_of_a_later_scene_open_what_is_said_to_be_kept() -> None:
+    """What a record keeps from somebody stays kept however much a later text sounds like it."""
+    scenes = [scene(1, 1, "C1 C4"), MEETING]
+    assert rules(*scenes, about=memory(KEPT.content, "C4", "secret_revealed")).knows("C1", KEPT).knows
+    knowing = rules(*scenes, about=KEPT, events=[kept(1, 1)]).knows("C1", KEPT)
+    assert (knowing.knows, knowing.reason, knowing.is_said) == (False, "hidden", True)
+
+
+def test_who_is_not_among_the_knowers_a_record_names_learns_nothing_by_words_alone() -> None:
+    """Beyond those whom a record names as knowers, nobody learns a memory from a text that sounds like it."""
+    named = memory(KEPT.content, "C1 C4", tells_knowers=True)
+    knowing = rules(scene(1, 1, "C4"), MEETING, about=named).knows("C1", named)
+    assert (knowing.knows, knowing.reason) == (False, "absent")
+
+
+@pytest.mark.parametrize(
+    ("now_known", "knows"),
+    [("she is the heir of Gregor's mill", True), ("Gregor sells flour", False)],
+)
+def test_their_own_knowledge_opens_what_was_kept_where_it_says_most_of_it(
+    now_known: str, knows: bool
+) -> None:
+    """A later record's `knowledge` that holds most of a kept memory opens it; one that shares a name does not."""
+    later = scene(2, 1, "C1", learnt={"C1": now_known})
+    assert (
+        rules(scene(1, 1, "C1 C4"), later, about=KEPT, events=[kept(1, 1)]).knows("C1", KEPT).knows == knows
+    )
+
+
+@pytest.mark.parametrize(("kept_at", "knows"), [((1, 1), True), ((2, 1), False), ((2, 2), False)])
+def test_a_whole_tale_opens_only_what_was_kept_before_it(kept_at: tuple[int, int], knows: bool) -> None:
+    """Told everything, somebody still does not know what is said to be kept from them there, or later."""
+    tale = KnowledgeEvent(
+        character_id="C1", source_id="*", how="told", learned_from="C4", chapter_index=2, scene_index=1
+    )
+    events = sorted([tale, kept(*kept_at)], key=lambda event: (event.chapter_index, event.scene_index))
+    found = rules(scene(1, 1, "C4"), scene(2, 1, "C1 C4"), scene(2, 2, "C1"), about=KEPT, events=events)
+    assert found.knows("C1", KEPT).knows == knows
+
+
+def test_where_it_is_said_who_learnt_it_nobody_else_did() -> None:
+    """In a scene of which a record says who learnt a memory, its words teach it to nobody else."""
+    told = KnowledgeEvent(
+        character_id="C2", source_id="M1", how="told", learned_from="C1", chapter_index=1, scene_index=2
+    )
+    scenes = [
+        scene(1, 1, "C1"),
+        scene(1, 2, "C1 C2 C3", "Ines told Ben how she hides the heron key. Ada slept."),
+    ]
+    assert rules(*scenes, about=HID).knows("C3", HID).knows
+    assert not rules(*scenes, about=HID, events=[told]).knows("C3", HID).knows
+
+
+def test_a_tale_that_the_author_speaks_of_holds_the_scene_before_it() -> None:
+    """The author's "on entering 2:1 she was told all" stands at 1:2, and what happened there was told, too."""
+    last = memory("Gregor burned the mill.", "C4", position=at(1, 2))
+    tale = KnowledgeEvent(
+        character_id="C1",
+        source_id="*",
+        how="told",
+        learned_from="C4",
+        chapter_index=1,
+        scene_index=2,
+        by_author=True,
+    )
+    scenes = [scene(1, 1, "C1"), scene(1, 2, "C4"), scene(2, 1, "C1")]
+    assert rules(*scenes, about=last, events=[tale]).knows("C1", last).knows
+    recorded = [tale.model_copy(update={"by_author": False})]
+    assert not rules(*scenes, about=last, events=recorded).knows("C1", last).knows

@@ -98,12 +98,20 @@ def test_the_authors_word_is_said_and_taken_back(run: Run, ingested: Path) -> No
     said = run(
         "memory", "knowledge", PROJECT, "M003", "Ada", "knows", "--how", "told", "--learned-from", "Ben"
     )
-    assert (said.exit_code, said.stdout) == (0, "C0 knows M003, after 2:2\n")
+    assert (said.exit_code, said.stdout) == (0, "Ada knows M003, from its own scene on, 2:2\n")
     run("ingest", PROJECT)
     (known,) = [each for each in knows(run, "Ada")["known"] if each["source_id"] == "M003"]
     assert (known["how"], known["from"], known["since_chapter"]) == ("told", "C1", 2)
     assert run("memory", "knowledge", PROJECT, "M003", "Ada", "--undo").stdout == "taken back: 1\n"
     assert [each["source_id"] for each in knows(run, "Ada")["not_known"]] == ["M003"]
+
+
+def test_the_authors_word_is_told_back_as_it_was_said(run: Run, ingested: Path) -> None:
+    """By name, and with the position that the author gave; a whole tale as one."""
+    hidden = run("memory", "knowledge", PROJECT, "M003", "Ada", "hidden", "--from", "2:3")
+    assert hidden.stdout.endswith(" does not know M003, on entering 2:3\n")
+    tale = run("memory", "knowledge", PROJECT, "*", "Ada", "knows", "--learned-from", "Ben", "--from", "2:3")
+    assert "everything that Ben" in tale.stdout
 
 
 @pytest.mark.parametrize("arguments", [[], ["knows", "--undo"], ["guesses"]])

@@ -86,6 +86,10 @@ def test_relationships_are_added_edited_and_shown_from_a_side(run: Run, ingested
     shown = _done(run, "relationship", "show", PROJECT, "Ben", "Ada")
     assert "Ada on Ben he never lies" in shown
     assert "he sold the key" in shown
+    assert "interaction count" in shown
+    told = _json(run, "relationship", "show", PROJECT, "Ada", "Ben")
+    assert told["created_at"] <= told["updated_at"]
+    assert told["metadata"]["interaction_count"] > 0
     assert "friends" in _done(run, "relationship", "list", PROJECT)
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from novelgen.errors import UnknownEntityError, UserInputError
+from runtime.character import Character
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
+from runtime.services.characters import open_character
 from runtime.services.deletion import delete_entity, delete_relationship, delete_thread
 from runtime.services.entities import (
     get_entity,
@@ -50,6 +52,33 @@ def test_places_and_things_go_and_come_back(stores: MemoryStores, project: str, 
     undo_entity_change(stores, project, change_id=done.change.change_id)
     assert get_entity(stores, project, name=name) == before
     assert before.entity.entity_type == kind
+
+
+def test_what_a_deleted_character_remembered_comes_back_to_recalls(
+    stores: MemoryStores, project: str
+) -> None:
+    """Others recall what they lived through with her, without her id; her own memories are back after the undo."""
+    elena, odile = (
+        Character(stores, project, open_character(stores, project, name=name))
+        for name in ("Elena Thorne", "Odile Brandt")
+    )
+
+    def told_of_the_lamp() -> list[str]:
+        return [each.text for each in elena.recall("lamp").items]
+
+    odile.remember("Odile took the fragment.", witnesses=["Elena Thorne"], participants=["Elena Thorne"])
+    elena.remember("Odile gave Elena a lamp.", participants=["Odile Brandt"])
+    before = [odile.memories(), elena.memories(), told_of_the_lamp()]
+    done = delete_entity(stores, project, name="Odile Brandt")
+    assert [each.content for each in elena.memories()] == [
+        "Odile took the fragment.",
+        "Odile gave Elena a lamp.",
+    ]
+    assert "Odile gave Elena a lamp." in told_of_the_lamp()
+    assert all("C2" not in each.participants for each in elena.memories())
+    assert (len(done.removed_character_memories), len(done.changed_character_memories)) == (1, 1)
+    undo_entity_change(stores, project, change_id=done.change.change_id)
+    assert [odile.memories(), elena.memories(), told_of_the_lamp()] == before
 
 
 def test_scenes_that_came_meanwhile_know_who_is_back(stores: MemoryStores, project: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from novelgen.errors import UnknownEntityError, UnknownMemoryError, UserInputErr
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition, utc_now
 from novelgen.models.record import SceneRecord
+from runtime.diagnosis.checks import check_minds
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import IngestResult, ingest_scenes
 from runtime.ingest.scene_input import SceneInput
@@ -25,7 +27,8 @@ from runtime.services.knowledge import (
     set_knowledge,
     who_knows,
 )
-from runtime.services.memories import add_note
+from runtime.services.memories import add_note, ban_memory, delete_memory, unban_memory
+from runtime.services.scenes import move_scene
 from runtime.stores import MemoryStores
 
 _numbers = itertools.count(1)
@@ -196,6 +199,59 @@ def test_the_authors_word_outranks_all_from_its_place_on(stores: MemoryStores, s
     assert "M1" in _known(stores, story, "Ben", at(2, 2))
     with pytest.raises(UserInputError, match="nothing to take back"):
         forget_knowledge(stores, story, character="Ben", memory_id="M1")
+
+
+@pytest.mark.parametrize("take", [ban_memory, delete_memory])
+def test_a_memory_that_is_taken_out_is_known_to_nobody_until_it_is_back(
+    stores: MemoryStores, story: str, take: Callable[..., object]
+) -> None:
+    """It stands in no list, the reader's neither; the author's word on it waits, and can be taken back meanwhile."""
+    set_knowledge(stores, story, character="Dora", memory_id="M1", how="overheard")
+    set_knowledge(stores, story, character="Ada", memory_id="M1", kind="hidden")
+    take(stores, story, memory_id="M1")
+    for who in ("Ada", "Ben", "Dora", "reader"):
+        found = character_knowledge(stores, story, character=who)
+        assert "M1" not in [each.source_id for each in [*found.known, *found.not_known]]
+    with pytest.raises(UnknownMemoryError, match="'M1' is there by then"):
+        who_knows(stores, story, memory_id="M1")
+    assert len(forget_knowledge(stores, story, character="Ada", memory_id="M1")) == 1
+    unban_memory(stores, story, memory_id="M1")
+    assert "M1" in _known(stores, story, "Dora")
+    assert "M1" in _known(stores, story, "Ada")
+
+
+def test_a_memory_that_a_new_reading_lacks_is_known_to_nobody(stores: MemoryStores, story: str) -> None:
+    """What was said of it counts for no other memory; the doctor names it, it can be taken back, or counts again."""
+    set_knowledge(stores, story, character="Dora", memory_id="M1", how="overheard")
+    set_knowledge(stores, story, character="Ada", memory_id="M1", kind="hidden")
+    assert check_minds(stores, story) == []
+    other = _scene((1, 1), HIDES.text, "C0", memories=[_fact("N1", "Ada hid the heron key.", "C0")])
+    ingest_scenes(stores, story, [other], index=False)
+    assert _known(stores, story, "Dora", at(2, 1)) == []
+    assert "M1" not in _known(stores, story, "Ben", at(2, 1))
+    (finding,) = check_minds(stores, story)
+    assert (finding.level, finding.what) == ("hint", "who knows what")
+    assert "M1" in finding.message
+    assert len(forget_knowledge(stores, story, character="Ada", memory_id="M1")) == 1
+    with pytest.raises(UnknownMemoryError):
+        forget_knowledge(stores, story, character="Ada", memory_id="M1")
+    ingest_scenes(stores, story, [HIDES], index=False)
+    assert _known(stores, story, "Dora", at(2, 1)) == ["M1"]
+    assert "M1" in _known(stores, story, "Ada", at(2, 1))
+    assert check_minds(stores, story) == []
+
+
+def test_a_scene_that_moves_takes_along_what_is_learnt_in_it(stores: MemoryStores, story: str) -> None:
+    """Quotes, tellers and the author's word are at the new place, and nobody knows it before."""
+    set_knowledge(stores, story, character="Dora", memory_id="M1", how="overheard", start=at(2, 1))
+    move_scene(stores, story, source=at(1, 2), target=at(5, 3))
+    ben = character_knowledge(stores, story, character="Ben")
+    told = {each.source_id: each for each in ben.known}["M1"]
+    assert (told.since_chapter, told.since_scene, told.learned_from) == (5, 3, "C0")
+    assert told.quote == "told Ben where she had hidden the heron key"
+    assert "M1" not in _known(stores, story, "Ben", at(5, 3))
+    dora = character_knowledge(stores, story, character="Dora")
+    assert [(each.source_id, each.since_chapter) for each in dora.known] == [("M1", 5)]
 
 
 def test_without_a_place_it_holds_since_the_memorys_scene(stores: MemoryStores, story: str) -> None:

@@ -4,13 +4,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
 from sqlalchemy import Connection, create_engine, text
 
+from novelgen.character_memory.memory import CharacterMemory
+from novelgen.character_memory.secrets import Secret
 from novelgen.models.entity import Entity, EntityAlias
+from novelgen.models.knowledge import ALL_LIVED
+from runtime.storage.character.dispositions import Disclosure, StoredDispositionChange
+from runtime.storage.character.memories import MemoryVector
 from runtime.storage.database import DatabaseManager
+from runtime.storage.records import StoredKnowledge
 from tests.runtime.storage.stories import change, memory, record, scene, store
+
+MINDS = (
+    "knowledge_events",
+    "character_memories",
+    "character_memory_changes",
+    "disposition_changes",
+    "character_secrets",
+    "character_disclosures",
+)
+"""Tables of what characters know, remember, feel, hide and told."""
 
 _COMPARED = (
     "entities",
@@ -24,12 +42,14 @@ _COMPARED = (
     "loop_events",
     "relationships",
     "relationship_changes",
-    "knowledge_events",
+    *MINDS,
 )
+_BOOKKEEPING = {"relationships": ("row_id",), "character_memories": ("changed",)}
+"""Columns that may differ though nothing else does: a number, and the mark of when a row was written."""
 
 
 def rows_of(database: DatabaseManager, project_id: str = "demo") -> dict[str, list[str]]:
-    """Every row of the project, in an order of their own; a relationship's number means nothing."""
+    """Every row of the project, in an order of their own, without what is bookkeeping."""
     engine = create_engine(database.url)
     with engine.connect() as connection:
         rows = {table: sorted(_dumped(connection, table, project_id)) for table in _COMPARED}
@@ -40,8 +60,8 @@ def rows_of(database: DatabaseManager, project_id: str = "demo") -> dict[str, li
 def _dumped(connection: Connection, table: str, project_id: str) -> Iterator[str]:
     statement = text(f"SELECT * FROM {table} WHERE project_id = :project_id")
     for row in connection.execute(statement, {"project_id": project_id}):
-        values = dict(row._mapping)
-        yield json.dumps(values | ({"row_id": 0} if table == "relationships" else {}), default=str)
+        values = dict(row._mapping) | dict.fromkeys(_BOOKKEEPING.get(table, ()), 0)
+        yield json.dumps(values, default=str)
 
 
 def person(entity_id: str, name: str, *aliases: str, **fields: Any) -> Entity:
@@ -69,6 +89,7 @@ def fill(database: DatabaseManager) -> None:
             memory(
                 "M1", "The veiled lady hid the key.", entities_mentioned=["C1", "I0"], slot_type="C1.secret"
             ),
+            knowledge=[StoredKnowledge(character_id="C1", source_id="M1", how="own_doing")],
             participants=["C1", "C2"],
             pov="C1",
             states=[change("C1", "mood", "afraid"), change("I0", "holder", "C1", entity_type="item")],
@@ -95,6 +116,18 @@ def fill(database: DatabaseManager) -> None:
             2,
             memory("M2", "Mary met the stranger.", entities_mentioned=["C0", "C1"]),
             participants=["C0", "C1"],
+            knowledge=[
+                StoredKnowledge(
+                    character_id="C0",
+                    source_id="M1",
+                    how="told",
+                    learned_from="C1",
+                    certainty=0.5,
+                    quote="Text of",
+                    source_span=(0, 7),
+                ),
+                StoredKnowledge(character_id="C2", source_id=ALL_LIVED, how="told", learned_from="C1"),
+            ],
             states=[change("C0", "mood", "curious")],
             mentions=[("C0", "Mary"), ("C1", "the stranger")],
             record=record(
@@ -112,3 +145,49 @@ def fill(database: DatabaseManager) -> None:
             ),
         ),
     )
+    _fill_minds(database)
+
+
+WHEN = datetime(2031, 3, 1, tzinfo=UTC)
+
+
+def remembered(memory_id: str, character_id: str, **fields: Any) -> CharacterMemory:
+    """A memory that a character has had for long."""
+    given: dict[str, Any] = {
+        "memory_id": memory_id,
+        "character_id": character_id,
+        "content": f"Memory {memory_id}.",
+        "event_id": memory_id,
+        "happened_at": WHEN,
+        "known_at": WHEN,
+        "created_at": WHEN,
+    }
+    return CharacterMemory(**{**given, **fields})
+
+
+def _fill_minds(database: DatabaseManager) -> None:
+    """What the stranger and Tom remember, feel, hide and told of each other and of Mary."""
+    vector = MemoryVector("m", np.array([0.5, -1.0], np.float32))
+    hers = remembered("CM0", "C1", participants=["C2"], session=1, turn=2, slot="place_of_key")
+    told = remembered("CM2", "C2", participants=["C1"], how="told", heard_from="C1", slot="mood:C1")
+    with database.project("demo").write() as unit:
+        unit.characters.change("remember", "C1", added=[hers], vectors={"CM0": vector})
+        unit.characters.change("remember", "C2", added=[told, remembered("CM3", "C2")])
+        corrected = told.model_copy(update={"participants": ["C0", "C1"], "content": "He was told."})
+        unit.characters.change("edit", "C2", changed=[(told, corrected)])
+        for character_id, other_id in (("C1", "C2"), ("C2", "C1"), ("C2", "C0")):
+            felt = StoredDispositionChange(
+                character_id=character_id,
+                other_id=other_id,
+                event_type="gift_given",
+                deltas={"trust": 5},
+                memory_id="CM0",
+                happened_at=WHEN,
+            )
+            unit.play.add_disposition(felt)
+            shown = Disclosure(
+                character_id=character_id, other_id=other_id, kind="shown", subject="key", happened_at=WHEN
+            )
+            unit.play.disclose(shown)
+        for character_id in ("C1", "C2"):
+            unit.play.keep_secret(character_id, Secret(secret_id="name", text=f"Born as {character_id}."))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from novelgen.errors import UnknownEntityError, UserInputError
+from novelgen.knowledge.story import recorded_events
 from novelgen.models.entity import Entity
+from runtime.storage.character.minds import MindCache
 from runtime.storage.database import DatabaseManager
 from runtime.storage.entity.deletion import without_id
 from tests.runtime.storage.stories import at, change, memory, record, scene, store
-from tests.runtime.storage.strangers_story import fill, rows_of
+from tests.runtime.storage.strangers_story import MINDS, fill, remembered, rows_of
 
 
 def test_memories_of_a_deleted_character_stay_without_the_link(sqlite_database: DatabaseManager) -> None:
@@ -55,6 +57,103 @@ def test_an_undone_deletion_leaves_every_row_as_it_was(database: DatabaseManager
     with database.project("demo").write() as unit:
         assert unit.merges.undo(done.change.change_id).undone_at is not None
     assert rows_of(database) == before
+
+
+def test_a_mind_goes_with_its_character_and_others_forget_the_id_alone(database: DatabaseManager) -> None:
+    """What she knew, remembered, felt and hid is gone, and nothing that stays speaks of her; what happened stays."""
+    fill(database)
+    with database.project("demo").write() as unit:
+        done = unit.deletions.delete_entity("C1")
+    assert not any("C1" in row for table in MINDS for row in rows_of(database)[table])
+    with database.project("demo").write() as unit:
+        assert [(each.character_id, each.learned_from) for each in unit.knowledge.said()] == [("C0", None)]
+        told, other = unit.characters.read("C2", model=None).memories
+        assert (told.content, told.participants, told.heard_from, told.slot) == (
+            "He was told.",
+            ["C0"],
+            None,
+            None,
+        )
+        assert other == remembered("CM3", "C2")
+        assert unit.play.others("C2") == ["C0"]
+        assert [each.secret_id for each in unit.play.secrets("C2")] == ["name"]
+        unit.characters.undo("C2")
+        assert unit.characters.require("C2", "CM2").participants == []
+    assert done.removed_character_memories == ["CM0"]
+    assert done.changed_character_memories == ["CM2"]
+
+
+def test_a_record_that_is_taken_in_again_does_not_bring_a_knower_back(
+    sqlite_database: DatabaseManager,
+) -> None:
+    """Who knows, who must not and who told it let go of the id; a tale without its teller tells nothing."""
+    fill(sqlite_database)
+    learned = [
+        {"character_id": "C1", "memory_ids": ["M1"]},
+        {"character_id": "C2", "memory_ids": ["M1"], "from_id": "C1"},
+        {"character_id": "C0", "from_id": "C1"},
+    ]
+    told = {"memory_id": "M9", "content": "A tale.", "known_by": ["C1", "C2"], "hidden_from": ["C1"]}
+    store(sqlite_database, scene(3, 1, record=record(3, 1, memories=[told], learned=learned)))
+    with sqlite_database.project("demo").write() as unit:
+        unit.deletions.delete_entity("C1")
+        left = unit.scenes.require(at(3, 1)).record
+    assert left is not None
+    events = [(each.character_id, each.source_id, each.learned_from) for each in recorded_events(left)]
+    assert events == [("C2", "M9", None), ("C2", "M1", None)]
+
+
+def test_memories_at_hand_follow_a_deletion_and_its_undo(database: DatabaseManager) -> None:
+    """Who keeps them between recalls sees that somebody is gone, and back again, with the vectors."""
+    fill(database)
+    minds = MindCache()
+
+    def minds_now() -> list[tuple[list[tuple[str, list[str]]], list[bool]]]:
+        with database.project("demo").read() as unit:
+            both = [minds.mind(unit, "demo", who, model="m") for who in ("C1", "C2")]
+        return [
+            ([(each.memory_id, each.participants) for each in mind.memories], mind.has_vector.tolist())
+            for mind in both
+        ]
+
+    before = minds_now()
+    assert before[0] == ([("CM0", ["C2"])], [True])
+    with database.project("demo").write() as unit:
+        done = unit.deletions.delete_entity("C1")
+    assert minds_now() == [([], []), ([("CM2", ["C0"]), ("CM3", [])], [False, False])]
+    with database.project("demo").write() as unit:
+        unit.merges.undo(done.change.change_id)
+    assert minds_now() == before
+
+
+def test_what_comes_back_stands_where_its_scene_stands_by_then(database: DatabaseManager) -> None:
+    """A scene that moved while she was gone takes her states, and what she learnt in it, along."""
+    fill(database)
+    with database.project("demo").write() as unit:
+        done = unit.deletions.delete_entity("C1")
+    with database.project("demo").write() as unit:
+        unit.scenes.move_scene(at(1, 1), at(4, 1))
+        unit.merges.undo(done.change.change_id)
+        hers = [each for each in unit.knowledge.said() if each.character_id == "C1"]
+        assert [(each.chapter_index, each.scene_index) for each in hers] == [(4, 1)]
+        assert unit.states.snapshots(["C1"], as_of=at(4)) == []
+        assert [each.state_data for each in unit.states.snapshots(["C1"])] == [{"mood": "afraid"}]
+
+
+def test_what_has_no_scene_to_come_back_to_is_refused(database: DatabaseManager) -> None:
+    """A scene that was deleted meanwhile cannot tell where her mood stands; nothing is undone."""
+    fill(database)
+    store(database, scene(5, 1, states=[change("C1", "mood", "calm")]))
+    with database.project("demo").write() as unit:
+        done = unit.deletions.delete_entity("C1")
+        unit.scenes.delete_scene(at(5, 1))
+    with (
+        pytest.raises(UserInputError, match="was deleted since"),
+        database.project("demo").write() as unit,
+    ):
+        unit.merges.undo(done.change.change_id)
+    with database.project("demo").read() as unit:
+        assert unit.entities.get("C1") is None
 
 
 def test_a_relationship_goes_with_its_history_and_comes_back(sqlite_database: DatabaseManager) -> None:

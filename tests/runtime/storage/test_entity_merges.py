@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from novelgen.errors import UnknownEntityError, UserInputError
 from novelgen.models.position import END_OF_STORY
 from runtime.storage.database import DatabaseManager
-from runtime.storage.records import SceneWrite
+from runtime.storage.records import SceneWrite, StoredKnowledge
 from tests.runtime.storage.stories import at, change, memory, record, scene, store
+from tests.runtime.storage.strangers_story import MINDS, remembered
 from tests.runtime.storage.strangers_story import fill as _fill
 from tests.runtime.storage.strangers_story import person as _person
 from tests.runtime.storage.strangers_story import rows_of as _rows
@@ -92,6 +93,95 @@ def test_the_index_is_told_of_relinked_memories(sqlite_database: DatabaseManager
         assert [entry.chunk_id for entry in unit.outbox.claim()] == ["M1", "M2"]
 
 
+def test_a_mind_goes_with_the_merge_and_comes_back(database: DatabaseManager) -> None:
+    """What she knew, remembered, felt, hid and was told is the other's; undo brings every row back."""
+    _fill(database)
+    before = _rows(database)
+    with database.project("demo").write() as unit:
+        done = unit.merges.merge("C2", "C1")
+        known = [(each.character_id, each.learned_from, each.source_id) for each in unit.knowledge.said()]
+        assert known == [("C2", None, "M1"), ("C0", "C2", "M1"), ("C2", None, "*")]
+        hers, told, _ = unit.characters.read("C2", model="m").memories
+        assert (hers.memory_id, hers.participants, hers.slot) == ("CM0", ["C2"], "place_of_key")
+        assert (told.participants, told.heard_from, told.slot) == (["C0", "C2"], None, "mood:C2")
+        assert [each.secret_id for each in unit.play.secrets("C2")] == ["name (C1)", "name"]
+        assert unit.play.others("C2") == ["C0", "C2"]
+        assert [each.memory_ids for each in unit.characters.changes("C2")] == [
+            ["CM0"],
+            ["CM2", "CM3"],
+            ["CM2"],
+        ]
+    changed = _rows(database)
+    assert not any('"C1"' in row for table in MINDS for row in changed[table])
+    with database.project("demo").write() as unit:
+        unit.merges.undo(done.change_id)
+    assert _rows(database) == before
+
+
+def test_what_was_done_to_a_memory_is_undone_after_a_merge(sqlite_database: DatabaseManager) -> None:
+    """The memory is as it was before its correction, and speaks of the one who stays; then the merge stands on it."""
+    _fill(sqlite_database)
+    with sqlite_database.project("demo").write() as unit:
+        done = unit.merges.merge("C2", "C1")
+        assert unit.characters.undo("C2").memory_ids == ["CM2"]
+        told = unit.characters.require("C2", "CM2")
+        assert (told.content, told.participants) == ("Memory CM2.", ["C2"])
+        with pytest.raises(UserInputError, match="changed since"):
+            unit.merges.undo(done.change_id)
+
+
+def test_what_somebody_thinks_of_both_is_one_value(sqlite_database: DatabaseManager) -> None:
+    """Of two values that speak of one person now the latest holds; undo parts them again."""
+    _fill(sqlite_database)
+    with sqlite_database.project("demo").write() as unit:
+        unit.characters.add([remembered("CM9", "C2", slot="mood:C0")])
+    before = _rows(sqlite_database)
+    with sqlite_database.project("demo").write() as unit:
+        done = unit.merges.merge("C0", "C1")
+        held = {
+            each.memory_id: (each.slot, each.superseded_by)
+            for each in unit.characters.active("C2", slot="mood:C0")
+        }
+    assert held == {"CM2": ("mood:C0", "CM9"), "CM9": ("mood:C0", None)}
+    with sqlite_database.project("demo").write() as unit:
+        unit.merges.undo(done.change_id)
+    assert _rows(sqlite_database) == before
+
+
+def test_what_was_learnt_where_both_are_named_goes_by_its_quote(database: DatabaseManager) -> None:
+    """Only where the quote names the new one alone is the learning hers; undo brings every row back."""
+    with database.project("demo").write() as unit:
+        unit.entities.upsert(_person("C1", "the stranger", "the veiled lady"))
+        unit.entities.upsert(_person("C2", "Tom"))
+    quotes = {
+        "M1": "The veiled lady saw it",
+        "M2": "the stranger saw it",
+        "M3": "The veiled lady and the stranger spoke",
+        "M4": "",
+    }
+    said = [StoredKnowledge(character_id="C1", source_id=each, quote=quote) for each, quote in quotes.items()]
+    of_her = StoredKnowledge(
+        character_id="C2", source_id="M1", how="told", learned_from="C1", quote="The veiled lady told Tom"
+    )
+    names = [("C1", "the stranger"), ("C1", "the veiled lady"), ("C2", "Tom")]
+    store(database, scene(1, 1, participants=["C1", "C2"], mentions=names, knowledge=[*said, of_her]))
+    before = _rows(database)
+    with database.project("demo").write() as unit:
+        done = unit.merges.split("C1", name="the veiled lady")
+        told = [(each.source_id, each.character_id, each.learned_from) for each in unit.knowledge.said()]
+    new = done.other_id
+    assert told == [
+        ("M1", new, None),
+        ("M2", "C1", None),
+        ("M3", "C1", None),
+        ("M4", "C1", None),
+        ("M1", "C2", new),
+    ]
+    with database.project("demo").write() as unit:
+        unit.merges.undo(done.change_id)
+    assert _rows(database) == before
+
+
 def test_a_split_takes_the_scenes_that_only_name_the_other(sqlite_database: DatabaseManager) -> None:
     """The veiled lady was somebody else: what happened under that name is hers."""
     _fill(sqlite_database)
@@ -109,6 +199,8 @@ def test_a_split_takes_the_scenes_that_only_name_the_other(sqlite_database: Data
         assert hers is not None
         assert hers.seen_by("C3").your_view == "she trusts"
         assert unit.relationships.between("C1", "C2") is None
+        known = [(each.character_id, each.learned_from) for each in unit.knowledge.said()]
+        assert known == [("C3", None), ("C0", "C1"), ("C2", "C1")]
 
 
 def test_in_a_scene_that_names_both_the_text_decides(sqlite_database: DatabaseManager) -> None:

@@ -10,7 +10,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.database import DatabaseManager
 from runtime.storage.records import SceneWrite, StoredKnowledge
-from tests.runtime.storage.stories import at, memory, scene, store
+from tests.runtime.storage.stories import at, memory, record, scene, store
 
 
 def _says(character_id: str, source_id: str, **fields: Any) -> StoredKnowledge:
@@ -173,6 +173,7 @@ def test_the_story_is_read_for_the_rules(database: DatabaseManager) -> None:
         unit.entities.upsert(Entity(entity_id="I0", entity_type="item", name="the key"))
     hid = memory("M1", "Ada hid the key.", entities_mentioned=["C0", "I0"], source_span=(0, 11))
     later = _story(BEN_KNOWS, _says("C1", "M7"), _says("C0", "*", learned_from="C1"))[1]
+    later = later.model_copy(update={"record": record(1, 2, knowledge_read=True)})
     store(database, scene(1, 1, hid, text="Ada hid it there.", participants=["C0"]), later)
     with database.project("demo").write() as unit:
         unit.memories.add_note("Nobody can swim.", at=END_OF_STORY)

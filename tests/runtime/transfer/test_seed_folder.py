@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from novelgen.models.position import StoryPosition, utc_now
 from novelgen.models.record import RecordedRelationshipChange
 from runtime.services.entities import edit_entity, get_entity, list_entities
+from runtime.services.relationships import get_relationship
 from runtime.settings import load_settings
 from runtime.storage.transfer.records import ProjectContents
 from runtime.stores import MemoryStores
@@ -291,6 +293,18 @@ def test_relationships_keep_moments_and_metadata(stores: MemoryStores, told: str
     (pair,) = _exported(stores, told, tmp_path, "relationships.json")["relationships"]
     assert (pair["created_at"], pair["updated_at"]) == (MADE, "2024-11-05T18:50:00+00:00")
     assert pair["author_metadata"] == {"last_interaction": "S001", "interaction_count": 30}
+
+
+def test_a_relationship_is_shown_as_it_is_exported(stores: MemoryStores, told: str, tmp_path: Path) -> None:
+    """Seed 000.12: moments, notes and counts; an earlier read counts only the scenes before it."""
+    (pair,) = _exported(stores, told, tmp_path, "relationships.json")["relationships"]
+    ends = {"first": pair["character_a"], "second": pair["character_b"]}
+    shown = get_relationship(stores, told, **ends)
+    assert shown.metadata == pair["metadata"]
+    assert shown.created_at == datetime.fromisoformat(pair["created_at"])
+    assert shown.updated_at == datetime.fromisoformat(pair["updated_at"])
+    early = get_relationship(stores, told, **ends, as_of=StoryPosition(1, 2))
+    assert early.metadata == {"mood": "cold", "interaction_count": 1, "last_interaction": "S001"}
 
 
 def test_a_change_of_a_relationship_moves_its_moment(stores: MemoryStores, folder: Path) -> None:

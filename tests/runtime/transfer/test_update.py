@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 
+from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
+from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import RecordOrigin, SceneInput
 from runtime.settings import load_settings
+from runtime.storage.records import StoredKnowledge
 from runtime.stores import MemoryStores
 from runtime.transfer.importing import SourceImport, import_source
 from runtime.transfer.updating import rearrangement
@@ -55,11 +58,17 @@ def _import(
 
 
 def _record(
-    stores: MemoryStores, project_id: str, chapter: int, summary: str, origin: RecordOrigin = "extracted"
+    stores: MemoryStores,
+    project_id: str,
+    chapter: int,
+    summary: str,
+    origin: RecordOrigin = "extracted",
+    **told: Any,
 ) -> None:
     with stores.database(project_id).read() as unit:
         text = unit.scenes.require(StoryPosition(chapter, 1)).text or ""
-    record = SceneRecord(chapter_index=chapter, scene_index=1, summary=[summary])
+    given = {"chapter_index": chapter, "scene_index": 1, "summary": [summary], **told}
+    record = SceneRecord.model_validate(given)
     scene = SceneInput(chapter_index=chapter, scene_index=1, text=text, record=record, record_origin=origin)
     ingest_scene(stores, project_id, scene)
 
@@ -133,6 +142,51 @@ def test_an_inserted_chapter_makes_room(
     assert told[place + 1][1] == []
     assert done.changes is not None
     assert done.changes.waiting_chapters == []
+
+
+def test_who_knows_what_moves_with_its_chapter(stores: MemoryStores, project: str, tmp_path: Path) -> None:
+    """What a record and the author say of a scene is the scene's; what is said of a place goes with the chapter."""
+    people = [
+        Entity(entity_id=f"C{number}", entity_type="character", name=f"甲{number}") for number in (0, 1)
+    ]
+    store_entities(stores, project, people, origin="author")
+    _record(
+        stores,
+        project,
+        2,
+        "他问是谁。",
+        memories=[{"memory_id": "M1", "content": "他问是谁。", "entities": ["C0"], "hidden_from": ["C1"]}],
+    )
+    _record(stores, project, 3, "船上无人。", learned=[{"character_id": "C1", "memory_ids": ["M1"]}])
+    doubts = {"character_id": "C0", "source_id": "M1", "kind": "doubts"}
+    with stores.database(project).write() as unit:
+        unit.knowledge.say(StoredKnowledge(**doubts, chapter_index=3, scene_index=1))
+        unit.knowledge.say(StoredKnowledge(**doubts, chapter_index=3, scene_index=9))
+
+    def said() -> list[tuple[str, str, int | None, int | None]]:
+        with stores.database(project).read() as unit:
+            return [
+                (each.character_id, each.kind, each.chapter_index, each.scene_index)
+                for each in unit.knowledge.said()
+            ]
+
+    assert said() == [
+        ("C1", "hidden", 2, 1),
+        ("C1", "knows", 3, 1),
+        ("C0", "doubts", 3, 1),
+        ("C0", "doubts", 3, 9),
+    ]
+    texts = list(STORY.values())
+    texts.insert(2, "新的一章。\n井里有月亮。")
+    _import(stores, tmp_path, project, texts, update=True)
+    assert said() == [
+        ("C1", "hidden", 2, 1),
+        ("C1", "knows", 4, 1),
+        ("C0", "doubts", 4, 1),
+        ("C0", "doubts", 4, 9),
+    ]
+    with stores.database(project).read() as unit:
+        assert unit.knowledge.said(as_of=StoryPosition(4, 1)) == unit.knowledge.said(as_of=StoryPosition(3))
 
 
 def test_a_chapter_that_is_gone_is_listed_and_holds_its_place(

@@ -1,8 +1,13 @@
-"""The forms in which Python programs give a point of a story."""
+"""What all parts of a story for Python programs work on, and the forms in which they are given a point of it."""
 
 from __future__ import annotations
 
+from langchain_core.language_models import BaseChatModel
+
 from novelgen.models.position import StoryPosition
+from runtime.services.indexing import await_index
+from runtime.stores import MemoryStores
+from runtime.story_memory import StoryMemoryTools
 
 Place = StoryPosition | tuple[int, int] | int | None
 """A point of the story: `(5, 4)` on entering scene 4 of chapter 5, `5` on entering chapter 5, None after the end."""
@@ -22,3 +27,19 @@ def required_position(place: StoryPosition | tuple[int, int] | int) -> StoryPosi
     if isinstance(place, StoryPosition):
         return place
     return StoryPosition(*place) if isinstance(place, tuple) else StoryPosition(place)
+
+
+class StoryBase:
+    """What every part of a `Story` works on; see there."""
+
+    _stores: MemoryStores
+    _chat_model: BaseChatModel | None
+    _tools: StoryMemoryTools
+    _is_awake: bool
+    project_id: str
+
+    def _awaken(self) -> None:
+        """Let the vector index start before the first search, whose deadline its start would use up."""
+        if not self._is_awake:
+            await_index(self._stores, self.project_id)
+            self._is_awake = True

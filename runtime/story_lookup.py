@@ -1,0 +1,226 @@
+"""What Python programs look up in a story: memories, states, entities, names, threads, relationships, conflicts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from novelgen.models.entity import Entity, EntityType
+from novelgen.models.memory import ContentType, StoryMemoryChunk
+from novelgen.models.state import EntityStateSnapshot, LoopStatus, Relationship
+from novelgen.names.candidates import MIN_COUNT, NameCandidate
+from novelgen.names.sightings import CandidateKind
+from novelgen.threads.ledger import ThreadLedger
+from runtime.async_twins import async_twin
+from runtime.services import attachments as attachment_services
+from runtime.services import conflicts as conflict_services
+from runtime.services import entities as entity_services
+from runtime.services import memories as memory_services
+from runtime.services import relationships as relationship_services
+from runtime.services import threads as thread_services
+from runtime.services.attachments import DEFAULT_ABOUT, MemoriesAbout
+from runtime.services.conflicts import ListedConflict
+from runtime.services.memories import DEFAULT_LIMIT, MemoryListing, MemoryStatus
+from runtime.services.name_candidates import list_candidates
+from runtime.services.thread_ledger import thread_ledger
+from runtime.services.threads import ListedThread
+from runtime.story_base import Place, StoryBase, position_of
+from runtime.story_memory import DEFAULT_CONTEXT_WINDOW, DEFAULT_TOP_K
+
+
+class StoryLookup(StoryBase):
+    """The part of a `Story` that reads what was established; see there."""
+
+    def search(
+        self,
+        query: str,
+        *,
+        entities: Sequence[str] | None = None,
+        content_type: ContentType | None = None,
+        tags: Sequence[str] | None = None,
+        top_k: int = DEFAULT_TOP_K,
+        as_of: Place = None,
+        min_relevance: float = 0.0,
+    ) -> list[StoryMemoryChunk]:
+        """Search what the story has established, by meaning and by words; best first.
+
+        Args:
+            query: What to look for, in the story's language.
+            entities: Only memories of one of these: entities, chapters as `chapter:3`, or `book`.
+            content_type: Only this kind: scene, dialogue, description, summary, memory or note.
+            tags: Only memories with one of these tags.
+            top_k: At most so many.
+            as_of: Only what lies strictly before this position.
+            min_relevance: Only what fits at least so well, from 0 (all) to 1: by the cosine of the embedding model, or
+                by the share of the query's words that it holds. With the built-in model .84 (English) or .87
+                (Chinese) keeps out what has nothing to do with the story.
+
+        Raises:
+            UserInputError: When the query is empty, or the relevance is not from 0 to 1.
+            StoreError: When nothing of the search could answer.
+        """
+        self._awaken()
+        return self._tools.search_story_memory(
+            self.project_id,
+            query,
+            entities=entities,
+            content_type=content_type,
+            tags=tags,
+            top_k=top_k,
+            as_of=position_of(as_of),
+            min_relevance=min_relevance,
+        )
+
+    def state(
+        self, entity: str, *, chapter_index: int | None = None, scene_index: int | None = None
+    ) -> EntityStateSnapshot | None:
+        """Return how an entity stands at a point of the story: where it is, what it holds, wants and knows.
+
+        Args:
+            entity: Id, name or alias.
+            chapter_index: Chapter at whose beginning to look; None means after the last stored scene.
+            scene_index: Scene on entering which to look.
+
+        Returns:
+            The state, or None when nothing is known of the entity by then.
+        """
+        return self._tools.get_entity_state(
+            self.project_id, entity, chapter_index=chapter_index, scene_index=scene_index
+        )
+
+    def timeline(
+        self, chapter_index: int, *, context_window: int = DEFAULT_CONTEXT_WINDOW, as_of: Place = None
+    ) -> list[EntityStateSnapshot]:
+        """Return how entities stood at the end of the chapters around one chapter, in story order.
+
+        Args:
+            chapter_index: The chapter in the middle.
+            context_window: Chapters before and after it.
+            as_of: Only what lies strictly before this position.
+        """
+        return self._tools.get_recent_timeline(
+            self.project_id, chapter_index, context_window=context_window, as_of=position_of(as_of)
+        )
+
+    def entities(self, entity_type: EntityType | None = None, *, as_of: Place = None) -> list[Entity]:
+        """Return the characters, places, things, factions and terms of the story, in order of id.
+
+        Args:
+            entity_type: Only these: character, location, item, faction or term.
+            as_of: As far as the story has shown them before this position.
+        """
+        return entity_services.list_entities(
+            self._stores, self.project_id, entity_type=entity_type, as_of=position_of(as_of)
+        )
+
+    def candidates(
+        self, kind: CandidateKind | None = None, *, min_count: int = MIN_COUNT, as_of: Place = None
+    ) -> list[NameCandidate]:
+        """List who and what the text names that no entity is, told by rules; they are no facts.
+
+        Args:
+            kind: Only these: character, location, item, faction, term or unknown.
+            min_count: Only those that the text names so many times.
+            as_of: Only scenes before this position count.
+        """
+        return list_candidates(
+            self._stores, self.project_id, kind=kind, min_count=min_count, as_of=position_of(as_of)
+        ).candidates
+
+    def threads(self, statuses: Sequence[LoopStatus] = (), *, as_of: Place = None) -> list[ListedThread]:
+        """Return the questions, promises and threats that the story leaves open, in the order of their planting.
+
+        Args:
+            statuses: Only those of these statuses (open, advanced, resolved, abandoned); empty means those that wait.
+            as_of: As they stand at this position.
+        """
+        return thread_services.list_threads(
+            self._stores, self.project_id, statuses=list(statuses), as_of=position_of(as_of)
+        )
+
+    def thread_ledger(self, on_stage: Sequence[str] = (), *, as_of: Place = None) -> ThreadLedger:
+        """Tell where every thread stands: planted, moved, due, overdue or over, and which presses most.
+
+        Args:
+            on_stage: Whom and what the next scene has on stage; empty takes the last scene's.
+            as_of: As they stand at this position.
+        """
+        return thread_ledger(self._stores, self.project_id, as_of=position_of(as_of), on_stage=list(on_stage))
+
+    def relationships(
+        self, character: str | None = None, *, status: str | None = None, as_of: Place = None
+    ) -> list[Relationship]:
+        """Return how pairs of characters stand.
+
+        Args:
+            character: Only pairs of this character.
+            status: Only pairs of this status, such as strained.
+            as_of: As they stand at this position.
+        """
+        return relationship_services.list_relationships(
+            self._stores, self.project_id, character=character, status=status, as_of=position_of(as_of)
+        )
+
+    def memories(
+        self,
+        *,
+        attached_to: Sequence[str] = (),
+        entities: Sequence[str] = (),
+        content_types: Sequence[ContentType] = (),
+        status: MemoryStatus = "active",
+        limit: int | None = DEFAULT_LIMIT,
+        as_of: Place = None,
+    ) -> MemoryListing:
+        """Return stored memories in story order, and how many there are in all.
+
+        Args:
+            attached_to: Only memories attached to one of these: entities, chapters as `chapter:3`, or `book`.
+            entities: The same, by its older name.
+            content_types: Only memories of these kinds.
+            status: What was decided about them: active, pinned, banned, ….
+            limit: At most so many; None means all.
+            as_of: Only what lies strictly before this position.
+        """
+        return memory_services.list_memories(
+            self._stores,
+            self.project_id,
+            attached_to=list(attached_to),
+            entities=list(entities),
+            content_types=list(content_types),
+            status=status,
+            limit=limit,
+            as_of=position_of(as_of),
+        )
+
+    def memories_about(
+        self, entity: str, *, limit: int = DEFAULT_ABOUT, as_of: Place = None
+    ) -> MemoriesAbout:
+        """Return what is remembered of an entity: what is attached to it, and what its names stand in.
+
+        Args:
+            entity: Id, name or alias.
+            limit: At most so many, what holds and weighs most first.
+            as_of: Only what lies strictly before this position.
+        """
+        return attachment_services.memories_about(
+            self._stores, self.project_id, entity=entity, limit=limit, as_of=position_of(as_of)
+        )
+
+    def conflicts(self, *, with_waived: bool = False) -> list[ListedConflict]:
+        """Return where the story contradicts itself.
+
+        Args:
+            with_waived: Whether to list what the author means to be so, too.
+        """
+        return conflict_services.list_conflicts(self._stores, self.project_id, with_waived=with_waived)
+
+    asearch = async_twin(search)
+    astate = async_twin(state)
+    atimeline = async_twin(timeline)
+    aentities = async_twin(entities)
+    acandidates = async_twin(candidates)
+    athreads = async_twin(threads)
+    athread_ledger = async_twin(thread_ledger)
+    arelationships = async_twin(relationships)
+    amemories = async_twin(memories)
+    amemories_about = async_twin(memories_about)
+    aconflicts = async_twin(conflicts)

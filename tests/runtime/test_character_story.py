@@ -1,0 +1,333 @@
+"""What a character recalls of the story that it stands in: only what it knows, only what lies before the position."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from novelgen.consolidation.consolidated import ConsolidatedText, consolidated_memory
+from novelgen.models.entity import Entity, EntityAlias
+from novelgen.models.position import utc_now
+from novelgen.models.record import SceneRecord
+from runtime.character import Character
+from runtime.ingest.entities import store_entities
+from runtime.ingest.ingest import ingest_scenes
+from runtime.ingest.scene_input import SceneInput
+from runtime.services.knowledge import character_knowledge, set_knowledge
+from runtime.services.memories import add_note
+from runtime.settings import load_settings
+from runtime.storage.records import MemoryFilter
+from runtime.stores import MemoryStores
+from runtime.story import Story
+from tests.support.scripted_chat_model import answering
+
+PROJECT = "heronsea"
+END = 99
+"""A chapter after the last one."""
+
+PEOPLE = {"C0": "Ada", "C1": "Ben", "C2": "Cornelius", "C3": "Dora"}
+PEOPLE_ZH = {"C0": "阿达", "C1": "小本", "C2": "老康", "C3": "朵拉"}
+
+
+def fact(memory_id: str, content: str, *about: str, **more: Any) -> dict[str, Any]:
+    given = {"memory_id": memory_id, "content": content, "entities": list(about), "event_type": "event"}
+    return given | more
+
+
+def scene(place: tuple[int, int], text: str, present: str, **record: Any) -> SceneInput:
+    given = {"chapter_index": place[0], "scene_index": place[1], "characters_present": present.split()}
+    return SceneInput(
+        chapter_index=place[0],
+        scene_index=place[1],
+        text=text,
+        record=SceneRecord.model_validate(given | record),
+    )
+
+
+def heard(who: str, what: str, by: str, **more: Any) -> dict[str, Any]:
+    return {"character_id": who, "memory_ids": [what], "from_id": by} | more
+
+
+ENGLISH = [
+    scene(
+        (1, 1),
+        "Ada hid the heron key under the stair of the lighthouse.",
+        "C0",
+        memories=[fact("M1", "Ada hid the heron key under the stair.", "C0", importance=8)],
+    ),
+    scene(
+        (1, 2),
+        "Ada told Ben of the heron key. Cornelius slept.",
+        "C0 C1 C2",
+        memories=[fact("M2", "Ben swore silence about the heron key.", "C1", known_by=["C0", "C1"])],
+        learned=[heard("C1", "M1", "C0")],
+        knowledge_read=True,
+    ),
+    scene(
+        (2, 1),
+        "Cornelius sold the heron key to a pedlar behind the chapel.",
+        "C2",
+        memories=[fact("M3", "Cornelius sold the heron key to a pedlar.", "C2")],
+    ),
+    scene(
+        (2, 2),
+        "Ben whispered to Ada that Cornelius sold the key, or so they say. Dora listened.",
+        "C0 C1 C3",
+        learned=[heard("C0", "M3", "C1", certainty=0.4), heard("C3", "M3", "C1", how="overheard")],
+    ),
+]
+
+CHINESE = [
+    scene(
+        (1, 1),
+        "阿达把苍鹭钥匙藏在灯塔的楼梯底下。",
+        "C0",
+        memories=[fact("M1", "阿达把苍鹭钥匙藏在楼梯底下。", "C0")],
+    ),
+    scene((1, 2), "阿达把藏钥匙的事告诉了小本。老康睡着了。", "C0 C1 C2", learned=[heard("C1", "M1", "C0")]),
+]
+
+
+@pytest.fixture
+def stores(tmp_path: Path) -> Iterator[MemoryStores]:
+    settings = load_settings(projects_dir=tmp_path, memory={"embedding_model": "fake:64"})
+    with MemoryStores(settings) as opened:
+        yield opened
+
+
+def told(stores: MemoryStores, language: str, *, index: bool = True) -> Story:
+    """Return a story of a key that Ada hides, tells Ben of, and Cornelius sells."""
+    stores.create_project(PROJECT, language=language)
+    names = PEOPLE if language == "en" else PEOPLE_ZH
+    people = [Entity(entity_id=each, entity_type="character", name=name) for each, name in names.items()]
+    store_entities(stores, PROJECT, people, origin="author")
+    ingest_scenes(stores, PROJECT, ENGLISH if language == "en" else CHINESE, index=index)
+    return Story(stores, PROJECT)
+
+
+@pytest.fixture
+def story(stores: MemoryStores) -> Story:
+    return told(stores, "en")
+
+
+def came_back(character: Character, said: str = "Where is the heron key?", **asked: Any) -> list[str]:
+    return sorted(each.memory.memory_id for each in character.recall(said, **asked).items)
+
+
+def test_the_story_is_left_out_unless_a_position_is_named(story: Story) -> None:
+    """A game that goes on after the book, or apart from it, must not be told of it unasked; scenes store nothing."""
+    ada = story.character("Ada")
+    assert came_back(ada) == []
+    assert ada.memories() == []
+    assert came_back(ada, story_as_of=END) == ["M1", "M2", "M3"]
+
+
+def test_nobody_recalls_what_the_story_keeps_from_them(story: Story) -> None:
+    """Seed 002.2, 002.3: each recalls what the story let them know before the place, and nothing else."""
+    known = {
+        ("Ada", (1, 1)): [],
+        ("Ada", (1, 2)): ["M1"],
+        ("Ada", (2, 2)): ["M1", "M2"],
+        ("Ben", (1, 2)): [],
+        ("Ben", (2, 1)): ["M1", "M2"],
+        ("Cornelius", (2, 1)): [],
+        ("Cornelius", (2, 2)): ["M3"],
+        ("Dora", (2, 2)): [],
+        ("Dora", (2, 3)): ["M3"],
+    }
+    found = {(who, place): came_back(story.character(who), story_as_of=place) for who, place in known}
+    assert found == known
+
+
+@pytest.mark.parametrize("said", ["Where is the heron key?", ""])
+def test_nothing_unknown_stands_anywhere_in_a_recall(story: Story, said: str) -> None:
+    """Zero leak: no text or id of an unknown or later memory is in the prompt or the JSON, whatever is asked."""
+    kept_back = 0
+    places = [(1, 1), (1, 2), (2, 1), (2, 2), END]
+    for who, place in [(who, place) for who in PEOPLE.values() for place in places]:
+        asked = story.character(who)
+        recalled = asked.recall(said, story_as_of=place, budget_tokens=5_000)
+        everything = recalled.as_prompt() + recalled.model_dump_json()
+        known = {each.source_id for each in story.knowledge(asked.character_id, as_of=place).known}
+        for memory_id, words in {"M1": "under the stair", "M2": "swore silence", "M3": "pedlar"}.items():
+            if memory_id not in known:
+                kept_back += 1
+                assert words not in everything
+                assert f'"{memory_id}"' not in everything
+    assert kept_back > 30
+
+
+def test_how_and_from_whom_stands_on_its_line(story: Story) -> None:
+    """What was told, overheard or is a rumour is marked so; scenes have no dates, so no age is told."""
+    ben = story.character("Ben").recall("Where is the heron key?", story_as_of=END).as_prompt()
+    assert "- (heard from Ada) Ada hid the heron key under the stair." in ben
+    assert "- Ben swore silence about the heron key." in ben
+    ada = story.character("Ada").recall("Who sold the heron key?", story_as_of=END).as_prompt()
+    assert "- (heard from Ben; only a rumour) Cornelius sold the heron key to a pedlar." in ada
+    dora = story.character("Dora").recall("Who sold the heron key?", story_as_of=END)
+    assert "overheard" in dora.as_prompt()
+    assert (dora.items[0].memory.how, dora.items[0].age_days) == ("overheard", None)
+
+
+def test_a_chinese_story_is_recalled_in_chinese(stores: MemoryStores) -> None:
+    """The marks are in the language of the story, and what is not known stays out of it."""
+    zh = told(stores, "zh")
+    recalled = zh.character("小本").recall("苍鹭钥匙在哪里？", story_as_of=END)
+    assert recalled.as_prompt() == "小本记得的事：\n- （听阿达说的）阿达把苍鹭钥匙藏在楼梯底下。"
+    assert zh.character("老康").recall("苍鹭钥匙在哪里？", story_as_of=END).as_prompt() == ""
+    assert zh.character("小本").recall("苍鹭钥匙在哪里？", story_as_of=(1, 2)).as_prompt() == ""
+
+
+def test_own_memories_and_the_story_compete_by_one_score(story: Story) -> None:
+    """The story does not fade and is not fresh: its recency is the floor; weighty events of it do not push in."""
+    ada = story.character("Ada")
+    ada.remember("I dreamt of the heron key and the sea.")
+    recalled = ada.recall("Where is the heron key?", story_as_of=END)
+    assert {each.memory.memory_id for each in recalled.items} >= {"M1", "M2", "M3"}
+    by_id = {each.memory.memory_id: each for each in recalled.items}
+    assert by_id["M1"].parts.recency == pytest.approx(0.3)
+    assert by_id["M1"].why == ["meaning"]
+    assert (by_id["M1"].memory.tier, by_id["M2"].memory.tier) == ("important", "regular")
+    assert (recalled.memories, recalled.story_memories) == (1, 3)
+    assert len(ada.recall("Where is the heron key?", story_as_of=END, budget_tokens=30).as_prompt()) <= 90
+
+
+def test_a_secret_is_held_back_in_the_storys_words_too(story: Story) -> None:
+    """Seed 002.39: a locked secret stands in no recall towards its listener, though the story tells it."""
+    ada = story.character("Ada")
+    secret = {
+        "secret_id": "key",
+        "text": "I hid the heron key under the stair.",
+        "unlock": {"flag": "storm"},
+    }
+    ada.keep_secret(secret)
+    assert "M1" not in came_back(ada, to="player", story_as_of=END)
+    assert "M1" not in came_back(ada, story_as_of=END)
+    assert "M1" in came_back(ada, to="Ada", story_as_of=END)
+    story.set_flag("storm")
+    assert "M1" in came_back(ada, to="player", story_as_of=END)
+
+
+def test_the_authors_word_and_a_new_reading_count_at_once(stores: MemoryStores, story: Story) -> None:
+    """Nothing of the story is copied, so that what is put right there is right here."""
+    dora = story.character("Dora")
+    assert came_back(dora, story_as_of=END) == ["M3"]
+    set_knowledge(stores, PROJECT, character="Dora", memory_id="M3", kind="hidden")
+    assert came_back(dora, story_as_of=END) == []
+    set_knowledge(stores, PROJECT, character="Dora", memory_id="M1", how="told", learned_from="Ada")
+    assert came_back(dora, story_as_of=END) == ["M1"]
+    cut = scene((1, 1), "Ada sat by the lamp.", "C0")
+    ingest_scenes(stores, PROJECT, [cut], index=True)
+    assert came_back(dora, story_as_of=END) == []
+
+
+def test_remembering_does_not_let_the_rules_run_again(stores: MemoryStores, story: Story) -> None:
+    """A game writes at every turn; who knows what of the story is worked out once."""
+    ada = story.character("Ada")
+    ada.recall("The key?", story_as_of=END)
+    before = story.character("Ada").recall("The key?", story_as_of=END)
+    ada.remember("The player asked for the key.")
+    after = ada.recall("The key?", story_as_of=END)
+    assert (before.story_memories, after.story_memories, after.memories) == (3, 3, 1)
+
+
+def test_notes_are_for_authors_unless_it_is_said_that_somebody_knows_them(
+    stores: MemoryStores, story: Story
+) -> None:
+    """What an author notes of somebody's future must not stand in that one's mouth."""
+    note = add_note(stores, PROJECT, text="Ada will drown with the heron key.").note.chunk_id
+    ada = story.character("Ada")
+    assert note in [each.source_id for each in character_knowledge(stores, PROJECT, character="Ada").known]
+    assert note not in came_back(ada, story_as_of=END)
+    set_knowledge(stores, PROJECT, character="Ada", memory_id=note, how="deduced")
+    found = ada.recall("Will I drown?", story_as_of=END)
+    assert "(worked it out) Ada will drown" in found.as_prompt()
+
+
+def test_what_was_replaced_holds_for_who_does_not_know_the_new(stores: MemoryStores) -> None:
+    """Seed 002.27: who knows the new value has the old one marked; who does not still believes the old."""
+    stores.create_project(PROJECT, language="en")
+    people = [Entity(entity_id=each, entity_type="character", name=name) for each, name in PEOPLE.items()]
+    store_entities(stores, PROJECT, people, origin="author")
+    places = [("M1", (1, 1), "C0 C1", "stair"), ("M2", (1, 2), "C0", "well")]
+    for memory_id, place, present, where in places:
+        text = f"The heron key lies in the {where}."
+        knowing = [fact(memory_id, text, *present.split(), slot_type="I0.location", known_by=present.split())]
+        ingest_scenes(stores, PROJECT, [scene(place, text, present, memories=knowing)], index=True)
+    story = Story(stores, PROJECT)
+    over = {
+        who: {
+            each.memory.memory_id: each.is_over
+            for each in story.character(who).recall("Where is the heron key?", story_as_of=END).items
+        }
+        for who in ("Ada", "Ben")
+    }
+    assert over == {"Ada": {"M1": True, "M2": False}, "Ben": {"M1": False}}
+
+
+def test_a_name_that_comes_to_light_later_is_not_told(stores: MemoryStores) -> None:
+    """Who told it is named by what the listener knows them by; a stranger's later name stands nowhere."""
+    stores.create_project(PROJECT, language="en")
+    hooded = Entity(
+        entity_id="C9",
+        entity_type="character",
+        name="Count Orlan",
+        aliases=[EntityAlias(alias="the hooded man", first_chapter=1, first_scene=1)],
+        first_chapter=1,
+        first_scene=1,
+        name_first_chapter=3,
+        name_first_scene=1,
+    )
+    store_entities(
+        stores,
+        PROJECT,
+        [Entity(entity_id="C0", entity_type="character", name="Ada"), hooded],
+        origin="author",
+    )
+    scenes = [
+        scene(
+            (1, 1), "The bridge fell.", "C9", memories=[fact("M1", "The bridge fell into the river.", "C9")]
+        ),
+        scene((1, 2), "The hooded man told Ada of the bridge.", "C0 C9", learned=[heard("C0", "M1", "C9")]),
+        scene((3, 1), "It was Count Orlan.", "C0 C9"),
+    ]
+    ingest_scenes(stores, PROJECT, scenes, index=True)
+    recalled = Story(stores, PROJECT).character("Ada").recall("What of the bridge?", story_as_of=(2, 1))
+    assert came_back(Story(stores, PROJECT).character("Ada"), story_as_of=(2, 1)) == ["M1"]
+    assert "Orlan" not in recalled.as_prompt() + recalled.model_dump_json()
+
+
+def test_what_was_consolidated_comes_back_in_its_own_words(stores: MemoryStores, story: Story) -> None:
+    """One memory that stands for many may tell more than a character knows; the single ones are asked."""
+    with stores.database(PROJECT).write() as unit:
+        sources = [each.chunk for each in unit.memories.list_matching(MemoryFilter(content_types=["memory"]))]
+        standing = consolidated_memory(
+            ConsolidatedText(content="The key, from stair to pedlar."), sources, created_at=utc_now()
+        )
+        assert unit.consolidations.add(standing, sources)
+    assert came_back(story.character("Ben"), story_as_of=END) == ["M1", "M2"]
+    assert came_back(story.character("Cornelius"), story_as_of=END) == ["M3"]
+
+
+def test_without_vectors_the_story_is_found_by_words_and_says_so(stores: MemoryStores) -> None:
+    """A story whose index was not made yet is recalled all the same; what is missing is told."""
+    story = told(stores, "en", index=False)
+    recalled = story.character("Ben").recall("Where is the heron key?", story_as_of=END)
+    assert "M1" in {each.memory.memory_id for each in recalled.items}
+    assert any("no vector yet" in issue.message for issue in recalled.issues)
+
+
+def test_a_reply_may_draw_on_the_story(story: Story) -> None:
+    """The prompt of a reply, and a tool, hold what the speaker knows of the story, and nothing that it does not."""
+    model = answering("I will not say.")
+    list(story.character("Ben").stream_reply(model, "Where is the heron key?", story_as_of=(2, 1)))
+    prompt = "\n".join(str(each.content) for each in model.prompts[0])
+    assert "Ada hid the heron key under the stair." in prompt
+    assert "pedlar" not in prompt
+    *_, recall = story.character("Ben").tools(story_as_of=(2, 1))
+    answer = recall.invoke({"said": "Where is the heron key?"})
+    assert "under the stair" in str(answer)
+    assert "pedlar" not in str(answer)
