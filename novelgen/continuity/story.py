@@ -1,0 +1,98 @@
+"""What a check sees: the story strictly before the draft's scene, and the draft with whom and what it names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from novelgen.knowledge.rules import KnowledgeRules
+from novelgen.knowledge.story import KnowledgeScene
+from novelgen.models.entity import Entity
+from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.plan import ScenePlan
+from novelgen.models.position import StoryPosition
+from novelgen.models.state import OpenLoop, Relationship, StateChange
+from novelgen.names.resolver import Mention, NameResolver
+from novelgen.text.sentences import Span, split_sentences
+
+
+@dataclass(frozen=True)
+class StoryBefore:
+    """The story strictly before a position, as a check needs it.
+
+    Args:
+        as_of: The position; nothing at or after it is in here.
+        language: `zh` or `en`.
+        entities: Who and what the story has shown, with the names that it has shown.
+        changes: Explicit and presence changes of all of them, in the order in which they count.
+        memories: Memories and notes in story order, outdated ones as well (`superseded_by` says by which).
+        relationships: As they stand at the position.
+        threads: All threads, whatever their status.
+        knowledge: Who knows what; its story holds the scenes with their text, and quotes of memories.
+        plan: What the scene is meant to do; None where nobody said.
+        pov: Id of the point of view; None where there is none.
+    """
+
+    as_of: StoryPosition
+    language: str
+    entities: Sequence[Entity]
+    changes: Sequence[StateChange]
+    memories: Sequence[StoryMemoryChunk]
+    relationships: Sequence[Relationship]
+    threads: Sequence[OpenLoop]
+    knowledge: KnowledgeRules
+    plan: ScenePlan | None = None
+    pov: str | None = None
+
+    @property
+    def scenes(self) -> Sequence[KnowledgeScene]:
+        """The scenes in story order, with their text and who was on stage."""
+        return self.knowledge.story.scenes
+
+    @cached_property
+    def entity(self) -> Mapping[str, Entity]:
+        """The entities by their id."""
+        return {each.entity_id: each for each in self.entities}
+
+    @cached_property
+    def in_force(self) -> Mapping[tuple[str, str], StateChange]:
+        """The last change of each entity's attribute."""
+        return {(each.entity_id, each.attribute): each for each in self.changes}
+
+    @cached_property
+    def resolver(self) -> NameResolver:
+        """Resolves names as of the position; who was on stage last comes first."""
+        last = [sorted(scene.present) for scene in self.scenes[:-4:-1]]
+        return NameResolver(self.entities, present_ids=[each for present in last for each in present])
+
+    def name(self, entity_id: str) -> str:
+        """Return the name to show for an entity."""
+        return self.entity[entity_id].name if entity_id in self.entity else entity_id
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A draft with its sentences and whom and what they name."""
+
+    text: str
+    mentions: Sequence[Mention] = field(default=())
+
+    @cached_property
+    def sentences(self) -> Sequence[Span]:
+        """Where its sentences stand, in order."""
+        return split_sentences(self.text)
+
+
+def read_draft(text: str, story: StoryBefore) -> Draft:
+    """Return a draft with whom and what it names by names that the story has shown.
+
+    The plan's cast counts as present, so that what several bear means whom the plan has on stage.
+
+    Args:
+        text: The draft.
+        story: The story before it.
+    """
+    planned = story.plan.characters if story.plan is not None else []
+    present = [found for name in planned if (found := story.resolver.resolve(name).entity_id) is not None]
+    return Draft(text, tuple(story.resolver.find_mentions(text, also_present=present)))

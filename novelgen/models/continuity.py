@@ -1,0 +1,135 @@
+"""What a check of a draft says: contradictions of what is stored before it, each with quotes of both sides."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any, Literal, get_args
+
+from pydantic import BaseModel, Field
+
+from novelgen.models.context import ReportIssue
+
+ContinuityKind = Literal[
+    "dead_or_absent",
+    "object_holder",
+    "place",
+    "identity",
+    "knowledge_leak",
+    "promise",
+    "injury_or_body",
+    "relationship",
+    "canon_rule",
+    "story_time",
+    "invented",
+]
+"""Of a contradiction: the dead or absent act; a thing is in wrong hands, lost or broken; a place is otherwise; who
+somebody is, or a name before it is known; somebody knows what they cannot; a promise or an order is broken or
+forgotten; wounds, age and looks; kin, rank, friend and enemy; rules of the world, numbers and counts; dates and the
+order of days; a past event, person or conversation that never was."""
+
+CONTINUITY_KINDS: tuple[ContinuityKind, ...] = get_args(ContinuityKind)
+
+Severity = Literal["low", "medium", "high"]
+
+EvidenceSource = Literal[
+    "memory", "note", "passage", "state", "relationship", "thread", "knowledge", "presence"
+]
+
+
+class ContinuityEvidence(BaseModel):
+    """One thing that the story established before the draft."""
+
+    source: EvidenceSource = "memory"
+    source_id: str = Field(
+        default="",
+        description="Of a memory or note its source_id; of anything else what tells it: C3.status, …",
+    )
+    chapter_index: int | None = None
+    scene_index: int | None = None
+    text: str
+    quote: str = Field(default="", description="What of the scene's text, or of `text`, proves it, verbatim.")
+    entity_ids: list[str] = Field(default_factory=list)
+    score: float = Field(default=0.0, description="By which the evidence of one draft is ordered.")
+
+
+class ContinuityIssue(BaseModel):
+    """A contradiction between a draft and the story before it."""
+
+    issue_id: str = Field(
+        default="", description="Lasts as long as the draft's words and the evidence stand."
+    )
+    kind: ContinuityKind
+    severity: Severity = "medium"
+    draft_quote: str = Field(description="Verbatim from the draft.")
+    draft_span: tuple[int, int] = Field(description="Characters [start, end) of the quote in the draft.")
+    message: str = Field(description="What contradicts what, in the story's language.")
+    entity_ids: list[str] = Field(default_factory=list)
+    evidence: list[ContinuityEvidence] = Field(default_factory=list, description="Best first; at least one.")
+    by: Literal["rule", "model"] = "rule"
+    rule: str = Field(default="", description="Which rule found it; empty for a model's finding.")
+    confidence: float = Field(default=1.0, ge=0, le=1)
+    fix: str = Field(default="", description="What the writer might do about it, in the story's language.")
+    waived_note: str | None = Field(
+        default=None, description="The author's note where it is meant to be so; None where it is not waived."
+    )
+
+
+def continuity_issue_id(kind: str, draft_quote: str, evidence: list[ContinuityEvidence]) -> str:
+    """Return the id of a finding: the same as long as the draft's words and what they contradict stay the same."""
+    first = evidence[0] if evidence else ContinuityEvidence(text="")
+    parts = (kind, " ".join(draft_quote.split()), first.source_id, first.text)
+    return f"K{sha256('\x1f'.join(parts).encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+
+
+class DraftClaim(BaseModel):
+    """Something that a draft takes for granted or lets happen, as a model read it."""
+
+    claim: str
+    draft_quote: str = ""
+    entity_ids: list[str] = Field(default_factory=list)
+    kind: str = ""
+
+
+class CheckedDraft(BaseModel):
+    """What was looked at."""
+
+    sentences: int = 0
+    entities: list[str] = Field(default_factory=list, description="Ids of whom and what the draft names.")
+    rules: list[str] = Field(default_factory=list, description="Names of the rules that were applied.")
+    claims: list[DraftClaim] = Field(default_factory=list, description="What a model took from the draft.")
+    candidates: int = Field(default=0, description="Findings of a model before quotes and the second look.")
+    dropped: dict[str, int] = Field(
+        default_factory=dict, description="Why findings of a model were dropped, and how many."
+    )
+    scenes_before: int = 0
+    memories_before: int = 0
+    model_calls: int = 0
+    prompt_tokens: int = 0
+    answer_tokens: int = 0
+
+
+class ContinuityReport(BaseModel):
+    """What went wrong or is missing, and how long each stage took."""
+
+    issues: list[ReportIssue] = Field(default_factory=list)
+    timings_s: dict[str, float] = Field(default_factory=dict)
+
+
+class DraftCheck(BaseModel):
+    """The check of one draft against everything strictly before its scene."""
+
+    project_id: str
+    chapter_index: int
+    scene_index: int
+    language: str = ""
+    issues: list[ContinuityIssue] = Field(default_factory=list, description="Worst first.")
+    waived: list[ContinuityIssue] = Field(default_factory=list, description="What the author means to be so.")
+    evidence: list[ContinuityEvidence] = Field(
+        default_factory=list, description="What was gathered, best first."
+    )
+    checked: CheckedDraft = Field(default_factory=CheckedDraft)
+    report: ContinuityReport = Field(default_factory=ContinuityReport)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as its file holds it."""
+        return self.model_dump(mode="json")
