@@ -78,7 +78,8 @@ def continuity_issue_id(kind: str, draft_quote: str, evidence: list[ContinuityEv
     """Return the id of a finding: the same as long as the draft's words and what they contradict stay the same."""
     first = evidence[0] if evidence else ContinuityEvidence(text="")
     parts = (kind, " ".join(draft_quote.split()), first.source_id, first.text)
-    return f"K{sha256('\x1f'.join(parts).encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+    digest = sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+    return f"K{digest[:12]}"
 
 
 class DraftClaim(BaseModel):

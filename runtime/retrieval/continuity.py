@@ -39,18 +39,19 @@ def story_before(
     with stores.database(project_id).read() as unit:
         entities = unit.entities.list_as_of(as_of=as_of)
         language = unit.outline(as_of=as_of).language
-        story = {
-            "changes": unit.states.changes_before(as_of, entity_ids=[each.entity_id for each in entities]),
-            "memories": [each.chunk for each in unit.memories.list_matching(wanted)],
-            "relationships": unit.relationships.list_as_of(as_of=as_of),
-            "threads": unit.threads.list_as_of(as_of=as_of, statuses=get_args(LoopStatus)),
-        }
+        changes = unit.states.changes_before(as_of, entity_ids=[each.entity_id for each in entities])
+        memories = [each.chunk for each in unit.memories.list_matching(wanted)]
+        relationships = unit.relationships.list_as_of(as_of=as_of)
+        threads = unit.threads.list_as_of(as_of=as_of, statuses=get_args(LoopStatus))
     return StoryBefore(
         as_of=as_of,
         language="zh" if language.lower().startswith("zh") else "en",
         entities=entities,
+        changes=changes,
+        memories=memories,
+        relationships=relationships,
+        threads=threads,
         knowledge=knowledge_rules(stores, project_id, as_of=as_of),
         plan=plan,
         pov=pov,
-        **story,
     )
