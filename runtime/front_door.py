@@ -6,7 +6,6 @@ reads or writes has an async twin: `await story.acontext(…)`.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -21,10 +20,11 @@ from runtime.async_twins import async_twin
 from runtime.services import projects as project_services
 from runtime.services import scene_summary as scene_summary_services
 from runtime.services import transfer as transfer_services
+from runtime.services.project_stores import ProjectStores
 from runtime.services.projects import ProjectOverview
 from runtime.services.transfer import ProjectImport
 from runtime.setting_names import grouped_settings
-from runtime.settings import NovelgenSettings, load_settings
+from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
 from runtime.story import Story
 from runtime.story_filling import Progress
@@ -113,20 +113,13 @@ class Memory:
                 f"chat_model cannot be {type(chat_model).__name__}; pass a LangChain chat model, or a name such as "
                 "'openai:gpt-4.1-mini'"
             )
-        self._given = {name: value for name, value in settings.items() if value is not None}
-        self._embeddings = embeddings
         self._chat_model = chat_model
-        self._lock = threading.Lock()
-        own = load_settings(**self._given)
-        # A project's config.yaml may say otherwise; projects whose settings are the same share what is open.
-        self._opened: list[tuple[NovelgenSettings, MemoryStores]] = [
-            (own, MemoryStores(own, embeddings=embeddings))
-        ]
+        self._opened = ProjectStores(settings, embeddings=embeddings)
 
     @property
     def settings(self) -> NovelgenSettings:
         """The settings that hold where no project's config.yaml says otherwise."""
-        return self._opened[0][0]
+        return self._opened.settings
 
     def __enter__(self) -> Self:
         return self
@@ -146,8 +139,7 @@ class Memory:
 
     def close(self) -> None:
         """Close everything that was opened; what is asked for afterwards is opened again."""
-        for _, stores in self._opened:
-            stores.close()
+        self._opened.close()
 
     def projects(self) -> list[ProjectOverview]:
         """Return every project with what it holds; one that cannot be read says why in `problem`."""
@@ -232,13 +224,4 @@ class Memory:
 
     def _stores(self, project_id: str | None) -> MemoryStores:
         """Return the stores with a project's settings, shared by all projects that have the same ones."""
-        if project_id is None:
-            return self._opened[0][1]
-        given = {name: value for name, value in self._given.items() if name != "projects_dir"}
-        settings = project_services.project_settings(self.settings.projects_dir, project_id, **given)
-        with self._lock:
-            for known, stores in self._opened:
-                if known == settings:
-                    return stores
-            self._opened.append((settings, MemoryStores(settings, embeddings=self._embeddings)))
-            return self._opened[-1][1]
+        return self._opened.common if project_id is None else self._opened.of(project_id)

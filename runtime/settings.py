@@ -193,6 +193,12 @@ class NovelgenSettings(BaseSettings):
     chroma_headers: dict[str, SecretStr] = Field(
         default={}, description="Sent to the Chroma server with every request, such as X-Chroma-Token."
     )
+    server_token: SecretStr | None = Field(
+        default=None, description="Opens `novelgen serve`; it must be set where others can reach the server."
+    )
+    server_read_token: SecretStr | None = Field(
+        default=None, description="Opens `novelgen serve` for reading only."
+    )
     memory: MemorySettings = MemorySettings()
 
     @classmethod
@@ -213,6 +219,8 @@ _SECRET_SETTINGS = (
     "database_url",
     "chroma_token",
     "chroma_headers",
+    "server_token",
+    "server_read_token",
 )
 
 

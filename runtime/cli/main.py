@@ -57,6 +57,9 @@ COMMAND_SECTIONS: dict[str, dict[str, str]] = {
     "Play a character": {
         "npc": "npc:npc",
     },
+    "Open doors": {
+        "serve": "serve:serve",
+    },
     "Put things right": {
         "memory": "memory:memory",
         "record": "scene:record",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -10,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from runtime.cli.labels import ViewLabels, view_labels_for
 from runtime.cli.parameters import CliSession
+
+logger = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     from runtime.stores import MemoryStores
@@ -30,11 +33,18 @@ def opened_stores(
         InvalidProjectIdError: When the id is not a plain, path-free string.
         ConfigurationError: When a setting is wrong.
     """
+    from runtime.server.presence import running_server
     from runtime.services.projects import project_settings
     from runtime.settings import load_settings
     from runtime.stores import MemoryStores
 
     settle_imports()
+    url = running_server(session.projects_dir)
+    if url is not None:
+        logger.warning(
+            "a server has these projects open (%s): their indexes answer it alone, and this searches without",
+            url,
+        )
     if project_id is None:
         settings = load_settings(projects_dir=session.projects_dir, **overrides)
     else:

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 from pydantic.fields import FieldInfo
 
-from novelgen.errors import UnknownProjectError, UserInputError
+from novelgen.errors import ProjectExistsError, UnknownProjectError, UserInputError
 from novelgen.models.user_file import CharactersConfig, Settings
 from novelgen.text.language import story_language
 from runtime.files.paths import ProjectPaths
@@ -103,7 +103,7 @@ def create_project(
 
     Raises:
         InvalidProjectIdError: When the id is not a plain, path-free string.
-        UserInputError: When the project is stored already.
+        ProjectExistsError: When the project is stored already.
     """
     try:
         stores.database(project_id)
@@ -111,7 +111,7 @@ def create_project(
         files = make_project_files(stores, project_id, name=name, language=language)
         stores.create_project(project_id, name=name or "", language=files.language)
         return files
-    raise UserInputError(f"project {project_id!r} exists already; choose another name")
+    raise ProjectExistsError(f"project {project_id!r} exists already; choose another name")
 
 
 def list_project_ids(stores: MemoryStores) -> list[str]:
@@ -189,7 +189,15 @@ def language_of_project(stores: MemoryStores, project_id: str) -> str:
 
 
 _NOT_IN_THE_FILE = frozenset(
-    {"projects_dir", "model_api_key", "embedding_api_key", "chroma_token", "chroma_headers"}
+    {
+        "projects_dir",
+        "model_api_key",
+        "embedding_api_key",
+        "chroma_token",
+        "chroma_headers",
+        "server_token",
+        "server_read_token",
+    }
 )
 """The folder is known before the file is read, and keys do not belong into a project's files."""
 

@@ -49,6 +49,19 @@ def export_project(stores: MemoryStores, project_id: str, *, folder: Path) -> Pr
     return ProjectExport(folder=folder / exporting.MEMORY_FOLDER, files=files)
 
 
+def project_documents(stores: MemoryStores, project_id: str) -> dict[str, Any]:
+    """Return everything that a project holds as documents: file below `memory/` to what it would hold.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+    """
+    return exporting.project_documents(stores, project_id)
+
+
 def import_project(
     stores: MemoryStores,
     project_id: str,

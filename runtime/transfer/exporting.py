@@ -404,6 +404,17 @@ def export_project(stores: MemoryStores, project_id: str, folder: Path) -> list[
     return write_memory_folder(contents, root)
 
 
+def project_documents(stores: MemoryStores, project_id: str) -> dict[str, Any]:
+    """Return what `export_project` would write: file below `memory/` to its document.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+    """
+    with stores.database(project_id).read() as unit:
+        contents = unit.exchange.contents()
+    return dict(_documents(contents))
+
+
 def write_memory_folder(contents: ProjectContents, root: Path) -> list[Path]:
     """Write contents as the files of a memory folder, each whole or not at all, and return their paths."""
     root.mkdir(parents=True, exist_ok=True)

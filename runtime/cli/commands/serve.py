@@ -1,0 +1,69 @@
+"""`novelgen serve`."""
+
+from __future__ import annotations
+
+import click
+
+from novelgen.errors import ConfigurationError
+from runtime.cli.parameters import CliSession
+
+_PACKAGES = frozenset({"fastapi", "starlette", "uvicorn"})
+
+
+@click.command(
+    epilog="\b\nExamples:\n  novelgen serve\n  novelgen serve --port 9000\n"
+    "  NOVELGEN_SERVER_TOKEN=… novelgen serve --host 0.0.0.0"
+)
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen at; any but this machine's own needs NOVELGEN_SERVER_TOKEN.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=8000,
+    show_default=True,
+    help="Port; 0 takes a free one.",
+)
+@click.option(
+    "--allow-host",
+    "allowed_hosts",
+    multiple=True,
+    metavar="NAME",
+    help="A further name under which the server may be called, such as that of a proxy; several with one each.",
+)
+@click.pass_obj
+def serve(session: CliSession, host: str, port: int, allowed_hosts: tuple[str, ...]) -> None:
+    """Serve all projects over HTTP, for programs in any language.
+
+    Needs `pip install 'novelgen[server]'`. What there is to call stands in /openapi.json. SIGTERM and Ctrl+C end the
+    server within seconds.
+    """
+    try:
+        from runtime.server.serving import serve as serve_projects
+    except ModuleNotFoundError as error:
+        if error.name not in _PACKAGES:
+            raise
+        raise ConfigurationError(
+            f"serve needs {error.name!r}, which is not installed; run pip install 'novelgen[server]'"
+        ) from error
+    from runtime.cli.opening import settle_imports
+    from runtime.server.settings import ServerSettings
+    from runtime.services.project_stores import ProjectStores
+
+    settle_imports()
+    stores = ProjectStores({"projects_dir": session.projects_dir})
+    settings = ServerSettings(
+        host=host,
+        port=port,
+        token=stores.settings.server_token,
+        read_token=stores.settings.server_read_token,
+        allowed_hosts=frozenset(name.casefold() for name in allowed_hosts),
+    )
+    serve_projects(
+        stores,
+        settings,
+        on_listening=lambda url: click.echo(f"{url}/v1 is open; /openapi.json tells what it offers"),
+    )

@@ -1,0 +1,169 @@
+"""The gate of the server: request ids, the access log, who may come in, and how long a body may be."""
+
+from __future__ import annotations
+
+import hmac
+import logging
+import re
+import time
+import uuid
+from collections.abc import Awaitable, Callable
+from typing import Literal
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from runtime.server.problems import Refusal, problem_answer
+from runtime.server.settings import ServerSettings
+
+access_log = logging.getLogger("runtime.server.access")
+logger = logging.getLogger(__name__)
+
+OPEN_PATHS = frozenset({"/health", "/ready"})
+"""What watches over the server needs no token: they tell nothing of stories."""
+
+Access = Literal["all", "read"]
+"""What a caller may do; stands in the scope of a request as `access`."""
+
+_OWN_SITE = frozenset({"same-origin", "none"})
+_GIVEN_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_PORT = re.compile(r":[0-9]{1,5}$")
+
+
+class Gate:
+    """Lets in who may come in, and says who came: ASGI middleware, the outermost.
+
+    Args:
+        app: The application behind it.
+        settings: Who may come in.
+    """
+
+    def __init__(self, app: ASGIApp, *, settings: ServerSettings) -> None:
+        self._app = app
+        self._settings = settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        given = headers.get("x-request-id", "")
+        request_id = given if _GIVEN_REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
+        scope["request_id"] = request_id
+        told = _Told(send, request_id)
+        started = time.monotonic()
+        try:
+            scope["access"] = self._access(scope, headers)
+            await self._app(scope, _within(receive, headers, self._longest_body(scope)), told)
+        except Refusal as refusal:
+            if not told.status:
+                answer = problem_answer(refusal.problem, request_id=request_id, headers=refusal.headers)
+                await answer(scope, receive, told)
+        except Exception:
+            # The server's outermost border: whoever asked gets an answer, whoever runs it the traceback.
+            logger.exception("request %s failed", request_id)
+            if not told.status:
+                bug = Refusal(
+                    500, "bug", "a bug in novelgen; the server's log has more under the request's id"
+                )
+                await problem_answer(bug.problem, request_id=request_id)(scope, receive, told)
+        finally:
+            # Neither texts nor query strings: a query is part of a story.
+            access_log.info(
+                "%s %s %d %.1f ms %s",
+                scope["method"],
+                _path_without_names(scope),
+                told.status,
+                (time.monotonic() - started) * 1000,
+                request_id,
+            )
+
+    def _access(self, scope: Scope, headers: Headers) -> Access:
+        self._require_own_host(headers)
+        if self._settings.token is None or scope["path"] in OPEN_PATHS:
+            return "all"
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        given = token.strip().encode("utf-8", "surrogateescape") if scheme.lower() == "bearer" else b""
+        is_all = hmac.compare_digest(given, self._settings.token.get_secret_value().encode())
+        read = self._settings.read_token
+        is_read = read is not None and hmac.compare_digest(given, read.get_secret_value().encode())
+        if is_all:
+            return "all"
+        if is_read:
+            return "read"
+        raise Refusal(
+            401,
+            "unauthorized",
+            "no token, or a wrong one; send `Authorization: Bearer …` with the server's token",
+            headers={"WWW-Authenticate": "Bearer"},
+        )
+
+    def _require_own_host(self, headers: Headers) -> None:
+        """Refuse what a page of another site lets a browser send here."""
+        host = headers.get("host", "")
+        name = _PORT.sub("", host).strip("[]")
+        if not self._settings.may_be_called(name):
+            raise Refusal(
+                421,
+                "unknown-host",
+                f"this server is not {name[:100]!r}; call it by its address, or start it with --allow-host",
+            )
+        origin = headers.get("origin")
+        is_own = origin is None or urlsplit(origin).netloc == host
+        if not is_own or headers.get("sec-fetch-site", "none") not in _OWN_SITE:
+            raise Refusal(403, "cross-site", "pages of other sites may not use this server")
+
+    def _longest_body(self, scope: Scope) -> int:
+        limits = self._settings.limits
+        return limits.upload_bytes if scope["path"].endswith("/manuscript") else limits.body_bytes
+
+
+class _Told:
+    """Sends an answer with the headers that every answer has, and notes its status."""
+
+    def __init__(self, send: Send, request_id: str) -> None:
+        self._send = send
+        self._request_id = request_id
+        self.status = 0
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            headers = MutableHeaders(scope=message)
+            headers["X-Request-Id"] = self._request_id
+            headers["X-Content-Type-Options"] = "nosniff"
+            headers["Content-Security-Policy"] = "default-src 'none'; frame-ancestors 'none'"
+            headers.setdefault("Cache-Control", "no-store")
+        await self._send(message)
+
+
+def _within(receive: Receive, headers: Headers, longest: int) -> Callable[[], Awaitable[Message]]:
+    """Receive a body of bounded length."""
+    told = headers.get("content-length", "")
+    if told.isdecimal() and int(told[:20]) > longest:
+        raise _too_large(longest)
+    count = 0
+
+    async def receive_within() -> Message:
+        nonlocal count
+        message = await receive()
+        if message["type"] == "http.request":
+            count += len(message.get("body", b""))
+            if count > longest:
+                raise _too_large(longest)
+        return message
+
+    return receive_within
+
+
+def _too_large(longest: int) -> Refusal:
+    return Refusal(413, "too-large", f"the body is longer than {longest:,} bytes; send less at once")
+
+
+def _path_without_names(scope: Scope) -> str:
+    """Return the route of a request: ids and names of a story are not for a log."""
+    route = scope.get("route")
+    path: str = getattr(route, "path", "") or "-"
+    return path

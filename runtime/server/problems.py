@@ -1,0 +1,193 @@
+"""What goes wrong in a request, as `application/problem+json` (RFC 9457): a stable type, what to change, no secrets."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from novelgen.errors import (
+    ConfigurationError,
+    ContextWriteError,
+    DatabaseFullError,
+    DeadlineExceededError,
+    InvalidFileError,
+    ModelError,
+    NovelgenError,
+    ProjectExistsError,
+    SchemaVersionError,
+    StoreError,
+    UnknownEntityError,
+    UnknownMemoryError,
+    UnknownProjectError,
+    UnknownSceneError,
+    UserInputError,
+)
+
+PROBLEM_TYPE = "application/problem+json"
+
+STATUS_OF: dict[type[NovelgenError], int] = {
+    UserInputError: 400,
+    UnknownProjectError: 404,
+    UnknownEntityError: 404,
+    UnknownMemoryError: 404,
+    UnknownSceneError: 404,
+    ProjectExistsError: 409,
+    ConfigurationError: 409,
+    InvalidFileError: 422,
+    StoreError: 503,
+    SchemaVersionError: 500,
+    DatabaseFullError: 507,
+    ContextWriteError: 507,
+    ModelError: 502,
+    DeadlineExceededError: 504,
+    NovelgenError: 500,
+}
+"""An error has the status of the nearest class above it."""
+
+RETRY_AFTER_S = 2
+
+LONGEST_VALUE = 200
+
+MAX_FIELDS = 20
+
+_ABSOLUTE_PATH = re.compile(r"(?<![\w.:/])(?:/[^\s/'\"`:;,]+){2,}/?|(?<!\w)[A-Za-z]:\\[^\s'\"`:;,]+")
+
+
+class FieldProblem(BaseModel):
+    """One part of a request that is wrong."""
+
+    where: str = Field(description="Such as `body.scene_index`.")
+    message: str
+    value: str = Field(default="", description="What was given, shortened.")
+
+
+class Problem(BaseModel):
+    """What went wrong with a request."""
+
+    type: str = Field(
+        description="Stable name of the kind of problem.", examples=["urn:novelgen:unknown-project"]
+    )
+    title: str
+    status: int
+    detail: str = Field(description="What was wrong with which value, and what to do.")
+    is_retryable: bool = Field(default=False, description="Whether the same request may succeed later.")
+    request_id: str = Field(default="", description="As in the header X-Request-Id and the server's log.")
+    errors: list[FieldProblem] = Field(
+        default_factory=list, description="Parts of the request that are wrong."
+    )
+
+
+class Refusal(HTTPException):
+    """A request that the server itself refuses, before any use case hears of it.
+
+    It is an HTTPException, which FastAPI lets through where it reads a body.
+
+    Args:
+        status: HTTP status.
+        kind: Last part of the problem's type, such as `too-large`.
+        detail: What was wrong, and the fix.
+        headers: Of the answer.
+    """
+
+    def __init__(
+        self, status: int, kind: str, detail: str, *, headers: Mapping[str, str] | None = None
+    ) -> None:
+        told = dict(headers or {})
+        if status in (429, 503):
+            told.setdefault("Retry-After", str(RETRY_AFTER_S))
+        super().__init__(status, detail, headers=told)
+        self.problem = Problem(
+            type=problem_type(kind),
+            title=kind.replace("-", " ").capitalize(),
+            status=status,
+            detail=detail,
+            is_retryable=status in (429, 503),
+        )
+
+
+def problem_type(kind: str) -> str:
+    """Return the type of a kind of problem."""
+    return f"urn:novelgen:{kind}"
+
+
+def problem_of(error: NovelgenError, *, folders: Sequence[Path] = ()) -> Problem:
+    """Return what a caller is told of an error.
+
+    Args:
+        error: The error.
+        folders: Folders of this machine whose paths stand for themselves.
+    """
+    kinds = [each for each in type(error).__mro__ if each in STATUS_OF]
+    kind = re.sub(r"(?<!^)(?=[A-Z])", "-", type(error).__name__.removesuffix("Error")).lower()
+    return Problem(
+        type=problem_type(kind),
+        title=kind.replace("-", " ").capitalize(),
+        status=STATUS_OF[kinds[0]],
+        detail=without_paths(str(error), folders=folders),
+        is_retryable=error.is_retryable,
+    )
+
+
+def without_paths(message: str, *, folders: Sequence[Path] = ()) -> str:
+    """Return a message without paths of this machine: of each its last part stays.
+
+    Args:
+        message: The message.
+        folders: Folders of which even the name is not told.
+    """
+    for folder in folders:
+        for path in {str(folder.absolute()), str(folder.resolve())}:
+            if len(path) > 1:
+                message = message.replace(path, "the projects folder")
+    return _ABSOLUTE_PATH.sub(lambda found: "…/" + re.split(r"[/\\]", found[0].rstrip("/\\"))[-1], message)
+
+
+def invalid_request(errors: Sequence[Mapping[str, Any]]) -> Problem:
+    """Return what a caller is told of a request that does not have the documented shape.
+
+    Args:
+        errors: As Pydantic lists them.
+    """
+    fields = [
+        FieldProblem(
+            where=".".join(str(part) for part in each.get("loc", ()))[:LONGEST_VALUE],
+            message=str(each.get("msg", ""))[:LONGEST_VALUE],
+            value=repr(each.get("input"))[:LONGEST_VALUE],
+        )
+        for each in errors[:MAX_FIELDS]
+    ]
+    first = fields[0] if fields else FieldProblem(where="body", message="cannot be read")
+    return Problem(
+        type=problem_type("invalid-request"),
+        title="Invalid request",
+        status=422,
+        detail=f"{first.where} cannot be {first.value}: {first.message}; see /openapi.json",
+        errors=fields,
+    )
+
+
+def problem_answer(
+    problem: Problem, *, request_id: str = "", headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return the answer to a request that went wrong.
+
+    Args:
+        problem: What went wrong.
+        request_id: As in the log.
+        headers: Further headers.
+    """
+    told = problem.model_copy(update={"request_id": request_id}).model_dump()
+    if not told["errors"]:
+        del told["errors"]
+    answered = dict(headers or {})
+    if problem.status in (429, 503):
+        answered.setdefault("Retry-After", str(RETRY_AFTER_S))
+    # Escaped, so that no text of a request can break the encoding.
+    return Response(json.dumps(told), status_code=problem.status, headers=answered, media_type=PROBLEM_TYPE)

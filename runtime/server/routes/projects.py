@@ -1,0 +1,120 @@
+"""Projects: listing, making, looking at them, and taking them out as JSON."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from novelgen.errors import NovelgenError, UnknownProjectError
+from novelgen.models.position import MAX_PROJECT_ID_LENGTH
+from runtime.server.house import Body, House, Project, TheHouse
+from runtime.server.problems import without_paths
+from runtime.services import projects as project_services
+from runtime.services.condition import StoryCondition, story_condition
+from runtime.services.diagnosis import Diagnosis, diagnose
+from runtime.services.projects import ProjectOverview
+from runtime.services.transfer import project_documents
+
+router = APIRouter(prefix="/v1/projects", tags=["projects"])
+
+
+class NewProject(Body):
+    """A project to make."""
+
+    project_id: Annotated[
+        str, Field(min_length=1, max_length=MAX_PROJECT_ID_LENGTH, description="A plain, path-free id.")
+    ]
+    name: str | None = Field(default=None, max_length=500, description="Title; without it the id.")
+    language: Literal["zh", "en"] | None = Field(default=None, description="Without it told from the name.")
+
+
+class ProjectList(BaseModel):
+    """The projects of the server's folder."""
+
+    projects: list[ProjectOverview]
+
+
+class ServedProjectOverview(ProjectOverview):
+    """What a project holds, and what to do next."""
+
+    condition: StoryCondition | None = None
+
+
+class ProjectDocuments(BaseModel):
+    """Everything that a project holds: what `novelgen export` writes, file by file."""
+
+    files: dict[str, Any] = Field(description="File below `memory/` to what it holds.")
+
+
+@router.get("")
+def list_projects(house: TheHouse) -> ProjectList:
+    """List the projects with what each holds; one that cannot be read says why in `problem`."""
+    names = project_services.list_project_ids(house.stores.common)
+    return ProjectList(projects=[_overview(house, each) for each in names])
+
+
+@router.post("", status_code=201)
+def create_project(house: TheHouse, body: NewProject) -> ProjectOverview:
+    """Make a project with an empty memory, and the folder for its files."""
+    stores = house.stores.of(body.project_id)
+    project_services.create_project(stores, body.project_id, name=body.name, language=body.language)
+    return project_services.describe_project(stores, body.project_id)
+
+
+@router.get("/{project_id}")
+def get_project(project: Project) -> ServedProjectOverview:
+    """Tell what a project holds, and what to do next."""
+    stores = project.stores
+    overview = project_services.describe_project(stores, project.project_id)
+    return ServedProjectOverview(**dict(overview), condition=story_condition(stores, project.project_id))
+
+
+@router.get("/{project_id}/export")
+def export_project(project: Project) -> ProjectDocuments:
+    """Return everything that a project holds; written as files, `novelgen import` reads it back without loss."""
+    return ProjectDocuments(files=project_documents(project.stores, project.project_id))
+
+
+@router.get("/{project_id}/doctor")
+def check_health(project: Project) -> Diagnosis:
+    """Look at everything that can keep the memory from working; nothing is changed, no model is asked."""
+    return _told(project, diagnose(project.stores, project.project_id, ask_network=False))
+
+
+@router.post("/{project_id}/doctor")
+def repair_project(project: Project) -> Diagnosis:
+    """Bring the vector index to what the database says, then look at everything."""
+    return _told(project, diagnose(project.stores, project.project_id, repair=True, ask_network=False))
+
+
+def _told(project: Project, diagnosis: Diagnosis) -> Diagnosis:
+    """Leave out where things lie on this machine."""
+    folders = [project.house.stores.settings.projects_dir]
+
+    def told(value: Any) -> Any:
+        return without_paths(value, folders=folders) if isinstance(value, str) else value
+
+    def findings(listed: list[Any]) -> list[Any]:
+        return [
+            each.model_copy(update={"message": told(each.message), "fix": told(each.fix)}) for each in listed
+        ]
+
+    return diagnosis.model_copy(
+        update={
+            "settings": {name: told(value) for name, value in diagnosis.settings.items()},
+            "findings": findings(diagnosis.findings),
+            "repairs": findings(diagnosis.repairs),
+        }
+    )
+
+
+def _overview(house: House, project_id: str) -> ProjectOverview:
+    try:
+        return project_services.describe_project(house.stores.of(project_id), project_id)
+    except UnknownProjectError:
+        return ProjectOverview(project_id=project_id, problem="nothing stored yet; ingest it")
+    except NovelgenError as error:
+        told = without_paths(str(error), folders=[house.stores.settings.projects_dir])
+        return ProjectOverview(project_id=project_id, problem=f"cannot be read: {told}")

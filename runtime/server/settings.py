@@ -1,0 +1,125 @@
+"""How a server runs: where it listens, who may come in, and how much it takes on at once."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+
+from pydantic import SecretStr
+
+from novelgen.errors import ConfigurationError
+
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+
+FEWEST_TOKEN_CHARACTERS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of what one request and all together may take; the memory that the server needs follows from them.
+
+    Args:
+        body_bytes: Longest body of a request.
+        upload_bytes: Longest manuscript.
+        request_s: A request is answered by then; streams are not bound by it.
+        body_s: A body that is no manuscript has come by then.
+        at_once: Requests worked on at once.
+        waiting: Requests that may wait for their turn.
+        waiting_s: Longest wait for a turn.
+        replies_at_once: Characters that may speak at once.
+        uploads_at_once: Manuscripts that may come in at once; as many may wait.
+        jobs_waiting: Jobs that may wait for their turn.
+        jobs_at_once: Jobs at work at once; of one project always one.
+    """
+
+    body_bytes: int = 4 * 2**20
+    upload_bytes: int = 64 * 2**20
+    request_s: float = 60.0
+    body_s: float = 15.0
+    at_once: int = 16
+    waiting: int = 64
+    waiting_s: float = 10.0
+    replies_at_once: int = 16
+    uploads_at_once: int = 2
+    jobs_waiting: int = 32
+    jobs_at_once: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """Where a server listens and who may come in.
+
+    Args:
+        host: Address to listen at.
+        port: Port; 0 takes a free one.
+        token: Opens everything; must be set where the address can be reached from other machines.
+        read_token: Opens what changes nothing.
+        allowed_hosts: Further names under which browsers may reach the server, such as behind a proxy.
+        limits: How much it takes on.
+
+    Raises:
+        ConfigurationError: When others could come in without a token, or a token is too short or said twice.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    token: SecretStr | None = None
+    read_token: SecretStr | None = None
+    allowed_hosts: frozenset[str] = frozenset()
+    limits: Limits = Limits()
+
+    def __post_init__(self) -> None:
+        for name, token in (("SERVER_TOKEN", self.token), ("SERVER_READ_TOKEN", self.read_token)):
+            if token is not None and len(token.get_secret_value()) < FEWEST_TOKEN_CHARACTERS:
+                raise ConfigurationError(
+                    f"NOVELGEN_{name} is shorter than {FEWEST_TOKEN_CHARACTERS} characters; take a longer one, such "
+                    "as `openssl rand -hex 24` prints"
+                )
+        if self.read_token is not None and self.token is None:
+            raise ConfigurationError(
+                "NOVELGEN_SERVER_READ_TOKEN needs NOVELGEN_SERVER_TOKEN beside it; set both"
+            )
+        if self.token is not None and self.token == self.read_token:
+            raise ConfigurationError(
+                "NOVELGEN_SERVER_TOKEN and NOVELGEN_SERVER_READ_TOKEN are the same; who may only read could write"
+            )
+        if not self.is_loopback and self.token is None:
+            raise ConfigurationError(
+                f"--host {self.host!r} lets others reach the server; set NOVELGEN_SERVER_TOKEN, or leave out --host"
+            )
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach the server."""
+        return is_loopback_address(self.host)
+
+    def may_be_called(self, host_name: str) -> bool:
+        """Tell whether a request may be meant for this server, by the name in its `Host`.
+
+        A page elsewhere can let its own name point here (DNS rebinding), but cannot do so with an address.
+
+        Args:
+            host_name: Without port and brackets.
+        """
+        name = host_name.casefold()
+        if name in LOOPBACK_NAMES or name == self.host.casefold() or name in self.allowed_hosts:
+            return True
+        return not self.is_loopback and _is_address(name)
+
+
+def is_loopback_address(host: str) -> bool:
+    """Tell whether an address or name can be reached from this machine alone."""
+    if host.casefold() in LOOPBACK_NAMES:
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
