@@ -171,13 +171,13 @@ class Jobs:
         Raises:
             Refusal: When there is no such job, it is not over, or too many wait.
         """
-        self._require_room()
         with self._lock:
             job = self._require(job_id)
             if job.state not in OVER:
                 raise Refusal(
                     409, "job-not-over", f"job {job_id!r} is {job.state}; cancel it first, or let it end"
                 )
+            self._require_room()
             fresh = {
                 "state": "waiting",
                 "done": 0,

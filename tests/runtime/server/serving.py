@@ -12,9 +12,8 @@ from typing import Any
 from fastapi.testclient import TestClient
 from httpx import Response
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGenerationChunk
-from langchain_core.messages import AIMessageChunk
 from pydantic import SecretStr
 
 from runtime.server.app import build_app
@@ -103,7 +102,13 @@ class Walker:
         return set(self._routes)
 
     def call(
-        self, operation: str, body: Any = None, *, content: bytes | None = None, kind: str = "", **parameters: Any
+        self,
+        operation: str,
+        body: Any = None,
+        *,
+        content: bytes | None = None,
+        kind: str = "",
+        **parameters: Any,
     ) -> Response:
         """Call a route by its operation id; what its path does not take goes into the query."""
         method, path = self._routes[operation]
@@ -148,14 +153,22 @@ def walk(client: TestClient) -> dict[str, Exchange]:
     call("export_project", **here)
     call("check_health", **here)
     call("repair_project", **here)
-    plan = {"location": "the Three Herons", "characters": ["Ines", "Sparrow"], "purpose": "Ines hides the key"}
+    plan = {
+        "location": "the Three Herons",
+        "characters": ["Ines", "Sparrow"],
+        "purpose": "Ines hides the key",
+    }
     call(
         "build_context",
         {"chapter_index": 3, "scene_index": 1, "scene_plan": plan, "pov": "Ines", "top_k": 2},
         **here,
     )
     call("search_story_memory", {"query": "who holds the heron key", "top_k": 2, "as_of": "3:1"}, **here)
-    call("build_chunk_context", {"text": "Sparrow rang the bell for Nell.", "chapter_index": 2, "limit": 2}, **here)
+    call(
+        "build_chunk_context",
+        {"text": "Sparrow rang the bell for Nell.", "chapter_index": 2, "limit": 2},
+        **here,
+    )
     call("summarize_scene", {"text": "Ines locked the shop. Rain fell. Sparrow waited at the gate."}, **here)
     call("get_entity_state", **here, entity="Ines", as_of="2:1")
     call("get_recent_timeline", **here, chapter_index=2, context_window=1, as_of="3:1")
@@ -196,7 +209,9 @@ def _walk_entities(walker: Walker, here: dict[str, str]) -> None:
     walker.call("edit_entity", {"changes": {"role": "locksmith of Tanner's Row"}}, **here, entity="Ines")
     merged = walker.call("merge_entities", {"keep": "Tobias Reed", "gone": "Agatha Quill"}, **here).json()
     walker.call("undo_change", **here, change_id=merged["change"]["change_id"])
-    split = walker.call("split_entity", {"new_name": "Toby", "aliases": ["Toby"]}, **here, entity="Tobias Reed")
+    split = walker.call(
+        "split_entity", {"new_name": "Toby", "aliases": ["Toby"]}, **here, entity="Tobias Reed"
+    )
     walker.call("undo_change", **here, change_id=split.json()["change"]["change_id"])
     gone = walker.call("delete_entity", **here, entity="Agatha Quill").json()
     walker.call("undo_change", **here, change_id=gone["change"]["change_id"])
@@ -204,7 +219,12 @@ def _walk_entities(walker: Walker, here: dict[str, str]) -> None:
 
 
 def _walk_memories(walker: Walker, here: dict[str, str]) -> None:
-    note = {"text": "Ines never lends her father's watch.", "entities": ["Ines"], "importance": 7, "start": "2:1"}
+    note = {
+        "text": "Ines never lends her father's watch.",
+        "entities": ["Ines"],
+        "importance": 7,
+        "start": "2:1",
+    }
     memory = {"memory_id": walker.call("add_note", note, **here).json()["note"]["chunk_id"]}
     walker.call("list_memories", **here, attached_to=["Ines"], content_type=["note"], limit=2)
     walker.call("get_memory", **here, **memory)
@@ -214,9 +234,8 @@ def _walk_memories(walker: Walker, here: dict[str, str]) -> None:
 
 
 def _walk_story(walker: Walker, here: dict[str, str]) -> None:
-    planted = walker.call(
-        "add_thread", {"description": "Who rang the bell at noon?", "category": "mystery", "characters": ["Sparrow"]}, **here
-    )
+    question = {"description": "Who rang the bell at noon?", "category": "mystery", "characters": ["Sparrow"]}
+    planted = walker.call("add_thread", question, **here)
     thread = {"thread_id": planted.json()["loop_id"]}
     walker.call("list_threads", **here, status=["open"], as_of="2:1")
     walker.call("get_thread_ledger", **here, on_stage=["Ines"], as_of="2:1")
@@ -229,11 +248,14 @@ def _walk_story(walker: Walker, here: dict[str, str]) -> None:
     walker.call("delete_thread", **here, thread_id=other)
     pair = {"first": "Tobias Reed", "second": "Agatha Quill"}
     walker.call("add_relationship", {**pair, "relationship_type": "neighbours", "start": "2:1"}, **here)
-    walker.call("edit_relationship", {**pair, "status": "strained", "event": "She asked for the rent."}, **here)
+    walker.call(
+        "edit_relationship", {**pair, "status": "strained", "event": "She asked for the rent."}, **here
+    )
     walker.call("list_relationships", **here, character="Agatha Quill")
     walker.call("list_knowledge", **here, character="Sparrow", about="key", as_of="2:1")
     memory = {"memory_id": "M001"}
-    walker.call("set_knowledge", {"kind": "knows", "how": "told", "learned_from": "Ines"}, **here, **memory, character="Reed")
+    word = {"kind": "knows", "how": "told", "learned_from": "Ines"}
+    walker.call("set_knowledge", word, **here, **memory, character="Reed")
     walker.call("who_knows", **here, **memory, as_of="2:1")
     walker.call("forget_knowledge", **here, **memory, character="Reed")
     walker.call("list_shared_scenes", **here, first="Ines", second="Sparrow", as_of="2:1")
@@ -247,11 +269,18 @@ def _walk_story(walker: Walker, here: dict[str, str]) -> None:
 
 def _walk_characters(walker: Walker, here: dict[str, str]) -> None:
     who = {**here, "character": "Agatha Quill"}
-    event = {"text": "The player mended my stove.", "event_type": "help_given", "participants": ["player"], "at": "1:1"}
+    event = {
+        "text": "The player mended my stove.",
+        "event_type": "help_given",
+        "participants": ["player"],
+        "at": "1:1",
+    }
     memory = walker.call("remember_event", event, **who).json()["memory"]["memory_id"]
     walker.call("list_character_memories", **who)
     walker.call("edit_character_memory", {"changes": {"importance": 9}}, **who, memory_id=memory)
-    walker.call("recall_memories", {"said": "Is the stove still warm?", "to": "player", "budget_tokens": 200}, **who)
+    walker.call(
+        "recall_memories", {"said": "Is the stove still warm?", "to": "player", "budget_tokens": 200}, **who
+    )
     walker.call("get_feelings", **who, other="player")
     walker.call("change_feelings", {"other": "player", "deltas": {"trust": 5}}, **who)
     walker.call("check_reply", {"text": "Sit by the stove.", "to": "player"}, **who)

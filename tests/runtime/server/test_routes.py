@@ -31,7 +31,7 @@ def test_every_route_has_examples(empty: TestClient) -> None:
     without = []
     for path, operations in document["paths"].items():
         for operation in operations.values():
-            bodies = [each for each in operation.get("requestBody", {}).get("content", {}).values()]
+            bodies = list(operation.get("requestBody", {}).get("content", {}).values())
             answers = [
                 content
                 for status, answer in operation["responses"].items()
@@ -78,7 +78,9 @@ def test_a_prompt_is_given_to_who_accepts_text(client: TestClient) -> None:
 def test_a_read_at_a_position_never_shows_what_comes_later(client: TestClient) -> None:
     """What is read as of a position holds nothing of the scenes from there on."""
     listed = client.get(f"{HERE}/memories", params={"as_of": "2:1", "limit": 500}).json()["memories"]
-    found = client.post(f"{HERE}/search", json={"query": "the key", "as_of": "2:1", "top_k": 50}).json()["memories"]
+    found = client.post(f"{HERE}/search", json={"query": "the key", "as_of": "2:1", "top_k": 50}).json()[
+        "memories"
+    ]
     chunks = [each["chunk"] for each in listed] + found
     assert chunks
     assert {each["chapter_index"] for each in chunks if each["chapter_index"] is not None} <= {0, 1}
