@@ -162,6 +162,7 @@ def _describe(app: FastAPI) -> None:
                 routes=app.routes,
             )
             _tell_of_problems(document)
+            _tell_pairs_plainly(document["components"]["schemas"])
             app.openapi_schema = with_examples(document)
         return app.openapi_schema
 
@@ -182,3 +183,16 @@ def _tell_of_problems(document: dict[str, Any]) -> None:
         for operation in operations.values():
             operation["responses"].pop("422", None)
             operation["responses"]["default"] = {"description": "What went wrong.", "content": content}
+
+
+def _tell_pairs_plainly(schema: Any) -> None:
+    """Tell of tuples whose parts are alike as arrays of them: few generators of clients know `prefixItems`."""
+    if isinstance(schema, dict):
+        parts = schema.get("prefixItems")
+        if isinstance(parts, list) and parts and all(each == parts[0] for each in parts):
+            schema["items"] = schema.pop("prefixItems")[0]
+        for each in schema.values():
+            _tell_pairs_plainly(each)
+    elif isinstance(schema, list):
+        for each in schema:
+            _tell_pairs_plainly(each)
