@@ -136,11 +136,38 @@ class SpokenPiece(BaseModel):
     text: str
 
 
-def _character(project: Project, character: EntityName) -> Character:
-    return project.story.character(character)
+class ServedCharacter:
+    """A character that a request names; it is looked up in the thread that uses it.
+
+    Args:
+        project: Its project.
+        name: As it was given.
+    """
+
+    def __init__(self, project: Project, name: str) -> None:
+        self._project = project
+        self._name = name
+
+    @property
+    def character(self) -> Character:
+        """The character.
+
+        Raises:
+            UnknownEntityError: When nobody bears the name.
+        """
+        return self._project.story.character(self._name)
 
 
-Known = Annotated[Character, Depends(_character)]
+async def _known(project: Project, character: EntityName) -> ServedCharacter:
+    return ServedCharacter(project, character)
+
+
+Known = Annotated[ServedCharacter, Depends(_known)]
+
+
+def _speaker(known: Known) -> Character:
+    """Look up who shall speak before the stream begins, so that nobody's name is still a plain refusal."""
+    return known.character
 
 
 def _speaking_model(project: Project) -> BaseChatModel:
@@ -156,7 +183,7 @@ def list_character_memories(
     with_former: bool = True,
 ) -> CharacterMemories:
     """List what a character knows, in the order of storing."""
-    return CharacterMemories(memories=known.memories(as_of=moment(as_of), with_former=with_former))
+    return CharacterMemories(memories=known.character.memories(as_of=moment(as_of), with_former=with_former))
 
 
 @router.post("/memories", status_code=201)
@@ -172,13 +199,13 @@ def remember_event(project: Project, character: EntityName, body: RememberReques
 @router.patch("/memories/{memory_id}")
 def edit_character_memory(known: Known, memory_id: MemoryId, body: CharacterMemoryEdit) -> EditedMemory:
     """Correct a memory of a character."""
-    return known.edit(memory_id, **body.changes)
+    return known.character.edit(memory_id, **body.changes)
 
 
 @router.delete("/memories/{memory_id}")
 def delete_character_memory(known: Known, memory_id: MemoryId) -> CharacterChange:
     """Delete a memory of a character; what it had put an end to holds again."""
-    return known.delete(memory_id)
+    return known.character.delete(memory_id)
 
 
 @router.post("/undo")
@@ -186,7 +213,7 @@ def undo_character_change(
     known: Known, change_id: Annotated[int | None, Query(description="Without it the last one.")] = None
 ) -> CharacterChange:
     """Undo a change of a character's memories."""
-    return known.undo(change_id)
+    return known.character.undo(change_id)
 
 
 @router.post(
@@ -195,9 +222,9 @@ def undo_character_change(
     openapi_extra=READS,
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
-def recall_memories(known: Known, request: Request, body: RecallRequest) -> Any:
+def recall_memories(known: Known, request: Request, body: RecallRequest) -> Response:
     """Return what comes back to a character at a remark, within a budget; with `Accept: text/plain` as a prompt."""
-    recall = known.recall(
+    recall = known.character.recall(
         body.said,
         budget_tokens=body.budget_tokens,
         as_of=moment(body.as_of),
@@ -206,7 +233,7 @@ def recall_memories(known: Known, request: Request, body: RecallRequest) -> Any:
     )
     if wants_prompt(request):
         return Response(recall.as_prompt(), media_type="text/plain; charset=utf-8")
-    return recall
+    return Response(recall.model_dump_json(), media_type="application/json")
 
 
 @router.get("/feelings")
@@ -216,13 +243,13 @@ def get_feelings(
     as_of: Annotated[str | None, Query(max_length=40)] = None,
 ) -> Feelings:
     """Tell what a character feels for another."""
-    return known.feelings(other, as_of=moment(as_of))
+    return known.character.feelings(other, as_of=moment(as_of))
 
 
 @router.post("/feelings")
 def change_feelings(known: Known, body: FeelingsChange) -> Feelings:
     """Move what a character feels for another."""
-    return known.feel(
+    return known.character.feel(
         body.other, event_type=body.event_type, deltas=body.deltas, values=body.values, at=moment(body.at)
     )
 
@@ -230,16 +257,18 @@ def change_feelings(known: Known, body: FeelingsChange) -> Feelings:
 @router.post("/check-reply", openapi_extra=READS)
 def check_reply(known: Known, body: ReplyCheck) -> ReplyFindings:
     """Find what is wrong with something that a character is about to say; nothing is stored."""
-    findings = known.check_reply(body.text, to=body.to, said=body.said, as_of=moment(body.as_of))
+    findings = known.character.check_reply(body.text, to=body.to, said=body.said, as_of=moment(body.as_of))
     return ReplyFindings(findings=findings)
 
 
 @router.post("/reply", response_class=EventSourceResponse)
 def stream_reply(
-    known: Known, model: Annotated[BaseChatModel, Depends(_speaking_model)], body: ReplyRequest
+    speaker: Annotated[Character, Depends(_speaker)],
+    model: Annotated[BaseChatModel, Depends(_speaking_model)],
+    body: ReplyRequest,
 ) -> Iterator[ServerSentEvent]:
     """Let the model speak as a character: `text` events as it speaks, then one `reply` with what came of it."""
-    spoken = known.stream_reply(
+    spoken = speaker.stream_reply(
         model,
         body.said,
         to=body.to,
