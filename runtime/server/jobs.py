@@ -21,6 +21,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
+from novelgen.deadlines import Deadline
 from novelgen.errors import NovelgenError, UserInputError
 from runtime.atomic_files import write_text_atomically
 from runtime.server.problems import Problem, Refusal, problem_of
@@ -248,11 +249,18 @@ class Jobs:
         with self._lock:
             self._is_closing = True
 
-    def close(self, *, timeout_s: float = 2.0) -> None:
-        """Stop, and wait a little for the jobs that run; what does not end in time is resumed another day."""
+    def close(self, *, timeout_s: float = 1.0) -> None:
+        """Stop, and wait a little for the jobs that run; what does not end in time is resumed another day.
+
+        Args:
+            timeout_s: Longest wait for all of them together.
+        """
         self.stop()
-        for thread in list(self._running.values()):
-            thread.join(timeout_s)
+        with self._lock:
+            running = list(self._running.values())
+        deadline = Deadline.after(timeout_s)
+        for thread in running:
+            thread.join(deadline.remaining_s())
 
     def _run_next(self) -> None:
         with self._lock:

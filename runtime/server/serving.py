@@ -22,7 +22,7 @@ from runtime.services.project_stores import ProjectStores
 
 logger = logging.getLogger(__name__)
 
-OPEN_REQUESTS_END_S = 2
+OPEN_REQUESTS_END_S = 1
 """Requests that are open at the end have so long; an end of the whole server takes less than 5 s."""
 
 MAX_CONNECTIONS = 1_000
