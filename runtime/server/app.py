@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import anyio
+import anyio.to_thread
 from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
 from langchain_core.language_models import BaseChatModel
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from novelgen import __version__
@@ -46,6 +48,11 @@ from runtime.services.project_stores import ProjectStores
 
 JOBS_FOLDER = ".server/jobs"
 """Below the folder of the projects; no project can have such a name."""
+
+CLOSING_S = 2.5
+"""Longest wait for jobs and stores at the end."""
+
+logger = logging.getLogger(__name__)
 
 _ROUTERS = (
     condition.router,
@@ -84,7 +91,12 @@ def build_app(
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         house.jobs.load()
         yield
-        await run_in_threadpool(house.close)
+        with anyio.move_on_after(CLOSING_S) as closing:
+            await anyio.to_thread.run_sync(house.close, abandon_on_cancel=True)
+        if closing.cancelled_caught:
+            logger.warning(
+                "not everything closed within %g s; the next start puts the indexes right", CLOSING_S
+            )
 
     app = FastAPI(
         title="novelgen",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import logging
 import re
@@ -61,6 +62,16 @@ class Gate:
             if not told.status:
                 answer = problem_answer(refusal.problem, request_id=request_id, headers=refusal.headers)
                 await answer(scope, receive, told)
+        except asyncio.CancelledError:
+            # The server ends and has waited as long as it may.
+            if not told.status:
+                ending = Refusal(
+                    503, "ending", "the server ends; what it was at may be stored, send it again"
+                )
+                await problem_answer(ending.problem, request_id=request_id, headers=ending.headers)(
+                    scope, receive, told
+                )
+            raise
         except Exception:
             # The server's outermost border: whoever asked gets an answer, whoever runs it the traceback.
             logger.exception("request %s failed", request_id)

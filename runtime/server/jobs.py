@@ -260,7 +260,7 @@ class Jobs:
             running = list(self._running.values())
         deadline = Deadline.after(timeout_s)
         for thread in running:
-            thread.join(deadline.remaining_s())
+            thread.join(deadline.remaining_s)
 
     def _run_next(self) -> None:
         with self._lock:
