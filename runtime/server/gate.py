@@ -64,14 +64,11 @@ class Gate:
                 await answer(scope, receive, told)
         except asyncio.CancelledError:
             # The server ends and has waited as long as it may.
-            if not told.status:
-                ending = Refusal(
-                    503, "ending", "the server ends; what it was at may be stored, send it again"
-                )
-                await problem_answer(ending.problem, request_id=request_id, headers=ending.headers)(
-                    scope, receive, told
-                )
-            raise
+            if told.status:
+                raise
+            ending = Refusal(503, "ending", "the server ends; what it was at may be stored, send it again")
+            answer = problem_answer(ending.problem, request_id=request_id, headers=ending.headers)
+            await answer(scope, receive, told)
         except Exception:
             # The server's outermost border: whoever asked gets an answer, whoever runs it the traceback.
             logger.exception("request %s failed", request_id)

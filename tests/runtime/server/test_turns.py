@@ -208,3 +208,17 @@ def test_a_write_that_failed_is_tried_again() -> None:
         assert (await ask(app, "POST", idempotency_key="k"))[0] == 201
 
     asyncio.run(scenario())
+
+
+def test_what_the_end_of_the_server_cuts_off_is_told_to_come_again() -> None:
+    """A request that is at work when the server ends is refused as one to be sent again, not as a bug."""
+
+    async def scenario() -> None:
+        work = HeldWork()
+        request = asyncio.ensure_future(ask(behind_gate(work), "PUT"))
+        await work.begun.wait()
+        request.cancel()
+        status, headers, body = await request
+        assert (status, "retry-after" in headers, b"urn:novelgen:ending" in body) == (503, True, True)
+
+    asyncio.run(scenario())
