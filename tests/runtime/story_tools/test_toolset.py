@@ -29,6 +29,7 @@ NAMES = [
     "open_loop_resolve",
     "open_loop_list",
     "scene_summarize",
+    "continuity_check",
 ]
 
 
