@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from novelgen.continuity.story import Draft, StoryBefore
-from novelgen.extraction.model_record import ModelPart, Text, Texts
+from novelgen.model_calls.answer_parts import ModelPart, Text, Texts
 from novelgen.model_calls.answers import UnusableAnswerError
 from novelgen.models.continuity import CONTINUITY_KINDS, ContinuityKind, DraftClaim
 from novelgen.records.evidence import QuoteFinder

@@ -8,6 +8,7 @@ from novelgen.continuity.story import Draft, StoryBefore
 from novelgen.models.continuity import ContinuityEvidence
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import LOOP_WEIGHTS, PRESENCE_ATTRIBUTE, UNRESOLVED_STATUSES, StateChange
+from novelgen.names.normalise import is_description
 from novelgen.records.vital_status import is_death
 from novelgen.rendering.labels import CHINESE, ENGLISH, Labels
 from novelgen.rendering.lines import ATTRIBUTE_ORDER, render_value
@@ -52,6 +53,21 @@ def cast_of(draft: Draft, story: StoryBefore) -> list[str]:
     return list(dict.fromkeys(each for each in ids if each is not None and each in story.entity))
 
 
+def names_for(draft: Draft, story: StoryBefore) -> dict[str, str]:
+    """Return the name under which a reader of the draft knows each entity, by its id.
+
+    The display name where the draft has it, else a name of the draft that says who is meant, else the first that
+    does: a story may list somebody under what they were called for a moment.
+    """
+    names = {}
+    for entity in story.entities:
+        own = [entity.name, *(each for each in entity.names() if each != entity.name)]
+        telling = [each for each in own if not is_description(each)]
+        named = [each for each in telling if each in draft.text]
+        names[entity.entity_id] = (named or telling or own)[0]
+    return names
+
+
 def hard_facts(
     draft: Draft,
     story: StoryBefore,
@@ -70,10 +86,11 @@ def hard_facts(
         count_tokens: Token counter.
     """
     cast = cast_of(draft, story)
-    rounds = [_of_entity(each, story) for each in cast]
+    names = names_for(draft, story)
+    rounds = [_of_entity(each, story, names) for each in cast]
     dead = [fact for facts in rounds for fact in facts if fact.score > 0]
-    first = [*dead, *_last_scene(story), *(facts[0] for facts in rounds if facts)]
-    ties = [*_relationships(cast, story), *_threads(cast, story)]
+    first = [*dead, *_last_scene(story, names), *(facts[0] for facts in rounds if facts)]
+    ties = [*_relationships(cast, story, names), *_threads(cast, story)]
     depth = max(map(len, rounds), default=0)
     later = [[facts[at] for facts in rounds if at < len(facts)] for at in range(1, depth)]
     ordered = [*first, *(fact for each in later[:2] for fact in each), *ties]
@@ -94,9 +111,9 @@ def labels_of(story: StoryBefore) -> Labels:
     return CHINESE if story.language == "zh" else ENGLISH
 
 
-def _of_entity(entity_id: str, story: StoryBefore) -> list[ContinuityEvidence]:
+def _of_entity(entity_id: str, story: StoryBefore, names: Mapping[str, str]) -> list[ContinuityEvidence]:
     """Return what holds of one entity, what lasts before what passes."""
-    labels, names = labels_of(story), {each.entity_id: each.name for each in story.entities}
+    labels = labels_of(story)
     changes = {
         attribute: change
         for (owner, attribute), change in story.in_force.items()
@@ -110,19 +127,19 @@ def _of_entity(entity_id: str, story: StoryBefore) -> list[ContinuityEvidence]:
     for attribute in sorted(changes, key=lambda each: (ranks.get(each, len(order)), each)):
         change = changes[attribute]
         value = render_value(change.value, names, labels)[:MAX_VALUE_CHARACTERS]
-        text = f"{story.name(entity_id)}{labels.colon}{labels.attribute(attribute)}{labels.colon}{value}"
+        text = f"{names[entity_id]}{labels.colon}{labels.attribute(attribute)}{labels.colon}{value}"
         facts.append(_fact(entity_id, attribute, text, change, is_first=is_death(attribute, change.value)))
     held = [
         _fact(
             owner,
             attribute,
-            f"{story.name(owner)}{labels.colon}{labels.attribute(attribute)}{labels.colon}{story.name(entity_id)}",
+            f"{names.get(owner, owner)}{labels.colon}{labels.attribute(attribute)}{labels.colon}{names[entity_id]}",
             change,
         )
         for (owner, attribute), change in story.in_force.items()
         if attribute == "holder" and change.value == entity_id
     ]
-    return [*facts[:1], *_last_seen(entity_id, story), *held, *facts[1:]]
+    return [*facts[:1], *_last_seen(entity_id, story, names), *held, *facts[1:]]
 
 
 def _fact(
@@ -139,7 +156,7 @@ def _fact(
     )
 
 
-def _last_seen(entity_id: str, story: StoryBefore) -> Iterator[ContinuityEvidence]:
+def _last_seen(entity_id: str, story: StoryBefore, names: Mapping[str, str]) -> Iterator[ContinuityEvidence]:
     """Yield where a character was last on stage, unless in the scene before, which is told of everybody."""
     change = story.in_force.get((entity_id, PRESENCE_ATTRIBUTE))
     entity = story.entity[entity_id]
@@ -149,19 +166,19 @@ def _last_seen(entity_id: str, story: StoryBefore) -> Iterator[ContinuityEvidenc
     labels, words = labels_of(story), _WORDS[story.language]
     value = change.value if isinstance(change.value, Mapping) else {}
     where = value.get("location_id") or value.get("place") or ""
-    place = story.name(where) if isinstance(where, str) and where else ""
+    place = names.get(where, where) if isinstance(where, str) else ""
     at = f"{change.chapter_index}:{change.scene_index}"
     yield ContinuityEvidence(
         source="presence",
         source_id=f"{entity_id}.{PRESENCE_ATTRIBUTE}",
         chapter_index=change.chapter_index,
         scene_index=change.scene_index,
-        text=f"{entity.name}{labels.colon}{words['seen']}{labels.list_separator.join(filter(None, (at, place)))}",
+        text=f"{names[entity_id]}{labels.colon}{words['seen']}{labels.list_separator.join(filter(None, (at, place)))}",
         entity_ids=[entity_id],
     )
 
 
-def _last_scene(story: StoryBefore) -> list[ContinuityEvidence]:
+def _last_scene(story: StoryBefore, names: Mapping[str, str]) -> list[ContinuityEvidence]:
     """Return who was on stage in the scene before, and how it ended."""
     if not story.scenes:
         return []
@@ -169,8 +186,8 @@ def _last_scene(story: StoryBefore) -> list[ContinuityEvidence]:
     facts = []
     if scene.present:
         present = sorted(scene.present)
-        names = labels.list_separator.join(map(story.name, present))
-        facts.append(_of_scene(scene.position, "presence", words["stage"] + names, present))
+        told = labels.list_separator.join(names.get(each, each) for each in present)
+        facts.append(_of_scene(scene.position, "presence", words["stage"] + told, present))
     ending = scene.text.rstrip()[-LAST_WORDS_CHARACTERS:]
     sentences = split_sentences(ending)
     if len(sentences) > 1 and len(scene.text.rstrip()) > len(ending):
@@ -194,14 +211,16 @@ def _of_scene(position: StoryPosition, source: str, text: str, ids: Sequence[str
     )
 
 
-def _relationships(cast: Iterable[str], story: StoryBefore) -> Iterator[ContinuityEvidence]:
+def _relationships(
+    cast: Iterable[str], story: StoryBefore, names: Mapping[str, str]
+) -> Iterator[ContinuityEvidence]:
     named, labels = set(cast), labels_of(story)
     for each in story.relationships:
         if {each.character_a, each.character_b} <= named:
             parts = [each.relationship_type, each.status if each.status != "neutral" else ""]
             parts += [each.history[-1].event] if each.history else []
             told = labels.separator.join(part for part in parts if part)[:MAX_VALUE_CHARACTERS]
-            pair = f"{story.name(each.character_a)} / {story.name(each.character_b)}"
+            pair = " / ".join(names.get(one, one) for one in (each.character_a, each.character_b))
             if told:
                 yield ContinuityEvidence(
                     source="relationship",

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from novelgen.continuity.hard_facts import cast_of
+from novelgen.continuity.hard_facts import cast_of, names_for
 from novelgen.continuity.story import Draft, StoryBefore
 from novelgen.knowledge.story import KnowledgeMemory
 from novelgen.model_calls.prompt_data import NOTHING, as_data, telling_names
 from novelgen.models.continuity import ContinuityEvidence, DraftClaim
+from novelgen.records.vital_status import is_death
 from novelgen.text.language import StoryLanguage, TokenCounter, estimate_tokens
 
 MAX_KNOWN_TOKENS = 700
 
 MAX_NAMES_SHOWN = 4
 
-MAX_KNOWERS_ASKED = 8
+MAX_KNOWERS_ASKED = 6
 """Of so many characters of a draft it is told what they do not know."""
 
 MAX_QUOTE_CHARACTERS = 240
@@ -159,8 +160,13 @@ class NotKnown:
         self._memories: Mapping[str, KnowledgeMemory] = {
             each.source_id: each for each in story.knowledge.story.memories
         }
-        people = [each for each in cast_of(draft, story) if story.entity[each].entity_type == "character"]
-        self._people = people[:MAX_KNOWERS_ASKED]
+        self._names = names_for(draft, story)
+        living = [
+            each
+            for each in cast_of(draft, story)
+            if story.entity[each].entity_type == "character" and not _is_dead(each, story)
+        ]
+        self._people = living[:MAX_KNOWERS_ASKED]
 
     def of(self, evidence: ContinuityEvidence) -> str:
         """Return it as part of a line; empty where everybody knows it or nobody can tell."""
@@ -171,20 +177,25 @@ class NotKnown:
         perhaps: list[str] = []
         for character_id in self._people:
             knowing = self._story.knowledge.knows(character_id, memory)
-            if knowing.knows:
+            # Who was there and had no part in it, or heard of it and did not believe it, may well speak of it.
+            if knowing.knows or knowing.reason in ("present", "doubts"):
                 continue
             is_kept = knowing.reason in ("hidden", "deceived")
-            # Who was there and had no part in it may have noticed all the same, and who met a knower may have heard.
-            may_know = knowing.reason in ("present", "doubts") or (
-                not is_kept and self._story.knowledge.might_know_from(character_id, memory) is not None
-            )
-            (perhaps if may_know else surely).append(as_data(self._story.name(character_id)))
+            may_know = not is_kept and self._story.knowledge.might_know_from(character_id, memory) is not None
+            (perhaps if may_know else surely).append(as_data(self._names[character_id]))
         told = [
             self._words[word] + self._words["comma"].join(names)
             for word, names in (("unknown", surely), ("perhaps", perhaps))
             if names
         ]
         return " | ".join(told)
+
+
+def _is_dead(entity_id: str, story: StoryBefore) -> bool:
+    return any(
+        owner == entity_id and is_death(attribute, change.value)
+        for (owner, attribute), change in story.in_force.items()
+    )
 
 
 def _told(evidence: ContinuityEvidence) -> str:

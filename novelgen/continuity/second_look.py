@@ -13,7 +13,7 @@ from novelgen.continuity.claims import at_most
 from novelgen.continuity.prompt_lists import NotKnown, language_of
 from novelgen.continuity.story import Draft, StoryBefore
 from novelgen.continuity.verdicts import MAX_FINDINGS, Confidence, cited_lines
-from novelgen.extraction.model_record import ModelPart, Text
+from novelgen.model_calls.answer_parts import ModelPart, Text
 from novelgen.model_calls.answers import UnusableAnswerError
 from novelgen.model_calls.prompt_data import as_data
 from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue
@@ -29,7 +29,7 @@ FURTHER_TOKENS = 250
 
 MAX_LOOK_TOKENS = 3000
 
-SENTENCES_AROUND = 1
+SENTENCES_AROUND = 2
 """So many sentences of the draft and of the scene are shown before and after a quote."""
 
 MAX_SCENE_CHARACTERS = 500

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from novelgen.continuity.claims import KindWord, at_most, find_in_draft
 from novelgen.continuity.story import Draft, StoryBefore
-from novelgen.extraction.model_record import ModelPart, Text
+from novelgen.model_calls.answer_parts import ModelPart, Text
 from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue, Severity, continuity_issue_id
 from novelgen.models.position import StoryPosition
 from novelgen.records.evidence import QuoteFinder
