@@ -33,6 +33,7 @@ from novelgen.continuity.prompt_lists import (
 from novelgen.continuity.second_look import (
     ModelVerdicts,
     SecondLook,
+    draft_around,
     finding_lines,
     read_verdicts,
     without_second_look,
@@ -68,7 +69,7 @@ CLAIMS_VARIABLES = frozenset(
 JUDGE_VARIABLES = frozenset(
     {"example", "format_instructions", "kinds", "place", "facts", "evidence", "claims", "draft"}
 )
-SECOND_LOOK_VARIABLES = frozenset({"example", "format_instructions", "place", "findings", "numbers"})
+SECOND_LOOK_VARIABLES = frozenset({"example", "format_instructions", "place", "draft", "findings", "numbers"})
 REPAIR_VARIABLES = frozenset({"problem", "key"})
 
 EVIDENCE_TOKENS = 4000
@@ -298,6 +299,7 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
             "check_second_look",
             self._looker,
             SECOND_LOOK_VARIABLES,
+            draft=draft_around(issues, request.draft),
             findings=finding_lines(issues, request.draft, request.story, further=request.gather),
             numbers=", ".join(f"K{number}" for number in range(1, len(issues) + 1)),
         )

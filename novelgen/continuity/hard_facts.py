@@ -29,14 +29,12 @@ _LAST_ATTRIBUTES = ("knowledge", "goals", "emotional_state", "for_now")
 
 _WORDS: Mapping[str, Mapping[str, str]] = {
     "en": {
-        "dead": "dead: ",
         "stage": "On stage in the scene before: ",
         "ended": "The scene before ended: ",
         "seen": "last on stage: ",
         "thread": "open: ",
     },
     "zh": {
-        "dead": "已死：",
         "stage": "上一场在场：",
         "ended": "上一场的结尾：",
         "seen": "最后一次出场：",

@@ -29,8 +29,11 @@ FURTHER_TOKENS = 250
 
 MAX_LOOK_TOKENS = 3000
 
+MAX_DRAFT_TOKENS = 1500
+"""Up to here the whole draft is shown again."""
+
 SENTENCES_AROUND = 2
-"""So many sentences of the draft and of the scene are shown before and after a quote."""
+"""So many sentences are shown before and after a quote of a scene, or of a draft that is longer."""
 
 MAX_SCENE_CHARACTERS = 500
 
@@ -45,7 +48,7 @@ _WORDS: Mapping[StoryLanguage, Mapping[str, str]] = {
         "evidence": "evidence",
         "more": "also",
     },
-    "zh": {"draft": "草稿", "quote": "所指字句", "says": "说它错在", "evidence": "证据", "more": "另有"},
+    "zh": {"quote": "所指字句", "says": "说它错在", "evidence": "证据", "more": "另有"},
 }
 
 _YES = frozenset({"true", "yes", "keep", "stands", "1", "是", "成立", "保留"})
@@ -86,6 +89,14 @@ class SecondLook:
     unjudged: int = 0
 
 
+def draft_around(issues: Sequence[ContinuityIssue], draft: Draft) -> str:
+    """Return the draft on one line; of a long one what stands around the findings."""
+    if estimate_tokens(draft.text) <= MAX_DRAFT_TOKENS:
+        return as_data(draft.text)
+    around = (_around(draft.text, Span(*each.draft_span)) for each in issues)
+    return "\n".join(as_data(each) for each in dict.fromkeys(around))
+
+
 def finding_lines(
     issues: Sequence[ContinuityIssue],
     draft: Draft,
@@ -109,7 +120,6 @@ def finding_lines(
     blocks: list[list[str]] = []
     for number, issue in enumerate(issues, start=1):
         block = [
-            f"K{number} | {words['draft']} | {as_data(_around(draft.text, Span(*issue.draft_span)))}",
             f"K{number} | {words['quote']} | {as_data(issue.draft_quote)}",
             f"K{number} | {words['says']} | {as_data(issue.message)}",
         ]
