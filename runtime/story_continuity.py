@@ -10,7 +10,8 @@ from novelgen.models.continuity import DraftCheck
 from novelgen.models.plan import ScenePlan
 from runtime.async_twins import async_twin
 from runtime.services import continuity as continuity_services
-from runtime.services.continuity import CheckOptions, StoredCheck, Waiver
+from runtime.services.continuity import StoredCheck, Waiver
+from runtime.services.draft_checker import CheckOptions
 from runtime.story_base import StoryBase
 from runtime.story_filling import Progress, read_given
 

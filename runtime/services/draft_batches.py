@@ -15,7 +15,7 @@ from novelgen.models.position import ChapterIndex, SceneIndex
 from runtime.atomic_files import write_text_atomically
 from runtime.files.file_reading import read_json_file, read_text_file, validated
 from runtime.files.numbered_lines import NumberedLine, read_numbered_lines
-from runtime.services.continuity import CheckOptions, DraftChecker, DraftScene, Progress
+from runtime.services.draft_checker import CheckOptions, DraftChecker, DraftScene, Progress
 from runtime.services.indexing import await_index
 from runtime.services.projects import require_stored
 from runtime.stores import MemoryStores

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from novelgen.models.continuity import ContinuityIssue, DraftCheck
     from novelgen.models.plan import ScenePlan
     from runtime.cli.labels import ViewLabels
-    from runtime.services.continuity import CheckOptions
+    from runtime.services.draft_checker import CheckOptions
     from runtime.stores import MemoryStores
 
 _EXAMPLES = """\b
@@ -142,7 +142,7 @@ def check(
     if waive is not None or unwaive is not None:
         _set_waiver(session, project, waive=waive, unwaive=unwaive, note=note or "", as_json=as_json)
         return
-    from runtime.services.continuity import CheckOptions
+    from runtime.services.draft_checker import CheckOptions
 
     options = CheckOptions(model=model, uses_model=not no_model, workers=workers)
     if drafts_file is not None:
