@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from novelgen.continuity.hard_facts import cast_of, names_for
+from novelgen.continuity.hard_facts import cast_of, labels_of, names_for
 from novelgen.continuity.story import Draft, StoryBefore
 from novelgen.knowledge.story import KnowledgeMemory
 from novelgen.model_calls.prompt_data import NOTHING, as_data, telling_names
@@ -139,8 +139,18 @@ class Exhibits:
     def evidence_lines(self, draft: Draft, story: StoryBefore) -> str:
         """Return the evidence, a line each, with who of the draft's characters does not know it."""
         unknown = NotKnown(draft, story)
+        ended = {each.source_id for each in story.memories if each.superseded_by is not None}
+        outdated = labels_of(story).outdated
         lines = [
-            " | ".join(part for part in (f"E{number}", _told(each), unknown.of(each)) if part)
+            " | ".join(
+                part
+                for part in (
+                    f"E{number}",
+                    _told(each) + (outdated if each.source_id in ended else ""),
+                    unknown.of(each),
+                )
+                if part
+            )
             for number, each in enumerate(self.evidence, start=1)
         ]
         return "\n".join(lines) or NOTHING[language_of(story)]
