@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from novelgen.continuity.claims import at_most
+from novelgen.continuity.claims import Number, at_most
 from novelgen.continuity.prompt_lists import NotKnown, language_of
 from novelgen.continuity.story import Draft, StoryBefore
 from novelgen.continuity.verdicts import MAX_FINDINGS, Confidence, cited_lines
@@ -68,7 +68,7 @@ def _stands(said: Any) -> Any:
 class ModelVerdict(ModelPart):
     """Whether one finding stands."""
 
-    id: Text = Field(description="number of the finding: K1")
+    id: Number = Field(description="number of the finding: K1")
     stands: Annotated[bool, BeforeValidator(_stands)]
     reason: Text = Field(default="", description="in a few words")
     confidence: Confidence | None = Field(default=None, description="that the author has to change something")
