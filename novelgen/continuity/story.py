@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from novelgen.knowledge.rules import KnowledgeRules
@@ -96,3 +96,15 @@ def read_draft(text: str, story: StoryBefore) -> Draft:
     planned = story.plan.characters if story.plan is not None else []
     present = [found for name in planned if (found := story.resolver.resolve(name).entity_id) is not None]
     return Draft(text, tuple(story.resolver.find_mentions(text, also_present=present)))
+
+
+def part_of(draft: Draft, start: int, end: int) -> Draft:
+    """Return the characters [start, end) of a draft as a draft of their own; all of it is the draft itself."""
+    if (start, end) == (0, len(draft.text)):
+        return draft
+    mentions = [
+        replace(each, start=each.start - start, end=each.end - start)
+        for each in draft.mentions
+        if start <= each.start and each.end <= end
+    ]
+    return replace(draft, text=draft.text[start:end], mentions=tuple(mentions))

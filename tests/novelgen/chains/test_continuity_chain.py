@@ -362,3 +362,39 @@ def test_it_works_without_blocking_the_event_loop() -> None:
     found = asyncio.run(chain.ainvoke(ContinuityRequest(draft_of(story), story, gathering(story))))
     assert len(found.issues) == 2
     assert chain.get_name() == continuity_chain.ContinuityChain.__name__
+
+
+def test_a_long_draft_is_checked_in_parts() -> None:
+    """Each part has its own calls; what is found stands where it stands in the whole."""
+    story = story_before_draft()
+    padding = "The rain fell on the roof of the salt house. " * 450
+    draft = draft_of(story, padding + "\n\n'Tobin rowed me over this morning,' said Ada Fenn.")
+    asked: list[list[str]] = []
+    gather = gathering(story)
+
+    def gathered(questions: Sequence[str]) -> list[ContinuityEvidence]:
+        asked.append(list(questions))
+        return gather(questions)
+
+    nothing = json.dumps({"contradictions": []})
+    found = json.dumps({"contradictions": [DEAD]})
+    stands = json.dumps({"verdicts": [{"id": "K1", "stands": True}]})
+    model = answering(json.dumps(CLAIMS), nothing, json.dumps(CLAIMS), found, stands)
+    check = build_continuity_chain(model).invoke(ContinuityRequest(draft, story, gathered))
+    [issue] = check.issues
+    assert draft.text[slice(*issue.draft_span)] == issue.draft_quote
+    assert (check.model_calls, len(check.claims)) == (5, 2)
+    assert [each.source_id for each in check.evidence] == ["M1", "M2", "M3"]
+    assert any("said Ada Fenn" in each for each in asked[3])
+
+
+def test_a_draft_of_too_many_parts_says_what_was_not_read() -> None:
+    """Calls are bounded; what no model read is told."""
+    story = story_before_draft()
+    draft = draft_of(story, "The rain fell on the roof. " * 4200)
+    answers = [json.dumps(each) for _ in range(8) for each in (CLAIMS, {"contradictions": []})]
+    check = build_continuity_chain(answering(*answers)).invoke(
+        ContinuityRequest(draft, story, gathering(story))
+    )
+    assert check.model_calls == 16
+    assert [(each.stage, each.kind) for each in check.report_issues] == [("claims", "over_limit")]
