@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from pydantic import BaseModel, Field
 
 from novelgen.chains.stepwise_chain import StepwiseChain
@@ -38,12 +39,12 @@ from novelgen.continuity.second_look import (
     read_verdicts,
     without_second_look,
 )
-from novelgen.continuity.story import Draft, StoryBefore
-from novelgen.continuity.verdicts import FindingReader, ModelFindings
+from novelgen.continuity.story import Draft, StoryBefore, part_of
+from novelgen.continuity.verdicts import FindingReader, ModelFindings, merge_issues
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError, StoreError
 from novelgen.model_calls.json_model import JsonConversation, JsonModel, issue_kind_of
-from novelgen.model_calls.usage import ModelUsage
+from novelgen.model_calls.usage import ModelUsage, total_usage
 from novelgen.models.context import ReportIssue
 from novelgen.models.continuity import (
     CONTINUITY_KINDS,
@@ -53,7 +54,8 @@ from novelgen.models.continuity import (
     DraftClaim,
 )
 from novelgen.prompting import load_chat_prompt, read_prompt_file
-from novelgen.text.language import TokenCounter, estimate_tokens
+from novelgen.records.windows import reading_windows
+from novelgen.text.language import StoryLanguage, TokenCounter, estimate_tokens
 from novelgen.text.scrub import require_size
 
 logger = logging.getLogger(__name__)
@@ -73,6 +75,11 @@ SECOND_LOOK_VARIABLES = frozenset({"example", "format_instructions", "place", "d
 REPAIR_VARIABLES = frozenset({"problem", "key"})
 
 EVIDENCE_TOKENS = 4000
+
+PART_CHARACTERS: Mapping[StoryLanguage, int] = {"en": 12_000, "zh": 4_000}
+"""A longer draft is read in parts of so many characters: each three prompts."""
+
+MAX_PARTS = 8
 
 CLAIMS_SHARE = 0.35
 JUDGE_SHARE = 0.7
@@ -141,6 +148,7 @@ class _Run:
     questions: Sequence[str] = ()
     exhibits: Exhibits = field(default_factory=lambda: Exhibits((), ()))
     is_refused: bool = False
+    is_whole: bool = True
 
     def with_check(self, **changes: Any) -> _Run:
         """Return the run with more known of its check."""
@@ -172,7 +180,8 @@ Read = TypeVar("Read")
 class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
     """Finds what of a draft contradicts the story; works as any LangChain Runnable.
 
-    At most three prompts with one repair each. Nothing that the model or its server does is raised.
+    At most three prompts with one repair each, for every part of a long draft. Nothing that the model or its server
+    does is raised.
 
     Args:
         model: Any LangChain chat model.
@@ -198,22 +207,37 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
         self._evidence_tokens = evidence_tokens
         self._fact_tokens = fact_tokens
         self._count_tokens = count_tokens
-        super().__init__(
-            RunnableLambda(self._begin).with_config(run_name="begin")
-            | RunnableLambda(self._read_claims).with_config(run_name="read_claims")
+        self._steps_of_a_part: Runnable[_Run, _Run] = (
+            RunnableLambda(self._read_claims).with_config(run_name="read_claims")
             | RunnableLambda(self._gather).with_config(run_name="gather_evidence")
             | RunnableLambda(self._find).with_config(run_name="judge")
             | RunnableLambda(self._look_again).with_config(run_name="second_look")
-            | RunnableLambda(_checked).with_config(run_name="checked")
         )
+        super().__init__(RunnableLambda(self._in_parts).with_config(run_name="check_parts"))
 
-    def _begin(self, given: ContinuityInput) -> _Run:
+    def _in_parts(self, given: ContinuityInput, config: RunnableConfig) -> ModelCheck:
+        """Check a draft, a long one part by part: a model that reads too much at once overlooks the small things."""
         request = given if isinstance(given, ContinuityRequest) else ContinuityRequest(**given)
         as_of = request.story.as_of
         require_size(
             request.draft.text, f"the draft of scene {as_of.scene_index} of chapter {as_of.chapter_index}"
         )
-        return _Run(request, Deadline.after(self._timeout_s))
+        deadline = Deadline.after(self._timeout_s)
+        windows = reading_windows(
+            request.draft.text, window_characters=PART_CHARACTERS[language_of(request.story)]
+        )
+        checks = []
+        for window in windows[:MAX_PARTS]:
+            part = replace(request, draft=part_of(request.draft, window.start, window.end))
+            run = self._steps_of_a_part.invoke(_Run(part, deadline, is_whole=len(windows) == 1), config)
+            checks.append(moved(run.check, by=window.start))
+            if run.is_refused:
+                break
+        if len(windows) > MAX_PARTS:
+            message = f"only the first {MAX_PARTS} of {len(windows)} parts of the draft were read; check it by scenes"
+            issue = ReportIssue(stage=CLAIMS_STAGE, kind="over_limit", message=message)
+            checks.append(ModelCheck(report_issues=[issue]))
+        return joined_checks(checks)
 
     def _read_claims(self, run: _Run) -> _Run:
         request = run.request
@@ -248,8 +272,14 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
         try:
             if request.evidence is None:
                 lists = [request.gather(())]
-            if run.questions:
-                lists.append(request.gather(run.questions))
+            # What was gathered for a long draft says little of one part of it.
+            sentences = (
+                []
+                if run.is_whole
+                else [request.draft.text[start:end] for start, end in request.draft.sentences]
+            )
+            if asked := [*run.questions, *sentences]:
+                lists.insert(0 if sentences else 1, request.gather(asked))
         except StoreError as error:
             run = run.failed(EVIDENCE_STAGE, error, "evidence is missing")
         evidence = joined_evidence(lists, max_tokens=self._evidence_tokens, count_tokens=self._count_tokens)
@@ -388,11 +418,40 @@ def build_continuity_chain(
     )
 
 
+def moved(check: ModelCheck, *, by: int) -> ModelCheck:
+    """Return a check of a part of a draft with its spans as they are in the whole."""
+    if not by:
+        return check
+    issues = [
+        each.model_copy(update={"draft_span": (each.draft_span[0] + by, each.draft_span[1] + by)})
+        for each in check.issues
+    ]
+    return check.model_copy(update={"issues": issues})
+
+
+def joined_checks(checks: Sequence[ModelCheck]) -> ModelCheck:
+    """Return the checks of a draft's parts as one: findings worst first, evidence of each part in turn."""
+    if len(checks) == 1:
+        return checks[0]
+    dropped: Counter[str] = Counter()
+    timings_s: Counter[str] = Counter()
+    for each in checks:
+        dropped.update(each.dropped)
+        timings_s.update(each.timings_s)
+    return ModelCheck(
+        issues=merge_issues(issue for each in checks for issue in each.issues),
+        evidence=joined_evidence([each.evidence for each in checks]),
+        claims=[claim for each in checks for claim in each.claims],
+        candidates=sum(each.candidates for each in checks),
+        dropped=dict(dropped),
+        report_issues=[issue for each in checks for issue in each.report_issues],
+        timings_s=dict(timings_s),
+        model_calls=sum(each.model_calls for each in checks),
+        usage=total_usage(each.usage for each in checks),
+    )
+
+
 def _kept(run: _Run, look: SecondLook) -> _Run:
     fallen = len(run.check.issues) - len(look.issues)
     dropped = {**run.check.dropped, SECOND_LOOK_STAGE: fallen} if fallen else run.check.dropped
     return run.with_check(issues=list(look.issues), dropped=dropped)
-
-
-def _checked(run: _Run) -> ModelCheck:
-    return run.check

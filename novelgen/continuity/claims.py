@@ -72,6 +72,10 @@ Sentences = Annotated[
 ]
 
 
+Number = Annotated[Text, BeforeValidator(str)]
+"""Of a line that was shown: E3, K1, or a bare 1."""
+
+
 class ModelClaim(ModelPart):
     """Something that the draft takes for granted or lets happen."""
 

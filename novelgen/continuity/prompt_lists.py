@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from novelgen.continuity.hard_facts import cast_of, names_for
+from novelgen.continuity.hard_facts import cast_of, labels_of, names_for
 from novelgen.continuity.story import Draft, StoryBefore
 from novelgen.knowledge.story import KnowledgeMemory
 from novelgen.model_calls.prompt_data import NOTHING, as_data, telling_names
@@ -21,6 +22,9 @@ MAX_KNOWERS_ASKED = 6
 """Of so many characters of a draft it is told what they do not know."""
 
 MAX_QUOTE_CHARACTERS = 240
+
+LINE_TOKENS = 8
+"""Number, place and marks of a line of evidence."""
 
 _WORDS: Mapping[StoryLanguage, Mapping[str, str]] = {
     "en": {
@@ -96,7 +100,7 @@ def claim_lines(claims: Sequence[DraftClaim], story: StoryBefore) -> str:
 def joined_evidence(
     lists: Iterable[Sequence[ContinuityEvidence]],
     *,
-    max_tokens: int,
+    max_tokens: float = math.inf,
     count_tokens: TokenCounter = estimate_tokens,
 ) -> list[ContinuityEvidence]:
     """Return several lists of evidence as one: the best of each in turn, each piece once, within a budget.
@@ -107,16 +111,19 @@ def joined_evidence(
         count_tokens: Token counter.
     """
     rest = [list(each) for each in lists]
-    taken: dict[tuple[str, str], ContinuityEvidence] = {}
+    taken: list[ContinuityEvidence] = []
+    texts: list[str] = []
     spent = 0
     for at in range(max(map(len, rest), default=0)):
         for each in (one[at] for one in rest if at < len(one)):
-            key = (each.source_id, " ".join(each.text.split()))
-            cost = count_tokens(each.text) + count_tokens(_extra_quote(each)) + 8
-            if key not in taken and spent + cost <= max_tokens:
-                taken[key] = each
+            text = " ".join(each.text.split())
+            cost = count_tokens(each.text) + count_tokens(_extra_quote(each)) + LINE_TOKENS
+            # A passage may have grown in one list; memories say the same in words of their own.
+            if spent + cost <= max_tokens and not any(text in known for known in texts):
+                taken.append(each)
+                texts.append(text)
                 spent += cost
-    return list(taken.values())
+    return taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +146,18 @@ class Exhibits:
     def evidence_lines(self, draft: Draft, story: StoryBefore) -> str:
         """Return the evidence, a line each, with who of the draft's characters does not know it."""
         unknown = NotKnown(draft, story)
+        ended = {each.source_id for each in story.memories if each.superseded_by is not None}
+        outdated = labels_of(story).outdated
         lines = [
-            " | ".join(part for part in (f"E{number}", _told(each), unknown.of(each)) if part)
+            " | ".join(
+                part
+                for part in (
+                    f"E{number}",
+                    _told(each) + (outdated if each.source_id in ended else ""),
+                    unknown.of(each),
+                )
+                if part
+            )
             for number, each in enumerate(self.evidence, start=1)
         ]
         return "\n".join(lines) or NOTHING[language_of(story)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from novelgen.continuity.claims import at_most
+from novelgen.continuity.claims import Number, at_most
 from novelgen.continuity.prompt_lists import NotKnown, language_of
 from novelgen.continuity.story import Draft, StoryBefore
 from novelgen.continuity.verdicts import MAX_FINDINGS, Confidence, cited_lines
@@ -19,7 +20,7 @@ from novelgen.model_calls.prompt_data import as_data
 from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue
 from novelgen.models.position import StoryPosition
 from novelgen.records.evidence import QuoteFinder
-from novelgen.text.language import StoryLanguage, estimate_tokens
+from novelgen.text.language import StoryLanguage, estimate_tokens, significant_words
 from novelgen.text.sentences import Span, split_sentences
 
 MAX_FURTHER = 4
@@ -68,7 +69,7 @@ def _stands(said: Any) -> Any:
 class ModelVerdict(ModelPart):
     """Whether one finding stands."""
 
-    id: Text = Field(description="number of the finding: K1")
+    id: Number = Field(description="number of the finding: K1")
     stands: Annotated[bool, BeforeValidator(_stands)]
     reason: Text = Field(default="", description="in a few words")
     confidence: Confidence | None = Field(default=None, description="that the author has to change something")
@@ -132,7 +133,8 @@ def finding_lines(
     for number, (issue, block) in enumerate(zip(issues, blocks, strict=True), start=1):
         known = {each.text for each in issue.evidence}
         room = FURTHER_TOKENS
-        for each in [one for one in further([issue.message]) if one.text not in known][:MAX_FURTHER]:
+        found = [one for one in further([issue.message]) if one.text not in known]
+        for each in _nearest(issue, found)[:MAX_FURTHER]:
             line = f"K{number} | {words['more']} | {_told(each, unknown)}"
             cost = estimate_tokens(line)
             if cost <= room and spent + cost <= max_tokens:
@@ -180,6 +182,20 @@ def _as_sure_as(issue: ContinuityIssue, verdict: ModelVerdict) -> ContinuityIssu
     if verdict.confidence is None:
         return issue
     return issue.model_copy(update={"confidence": verdict.confidence})
+
+
+def _nearest(issue: ContinuityIssue, found: Sequence[ContinuityEvidence]) -> list[ContinuityEvidence]:
+    """Return what was gathered with what shares most words with a finding first, and nothing that shares none.
+
+    Gathering serves the whole draft; of one finding only what speaks of its matter helps.
+    """
+    about = significant_words(" ".join((issue.message, issue.draft_quote, issue.evidence[0].text)))
+    shares = []
+    for rank, each in enumerate(found):
+        words = significant_words(each.text)
+        if shared := len(words & about):
+            shares.append((-shared / math.sqrt(len(words)), rank, each))
+    return [each for _, _, each in sorted(shares, key=lambda one: one[:2])]
 
 
 def _told(evidence: ContinuityEvidence, unknown: NotKnown) -> str:

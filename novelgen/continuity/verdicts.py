@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from novelgen.continuity.claims import KindWord, at_most, find_in_draft
+from novelgen.continuity.claims import KindWord, Number, at_most, find_in_draft
 from novelgen.continuity.story import Draft, StoryBefore
 from novelgen.model_calls.answer_parts import ModelPart, Text
 from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue, Severity, continuity_issue_id
@@ -68,7 +68,7 @@ SeverityWord = Annotated[Severity, BeforeValidator(_severity)]
 class ModelCited(ModelPart):
     """A line of the lists, and the words of it that count."""
 
-    id: Text = Field(description="number of the line: E3 or F1")
+    id: Number = Field(description="number of the line: E3 or F1")
     quote: Text = Field(default="", description="words copied from that line")
 
 
