@@ -219,7 +219,7 @@ def _same_thing(here: _Passage, there: _Passage, likeness: float, words: StoryWo
 def _finding(draft: Draft, story: StoryBefore, here: _Passage, told: _Told) -> ContinuityIssue:
     language = story.language
     start, end = clause_span(draft.text, here.quantity.start, here.quantity.end)
-    place = _place(told.piece, language)
+    place = place_of(told.piece, language)
     return ContinuityIssue(
         kind="canon_rule",
         severity="medium",
@@ -234,7 +234,8 @@ def _finding(draft: Draft, story: StoryBefore, here: _Passage, told: _Told) -> C
     )
 
 
-def _place(piece: Piece, language: str) -> str:
+def place_of(piece: Piece, language: str) -> str:
+    """Return where a piece of the story stands, as a message says it."""
     if piece.position is None:
         return "设定" if language == "zh" else "a note"
     chapter, scene = piece.position.chapter_index, piece.position.scene_index
