@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 from runtime.story import Story
 from tests.runtime.services.drowned_story import DEAD_ACT, tell_drowned_story
+from tests.support.scripted_chat_model import answering
 
 PLAN = {"purpose": "breakfast", "characters": ["Ilse Moor"]}
 
@@ -53,3 +55,19 @@ def test_a_finding_is_waived_and_told_again(story: Story) -> None:
     assert asyncio.run(story.awaived_findings()) == []
     with pytest.raises(UserInputError):
         asyncio.run(story.awaive_finding("X1"))
+
+
+def test_a_step_after_the_writer_checks_and_repairs(story: Story) -> None:
+    """The draft comes out with its check; with a writer what was found is changed once, and checked again."""
+    written = {"chapter_index": 3, "scene_index": 1, "draft": DEAD_ACT, "scene_plan": PLAN}
+    checked = story.check_step(use_model=False).invoke(written)
+    assert (checked.draft, len(checked.check.issues)) == (DEAD_ACT, 1)
+    quote = checked.check.issues[0].draft_quote
+    mended = {"passages": [{"id": ["K1"], "old": quote, "new": "Ilse Moor"}]}
+    writer = answering(json.dumps(mended))
+    repaired = story.check_step(writer=writer, repair=True, use_model=False).invoke(written)
+    assert len(writer.prompts) == 1
+    assert repaired.is_repaired
+    assert repaired.check.issues == []
+    with pytest.raises(UserInputError):
+        story.check_step(repair=True)
