@@ -125,8 +125,15 @@ def finding_lines(
             f"K{number} | {words['says']} | {as_data(issue.message)}",
         ]
         for each in issue.evidence:
-            block.append(f"K{number} | {words['evidence']} | {_told(each, unknown)}")
-            if surroundings := _surroundings(each, story):
+            surroundings = _surroundings(each, story)
+            # Of a passage the sentences around the quote are enough; a memory says it in words of its own.
+            told = (
+                each.model_copy(update={"text": surroundings})
+                if surroundings and each.source == "passage"
+                else each
+            )
+            block.append(f"K{number} | {words['evidence']} | {_told(told, unknown)}")
+            if surroundings and told is each:
                 block.append(f"K{number} | {words['evidence']} | {as_data(surroundings)}")
         blocks.append(block)
     spent = sum(estimate_tokens(line) for block in blocks for line in block)
