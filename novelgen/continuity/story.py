@@ -13,7 +13,9 @@ from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import OpenLoop, Relationship, StateChange
+from novelgen.names.presence import narrator_of
 from novelgen.names.resolver import Mention, NameResolver
+from novelgen.names.speech import Speech, find_speeches, speech_at
 from novelgen.text.sentences import Span, split_sentences
 
 
@@ -73,19 +75,32 @@ class StoryBefore:
 
 @dataclass(frozen=True)
 class Draft:
-    """A draft with its sentences and whom and what they name."""
+    """A draft with its sentences, whom and what they name, and what is said aloud.
+
+    Args:
+        text: The draft.
+        mentions: Whom and what it names, in the order of the text.
+        speeches: What is said aloud, in order, with the speaker where that is certain.
+        narrator_id: Who says I outside of what is said aloud; None where nobody is known to.
+    """
 
     text: str
     mentions: Sequence[Mention] = field(default=())
+    speeches: Sequence[Speech] = field(default=())
+    narrator_id: str | None = None
 
     @cached_property
     def sentences(self) -> Sequence[Span]:
         """Where its sentences stand, in order."""
         return split_sentences(self.text)
 
+    def speech_at(self, position: int) -> Speech | None:
+        """Return what is said aloud at a character of the draft, or None where it is narration."""
+        return speech_at(self.speeches, position)
+
 
 def read_draft(text: str, story: StoryBefore) -> Draft:
-    """Return a draft with whom and what it names by names that the story has shown.
+    """Return a draft with whom and what it names by names that the story has shown, and who speaks in it.
 
     The plan's cast counts as present, so that what several bear means whom the plan has on stage.
 
@@ -95,7 +110,11 @@ def read_draft(text: str, story: StoryBefore) -> Draft:
     """
     planned = story.plan.characters if story.plan is not None else []
     present = [found for name in planned if (found := story.resolver.resolve(name).entity_id) is not None]
-    return Draft(text, tuple(story.resolver.find_mentions(text, also_present=present)))
+    mentions = story.resolver.find_mentions(text, also_present=present)
+    people = [each for each in mentions if story.entity[each.entity_id].entity_type == "character"]
+    narrator_id = narrator_of(text, story.entities)
+    speeches = find_speeches(text, people, narrator_id=narrator_id)
+    return Draft(text, tuple(mentions), tuple(speeches), narrator_id)
 
 
 def part_of(draft: Draft, start: int, end: int) -> Draft:
@@ -107,4 +126,9 @@ def part_of(draft: Draft, start: int, end: int) -> Draft:
         for each in draft.mentions
         if start <= each.start and each.end <= end
     ]
-    return replace(draft, text=draft.text[start:end], mentions=tuple(mentions))
+    speeches = [
+        replace(each, start=each.start - start, end=each.end - start)
+        for each in draft.speeches
+        if start <= each.start and each.end <= end
+    ]
+    return replace(draft, text=draft.text[start:end], mentions=tuple(mentions), speeches=tuple(speeches))
