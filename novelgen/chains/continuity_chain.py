@@ -98,12 +98,14 @@ class ContinuityRequest:
         story: The story before it.
         gather: Gathers evidence for questions.
         evidence: What was gathered for the draft without questions; None lets the chain gather it.
+        found: What rules found; the second look is at them, too, and they stay where it fails.
     """
 
     draft: Draft
     story: StoryBefore
     gather: Gather
     evidence: Sequence[ContinuityEvidence] | None = None
+    found: Sequence[ContinuityIssue] = ()
 
 
 ContinuityInput = ContinuityRequest | Mapping[str, Any]
@@ -112,7 +114,10 @@ ContinuityInput = ContinuityRequest | Mapping[str, Any]
 class ModelCheck(BaseModel):
     """What a model finds in a draft; `report_issues` say what failed on the way."""
 
-    issues: list[ContinuityIssue] = Field(default_factory=list, description="Worst first.")
+    issues: list[ContinuityIssue] = Field(
+        default_factory=list,
+        description="Worst first; with what rules found and the second look left standing.",
+    )
     evidence: list[ContinuityEvidence] = Field(
         default_factory=list, description="What the judge saw of earlier scenes, best first."
     )
@@ -227,16 +232,25 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
             request.draft.text, window_characters=PART_CHARACTERS[language_of(request.story)]
         )
         checks = []
+        unread = list(request.found)
         for window in windows[:MAX_PARTS]:
-            part = replace(request, draft=part_of(request.draft, window.start, window.end))
-            run = self._steps_of_a_part.invoke(_Run(part, deadline, is_whole=len(windows) == 1), config)
-            checks.append(moved(run.check, by=window.start))
+            here = [each for each in unread if window.start <= each.draft_span[0] < window.end]
+            unread = [each for each in unread if each not in here]
+            found = [moved(each, by=-window.start) for each in here]
+            part = replace(request, draft=part_of(request.draft, window.start, window.end), found=found)
+            run = self._steps_of_a_part.invoke(
+                _Run(part, deadline, check=ModelCheck(issues=found), is_whole=len(windows) == 1), config
+            )
+            issues = [moved(each, by=window.start) for each in run.check.issues]
+            checks.append(run.check.model_copy(update={"issues": issues}))
             if run.is_refused:
                 break
         if len(windows) > MAX_PARTS:
             message = f"only the first {MAX_PARTS} of {len(windows)} parts of the draft were read; check it by scenes"
             issue = ReportIssue(stage=CLAIMS_STAGE, kind="over_limit", message=message)
             checks.append(ModelCheck(report_issues=[issue]))
+        if unread:
+            checks.append(ModelCheck(issues=unread))
         return joined_checks(checks)
 
     def _read_claims(self, run: _Run) -> _Run:
@@ -318,11 +332,15 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
         if read is None:
             return run
         candidates, issues = read
-        return run.with_check(candidates=candidates, issues=issues, dropped=dict(reader.dropped))
+        return run.with_check(
+            candidates=candidates,
+            issues=merge_issues([*request.found, *issues]),
+            dropped=dict(reader.dropped),
+        )
 
     def _look_again(self, run: _Run) -> _Run:
         issues, request = run.check.issues, run.request
-        if not issues:
+        if run.is_refused or not issues:
             return run
         messages = self._prompt(
             run,
@@ -418,15 +436,10 @@ def build_continuity_chain(
     )
 
 
-def moved(check: ModelCheck, *, by: int) -> ModelCheck:
-    """Return a check of a part of a draft with its spans as they are in the whole."""
-    if not by:
-        return check
-    issues = [
-        each.model_copy(update={"draft_span": (each.draft_span[0] + by, each.draft_span[1] + by)})
-        for each in check.issues
-    ]
-    return check.model_copy(update={"issues": issues})
+def moved(issue: ContinuityIssue, *, by: int) -> ContinuityIssue:
+    """Return a finding with its span moved by so many characters, as from a part of a draft to the whole."""
+    start, end = issue.draft_span
+    return issue.model_copy(update={"draft_span": (start + by, end + by)})
 
 
 def joined_checks(checks: Sequence[ModelCheck]) -> ModelCheck:

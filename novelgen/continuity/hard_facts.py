@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from novelgen.continuity.story import Draft, StoryBefore
 from novelgen.models.continuity import ContinuityEvidence
-from novelgen.models.position import StoryPosition
+from novelgen.models.position import StoryPosition, story_place
 from novelgen.models.state import LOOP_WEIGHTS, PRESENCE_ATTRIBUTE, UNRESOLVED_STATUSES, StateChange
 from novelgen.names.normalise import is_description
 from novelgen.records.vital_status import is_death
@@ -24,8 +24,13 @@ MAX_VALUE_CHARACTERS = 160
 LAST_WORDS_CHARACTERS = 400
 """Of the scene before: where it left everybody."""
 
-_LAST_ATTRIBUTES = ("knowledge", "goals", "emotional_state", "for_now")
-"""What changes with every scene is told last."""
+_LAST_ATTRIBUTES = ("knowledge", "goals")
+"""What changes often is told last."""
+
+_PLACES = frozenset({"location_id", "place"})
+
+_PASSING_ATTRIBUTES = frozenset({"emotional_state", "for_now"})
+"""What the next scene may change without a word."""
 
 _WORDS: Mapping[str, Mapping[str, str]] = {
     "en": {
@@ -115,7 +120,7 @@ def _of_entity(entity_id: str, story: StoryBefore, names: Mapping[str, str]) -> 
     changes = {
         attribute: change
         for (owner, attribute), change in story.in_force.items()
-        if owner == entity_id and change.value is not None and attribute != PRESENCE_ATTRIBUTE
+        if owner == entity_id and change.value is not None and _still_tells(change, story)
     }
     order = [*(each for each in ATTRIBUTE_ORDER if each not in _LAST_ATTRIBUTES)]
     ranks = {each: rank for rank, each in enumerate(order)} | {
@@ -138,6 +143,14 @@ def _of_entity(entity_id: str, story: StoryBefore, names: Mapping[str, str]) -> 
         if attribute == "holder" and change.value == entity_id
     ]
     return [*facts[:1], *_last_seen(entity_id, story, names), *held, *facts[1:]]
+
+
+def _still_tells(change: StateChange, story: StoryBefore) -> bool:
+    """Tell whether a state says something at the draft: a place says nothing once its bearer was seen since."""
+    if change.attribute == PRESENCE_ATTRIBUTE or change.attribute in _PASSING_ATTRIBUTES:
+        return False
+    seen = story.in_force.get((change.entity_id, PRESENCE_ATTRIBUTE))
+    return change.attribute not in _PLACES or seen is None or story_place(change) >= story_place(seen)
 
 
 def _fact(

@@ -13,6 +13,7 @@ from novelgen.model_calls.prompt_data import NOTHING, as_data, telling_names
 from novelgen.models.continuity import ContinuityEvidence, DraftClaim
 from novelgen.records.vital_status import is_death
 from novelgen.text.language import StoryLanguage, TokenCounter, estimate_tokens
+from novelgen.text.sentences import split_sentences
 
 MAX_KNOWN_TOKENS = 700
 
@@ -112,16 +113,16 @@ def joined_evidence(
     """
     rest = [list(each) for each in lists]
     taken: list[ContinuityEvidence] = []
-    texts: list[str] = []
+    told: set[str] = set()
     spent = 0
     for at in range(max(map(len, rest), default=0)):
         for each in (one[at] for one in rest if at < len(one)):
-            text = " ".join(each.text.split())
+            sentences = {" ".join(each.text[start:end].split()) for start, end in split_sentences(each.text)}
             cost = count_tokens(each.text) + count_tokens(_extra_quote(each)) + LINE_TOKENS
-            # A passage may have grown in one list; memories say the same in words of their own.
-            if spent + cost <= max_tokens and not any(text in known for known in texts):
+            # A passage may have grown in one list, or overlap another: half of it must be new.
+            if spent + cost <= max_tokens and 2 * len(sentences & told) < len(sentences):
                 taken.append(each)
-                texts.append(text)
+                told |= sentences
                 spent += cost
     return taken
 

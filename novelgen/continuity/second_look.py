@@ -125,8 +125,15 @@ def finding_lines(
             f"K{number} | {words['says']} | {as_data(issue.message)}",
         ]
         for each in issue.evidence:
-            block.append(f"K{number} | {words['evidence']} | {_told(each, unknown)}")
-            if surroundings := _surroundings(each, story):
+            surroundings = _surroundings(each, story)
+            # Of a passage the sentences around the quote are enough; a memory says it in words of its own.
+            told = (
+                each.model_copy(update={"text": surroundings})
+                if surroundings and each.source == "passage"
+                else each
+            )
+            block.append(f"K{number} | {words['evidence']} | {_told(told, unknown)}")
+            if surroundings and told is each:
                 block.append(f"K{number} | {words['evidence']} | {as_data(surroundings)}")
         blocks.append(block)
     spent = sum(estimate_tokens(line) for block in blocks for line in block)
@@ -145,7 +152,7 @@ def finding_lines(
 
 
 def read_verdicts(answer: ModelVerdicts, issues: Sequence[ContinuityIssue]) -> SecondLook:
-    """Return which findings stand; one without a verdict stands where it was sure.
+    """Return which findings stand; one without a verdict stands where a rule found it, or it was sure.
 
     Args:
         answer: What the model said.
@@ -165,7 +172,7 @@ def read_verdicts(answer: ModelVerdicts, issues: Sequence[ContinuityIssue]) -> S
     for at, issue in enumerate(issues):
         verdict = verdicts.get(at)
         if verdict is None:
-            kept += [issue] if issue.confidence >= SURE else []
+            kept += [issue] if _stands_alone(issue) else []
         elif verdict.stands:
             kept.append(_as_sure_as(issue, verdict))
     unjudged = len(issues) - len(verdicts)
@@ -174,8 +181,12 @@ def read_verdicts(answer: ModelVerdicts, issues: Sequence[ContinuityIssue]) -> S
 
 
 def without_second_look(issues: Sequence[ContinuityIssue]) -> SecondLook:
-    """Return what stands where the second look failed: only what was sure."""
-    return SecondLook([each for each in issues if each.confidence >= SURE], unjudged=len(issues))
+    """Return what stands where the second look failed: what rules found, and what was sure."""
+    return SecondLook([each for each in issues if _stands_alone(each)], unjudged=len(issues))
+
+
+def _stands_alone(issue: ContinuityIssue) -> bool:
+    return issue.by == "rule" or issue.confidence >= SURE
 
 
 def _as_sure_as(issue: ContinuityIssue, verdict: ModelVerdict) -> ContinuityIssue:

@@ -24,7 +24,7 @@ from novelgen.continuity.claims import ModelClaims
 from novelgen.continuity.second_look import ModelVerdicts
 from novelgen.continuity.verdicts import ModelFindings
 from novelgen.errors import DatabaseError
-from novelgen.models.continuity import CheckedDraft, ContinuityEvidence
+from novelgen.models.continuity import CheckedDraft, ContinuityEvidence, ContinuityIssue
 from novelgen.models.plan import ScenePlan
 from novelgen.prompting import load_chat_prompt, read_prompt_file
 from novelgen.text.language import StoryLanguage, estimate_tokens, story_language
@@ -391,10 +391,70 @@ def test_a_long_draft_is_checked_in_parts() -> None:
 def test_a_draft_of_too_many_parts_says_what_was_not_read() -> None:
     """Calls are bounded; what no model read is told."""
     story = story_before_draft()
-    draft = draft_of(story, "The rain fell on the roof. " * 4200)
+    draft = draft_of(story, "The rain fell on the roof. " * 4200 + "The lamp stood on the sill.")
     answers = [json.dumps(each) for _ in range(8) for each in (CLAIMS, {"contradictions": []})]
     check = build_continuity_chain(answering(*answers)).invoke(
         ContinuityRequest(draft, story, gathering(story))
     )
     assert check.model_calls == 16
     assert [(each.stage, each.kind) for each in check.report_issues] == [("claims", "over_limit")]
+
+
+def found_by_rule(text: str, quote: str) -> ContinuityIssue:
+    """Return what a rule might say of words of a draft."""
+    at = text.index(quote)
+    return ContinuityIssue(
+        kind="place",
+        draft_quote=quote,
+        draft_span=(at, at + len(quote)),
+        message="Elsewhere.",
+        evidence=[
+            ContinuityEvidence(source_id="L0.where", chapter_index=1, scene_index=1, text="Elsewhere.")
+        ],
+        rule="place",
+    )
+
+
+def checked_with_rule(*answers: Any) -> ModelCheck:
+    """Return what becomes of a finding of a rule beside those of a model."""
+    story = story_before_draft()
+    draft = draft_of(story)
+    model = answering(*[each if isinstance(each, str) else json.dumps(each) for each in answers])
+    found = [found_by_rule(draft.text, "on the sill")]
+    request = ContinuityRequest(draft, story, gathering(story), found=found)
+    return build_continuity_chain(model).invoke(request)
+
+
+def test_the_second_look_is_at_what_rules_found_too() -> None:
+    """A false alarm of a rule falls as one of the model does; what is sound stays beside the model's."""
+    dropped = checked_with_rule(CLAIMS, {"contradictions": []}, {"verdicts": [{"id": "K1", "stands": False}]})
+    assert (dropped.issues, dropped.dropped, dropped.candidates) == ([], {"second_look": 1}, 0)
+    kept = checked_with_rule(
+        CLAIMS,
+        {"contradictions": [DEAD]},
+        {"verdicts": [{"id": "K1", "stands": True}, {"id": "K2", "stands": True}]},
+    )
+    assert [(each.by, each.draft_quote) for each in kept.issues] == [
+        ("model", "Tobin rowed me over this morning"),
+        ("rule", "on the sill"),
+    ]
+
+
+@pytest.mark.parametrize("answers", [("no", "no", "no", "no"), (CLAIMS, {"contradictions": []}, "no", "no")])
+def test_what_rules_found_stays_where_the_model_fails(answers: tuple[Any, ...]) -> None:
+    """Rules say only what is certain; no answer of a model takes that away."""
+    found = checked_with_rule(*answers)
+    assert [each.by for each in found.issues] == ["rule"]
+
+
+def test_what_rules_found_in_a_later_part_stays_in_its_place() -> None:
+    """Spans are those of the whole draft, whichever part a finding stands in."""
+    story = story_before_draft()
+    text = "The rain fell on the roof of the salt house. " * 450 + "Ada Fenn set the lamp on the sill."
+    found = [found_by_rule(text, "on the sill")]
+    stands = json.dumps({"verdicts": [{"id": "K1", "stands": True}]})
+    nothing = json.dumps({"contradictions": []})
+    model = answering(json.dumps(CLAIMS), nothing, json.dumps(CLAIMS), nothing, stands)
+    request = ContinuityRequest(draft_of(story, text), story, gathering(story), found=found)
+    check = build_continuity_chain(model).invoke(request)
+    assert [each.draft_span for each in check.issues] == [found[0].draft_span]
