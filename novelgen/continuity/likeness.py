@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import log
@@ -135,28 +135,28 @@ class StoryWords:
         return log((len(self.story.memories) + 2) / (self._memories_of.get(entity_id, 0) + 1)) + 0.5
 
     def read(self, text: str) -> SharedWords:
-        """Return the telling words of a passage, and whom and what it names instead of their names' words."""
-        found = self.story.resolver.find_mentions(text)
-        rest, end = [], 0
-        for mention in found:
-            rest.append(text[end : mention.start])
-            end = max(end, mention.end)
-        rest.append(text[end:])
-        return SharedWords(telling_words("\n".join(rest)), frozenset(each.entity_id for each in found))
+        """Return the telling words of a passage, and whom and what it names."""
+        names: dict[str, frozenset[str]] = {}
+        for mention in self.story.resolver.find_mentions(text):
+            names[mention.entity_id] = names.get(mention.entity_id, frozenset()) | telling_words(mention.name)
+        return SharedWords(telling_words(text), names)
 
     def likeness(self, one: SharedWords, other: SharedWords) -> float:
-        """Return the rarity of all that two passages share."""
-        return sum(map(self.rarity, one.words & other.words)) + sum(
-            map(self.entity_rarity, one.entities & other.entities)
+        """Return the rarity of all that two passages share; who is named by both counts once, not by words."""
+        both = one.names.keys() & other.names.keys()
+        of_names = frozenset().union(*(one.names[each] | other.names[each] for each in both))
+        weight = 2.0 if self.story.language == "zh" else 1.0
+        return sum(map(self.rarity, (one.words & other.words) - of_names)) + weight * sum(
+            map(self.entity_rarity, both)
         )
 
 
 @dataclass(frozen=True, slots=True)
 class SharedWords:
-    """The telling words of a passage, and ids of whom and what it names."""
+    """The telling words of a passage, and of whom and what it names the words of their names."""
 
     words: frozenset[str] = frozenset()
-    entities: frozenset[str] = frozenset()
+    names: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 def telling_words(text: str) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from novelgen.knowledge.rules import KnowledgeRules
@@ -120,3 +120,20 @@ def read_draft(text: str, story: StoryBefore) -> Draft:
     narrator_id = narrator_of(text, story.entities)
     speeches = find_speeches(text, people, narrator_id=narrator_id)
     return Draft(text, tuple(mentions), tuple(speeches), narrator_id)
+
+
+def part_of(draft: Draft, start: int, end: int) -> Draft:
+    """Return the characters [start, end) of a draft as a draft of their own; all of it is the draft itself."""
+    if (start, end) == (0, len(draft.text)):
+        return draft
+    mentions = [
+        replace(each, start=each.start - start, end=each.end - start)
+        for each in draft.mentions
+        if start <= each.start and each.end <= end
+    ]
+    speeches = [
+        replace(each, start=each.start - start, end=each.end - start)
+        for each in draft.speeches
+        if start <= each.start and each.end <= end
+    ]
+    return replace(draft, text=draft.text[start:end], mentions=tuple(mentions), speeches=tuple(speeches))

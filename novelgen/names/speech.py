@@ -35,7 +35,10 @@ _LEADS_IN = re.compile(rf"^(?:[^“”\"]*[\s,])?(?:{_SAID})\b[^.!?“”\"]*[:,
 _ABBREVIATED = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Capt|Col|Gen|Lt|Sgt|Maj)\.$")
 _NARRATOR_LEADS_IN = re.compile(rf"(?:^|[.!?;,]\s+|and\s+)I\s+(?:\w+ly\s+)?(?:{_SAID})\b[^.!?“”\"]*[:,]?\s*$")
 
-_CHINESE_SAID = "(?:道|曰|云|说|问|答|叫|喊|喝|骂|嚷|吼|劝|叹|解释|补充|回应|追问|反问|开口|低语|嘀咕|喃喃|提醒)(?:道|着|了)?"
+_CHINESE_SAID = (
+    "(?:道|曰|云|说|问|答|叫|喊|喝|骂|嚷|吼|劝|叹|解释|补充|回应|追问|反问|开口|低语|嘀咕|喃喃|提醒)"
+    "(?:道|着|了)?"
+)
 _CHINESE_LEADS_IN = re.compile(rf"(?P<clause>[{CJK_RANGES}·]*?){_CHINESE_SAID}[：:，,]\s*$")
 _CHINESE_FOLLOWS = re.compile(rf"(?P<clause>[{CJK_RANGES}·]{{1,14}}?){_CHINESE_SAID}[，。！；…]")
 _CHINESE_BOUND = re.compile(r"[，；：,;]")

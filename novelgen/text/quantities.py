@@ -143,15 +143,15 @@ _ENGLISH_NUMBER = (
 )
 _ENGLISH_UNIT = "|".join(
     [
-        *sorted((rf"{unit}s?" for unit in _ENGLISH_UNITS if unit not in ("foot", "inch")), key=len, reverse=True),
+        *sorted(
+            (rf"{unit}s?" for unit in _ENGLISH_UNITS if unit not in ("foot", "inch")), key=len, reverse=True
+        ),
         *_IRREGULAR,
         "foot",
         "inch",
     ]
 )
-_ADJECTIVE = (
-    "long|short|whole|full|good|odd|weary|solid|clear|mortal|bare|happy|dreary|bitter|endless|english|gold|golden"
-)
+_ADJECTIVE = "long|short|whole|full|good|odd|weary|solid|clear|mortal|bare|happy|dreary|bitter|endless|english|gold|golden"
 _ENGLISH = re.compile(
     rf"\b(?P<low>{_ENGLISH_NUMBER})(?:(?:\s+or\s+|\s+to\s+|\s*[-–]\s*)(?P<high>{_PLAIN}(?:{_JOIN}(?:{_SCALE}))*)\b)?"
     rf"(?:[\s-]+(?:{_ADJECTIVE})){{0,2}}[\s-]+(?P<unit>{_ENGLISH_UNIT})\b(?!-)"
@@ -170,7 +170,9 @@ _ROUNDED = re.compile(
     r"going\s+on(?:\s+for)?|not\s+yet)|约|大约|将近|将|近|差不多|不到|未及|至少|至多|顶多|足有|少说也?有?|上)\s*$",
     re.IGNORECASE,
 )
-_DENIED = re.compile(r"\b(?:not|never|no|nor)\s+(?:\w+\s+)?$|(?:不是|并非|何止|岂止|不止|哪有)\s*$", re.IGNORECASE)
+_DENIED = re.compile(
+    r"\b(?:not|never|no|nor)\s+(?:\w+\s+)?$|(?:不是|并非|何止|岂止|不止|哪有)\s*$", re.IGNORECASE
+)
 
 _DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _CHINESE_SCALES = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "亿": 10**8}
@@ -262,9 +264,7 @@ def _clock(text: str, found: re.Match[str]) -> Quantity | None:
     high = low if day else low + 12
     before = text[max(0, found.start() - 20) : found.start()]
     rounded = _ROUNDED.search(before) is not None
-    return Quantity(
-        found.start(), found.end(), "clock", low, high, "hour", rounded, found.end("hour")
-    )
+    return Quantity(found.start(), found.end(), "clock", low, high, "hour", rounded, found.end("hour"))
 
 
 def english_number(text: str) -> float | None:

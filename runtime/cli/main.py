@@ -38,6 +38,7 @@ COMMAND_SECTIONS: dict[str, dict[str, str]] = {
     },
     "Write the next scene": {
         "context": "context:context",
+        "check": "check:check",
         "chunk-context": "lookup:chunk_context",
         "summarize": "lookup:summarize",
     },

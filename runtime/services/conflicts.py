@@ -24,9 +24,6 @@ Side = Literal["first", "second"]
 
 _PAIR = ("character_a", "character_b")
 
-WAIVED_SETTING = "waived_conflicts"
-"""Key of the project's stored settings: conflict id to the author's note."""
-
 
 class ListedConflict(BaseModel):
     """A conflict, and whether the author means it to be so."""
@@ -54,7 +51,7 @@ def list_conflicts(
         DatabaseError: When the database fails.
     """
     with stores.database(project_id).read() as unit:
-        found, waived = _found(unit), _waived(unit)
+        found, waived = _found(unit), unit.projects.waived("conflicts")
     listed = [
         ListedConflict(
             conflict=each, is_waived=each.conflict_id in waived, note=waived.get(each.conflict_id, "")
@@ -72,9 +69,7 @@ def waive_conflict(stores: MemoryStores, project_id: str, *, conflict_id: str, n
     """
     with stores.database(project_id).write() as unit:
         conflict = _require(unit, project_id, conflict_id)
-        settings = unit.projects.require().settings
-        waived = {**_waived(unit), conflict_id: note}
-        unit.projects.update(settings={**settings, WAIVED_SETTING: waived})
+        unit.projects.set_waived("conflicts", {**unit.projects.waived("conflicts"), conflict_id: note})
     return conflict
 
 
@@ -165,10 +160,6 @@ def _found(unit: UnitOfWork) -> list[Conflict]:
         entities=[each.entity for each in unit.entities.list_all()],
         relationships=[each for each in unit.relationships.stated() if story_place(each) not in told_back],
     )
-
-
-def _waived(unit: UnitOfWork) -> dict[str, str]:
-    return dict(unit.projects.require().settings.get(WAIVED_SETTING, {}))
 
 
 def _one_value(unit: UnitOfWork, conflict: Conflict, slot: tuple[str, str], keep: Side) -> str:

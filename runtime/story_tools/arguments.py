@@ -20,6 +20,9 @@ KNOWN_MEMORIES = 20
 WAITING_LOOPS = 10
 """So many waiting threads are told unless a model asks for more."""
 
+EVIDENCE_OF_FINDING = 3
+"""So many pieces of evidence are told of a contradiction."""
+
 _Text = Annotated[str, Field(min_length=1, max_length=4_000)]
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
 _Texts = Annotated[list[_Text], Field(max_length=50)]
@@ -163,6 +166,17 @@ class OpenLoopResolveArguments(_Arguments):
     resolution_summary: _Text = Field(description="How it was answered, or why it was dropped.")
     abandoned: bool = Field(default=False, description="True: dropped without an answer.")
     scene_id: _SceneId = None
+
+
+class ContinuityCheckArguments(_Arguments):
+    """Arguments of continuity_check."""
+
+    text: Annotated[str, Field(min_length=1, max_length=MAX_SCENE_CHARACTERS)] = Field(
+        description="The whole draft of the scene."
+    )
+    pov: _Name | None = Field(
+        default=None, description="From whose point of view it is told: a name or an id. Default: the plan's."
+    )
 
 
 class SceneSummarizeArguments(_Arguments):

@@ -3,7 +3,8 @@
 Function names cannot hold dots: `memory_search` is memory.search, `character_generate` character.generate,
 `location_generate` location.generate, `relationship_create`, `relationship_update` and `relationship_query`
 are relationship.create, .update and .query, `knowledge_query` is knowledge.query, `open_loop_create` and
-`open_loop_resolve` open_loop.create and .resolve, `scene_summarize` summarize_scene. memory.upsert is
+`open_loop_resolve` open_loop.create and .resolve, `scene_summarize` summarize_scene, `continuity_check`
+continuity.check. memory.upsert is
 `runtime.services.entities.edit_entity`, for code, the command line and an editor's model (`editing_tools`): a planner
 that could change any field could undo the author's work.
 """
@@ -20,6 +21,7 @@ from pydantic import BaseModel
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
 from runtime.services import entities, knowledge, relationships, threads
 from runtime.services.cards import CARD_TYPES, CardSearch, CardType
+from runtime.services.continuity import check_draft, scene_of_draft
 from runtime.services.scene_summary import summarize_scene
 from runtime.services.thread_ledger import thread_ledger
 from runtime.stores import MemoryStores
@@ -70,6 +72,12 @@ _DESCRIPTIONS = {
         " is stored."
     ),
     "open_loop_resolve": "Record that an open loop was answered, or that it was dropped (abandoned).",
+    "continuity_check": (
+        "Check the draft of the scene that is being written against everything before it: the dead who act, things"
+        " in wrong hands, what somebody cannot know, broken promises, wrong numbers and days, events that never"
+        " were. Use it before a scene is finished. Returns what contradicts what, with a quote of the draft and the"
+        " evidence. Nothing is stored."
+    ),
 }
 
 
@@ -90,12 +98,12 @@ def build_story_tools(
         project_id: The only project that the tools can reach.
         as_of: Position that is being planned: only what lies strictly before it is read. None means the end
             of what is stored.
-        chat_model: Sums scenes up; None takes the setting's, and rules where that names none.
+        chat_model: Sums scenes up and checks drafts; None takes the setting's, and rules where that names none.
 
     Returns:
         memory_search, character_generate, location_generate, relationship_create, relationship_update,
-        relationship_query, knowledge_query, open_loop_create, open_loop_resolve, open_loop_list and
-        scene_summarize.
+        relationship_query, knowledge_query, open_loop_create, open_loop_resolve, open_loop_list,
+        scene_summarize and continuity_check.
 
     Raises:
         InvalidProjectIdError: When the project id is not a plain, path-free string.
@@ -113,6 +121,7 @@ def build_story_tools(
         "open_loop_resolve": (bodies.open_loop_resolve, arguments.OpenLoopResolveArguments),
         "open_loop_list": (bodies.open_loop_list, arguments.OpenLoopListArguments),
         "scene_summarize": (bodies.scene_summarize, arguments.SceneSummarizeArguments),
+        "continuity_check": (bodies.continuity_check, arguments.ContinuityCheckArguments),
     }
     return [
         structured_tool(name, _DESCRIPTIONS[name], body, schema) for name, (body, schema) in tools.items()
@@ -252,3 +261,32 @@ class _StoryToolBodies:
         )
         issues = [each.message for each in summary.issues]
         return {"summary": summary.bullets} | ({"issues": issues} if issues else {})
+
+    def continuity_check(self, *, text: str, pov: str | None = None) -> Answer:
+        stores, project_id = self._story
+        chapter, scene = scene_of_draft(stores, project_id, self._as_of)
+        check = check_draft(
+            stores,
+            project_id,
+            text=text,
+            chapter_index=chapter,
+            scene_index=scene,
+            pov=pov,
+            model=self._chat_model,
+        )
+        fields = {"issue_id", "kind", "severity", "draft_quote", "message", "by", "confidence", "fix"}
+        fields_of_evidence = {"source_id", "chapter_index", "scene_index", "text", "quote"}
+        told = [
+            each.model_dump(mode="json", include=fields)
+            | {
+                "evidence": [
+                    piece.model_dump(mode="json", include=fields_of_evidence)
+                    for piece in each.evidence[: arguments.EVIDENCE_OF_FINDING]
+                ]
+            }
+            for each in check.issues
+        ]
+        problems = [each.message for each in check.report.issues]
+        return {"chapter_index": chapter, "scene_index": scene, "findings": told} | (
+            {"issues": problems} if problems else {}
+        )

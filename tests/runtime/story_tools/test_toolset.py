@@ -15,6 +15,7 @@ from novelgen.models.position import StoryPosition
 from runtime.services.threads import add_thread
 from runtime.stores import MemoryStores
 from runtime.story_tools.toolset import build_story_tools
+from tests.runtime.services.drowned_story import DEAD_ACT, tell_drowned_story
 from tests.support.scripted_chat_model import ScriptedChatModel, answering, calling
 
 NAMES = [
@@ -29,6 +30,7 @@ NAMES = [
     "open_loop_resolve",
     "open_loop_list",
     "scene_summarize",
+    "continuity_check",
 ]
 
 
@@ -225,3 +227,27 @@ def test_a_model_sums_a_scene_up(stores: MemoryStores, project: str) -> None:
     tools = build_story_tools(stores, project, chat_model=model)
     by_model = next(each for each in tools if each.name == "scene_summarize")
     assert by_model.invoke(arguments)["summary"][1] == "She swore to find him."
+
+
+def test_a_model_checks_its_draft_before_it_is_a_scene(stores: MemoryStores) -> None:
+    """Findings come with quotes and evidence; where the toolset stands is the scene, and nothing of it is read."""
+    tell_drowned_story(stores, "drowned-tools")
+    late, early, last, empty = (
+        _run(answering(calling("continuity_check", "1", text=text), "Done."), stores, "drowned-tools", as_of)[
+            0
+        ]
+        for as_of, text in (
+            (StoryPosition(3, 1), DEAD_ACT),
+            (StoryPosition(2, 1), DEAD_ACT),
+            (StoryPosition(), DEAD_ACT),
+            (StoryPosition(3, 1), " "),
+        )
+    )
+    [found] = late["findings"]
+    assert (found["kind"], found["by"]) == ("dead_or_absent", "rule")
+    assert found["draft_quote"] in DEAD_ACT
+    assert found["evidence"][0]["chapter_index"] == 2
+    assert any("rules alone" in each for each in late["issues"])
+    assert (early["chapter_index"], early["findings"]) == (2, [])
+    assert (last["chapter_index"], last["scene_index"]) == (3, 2)
+    assert empty["success"] is False
