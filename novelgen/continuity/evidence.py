@@ -71,9 +71,9 @@ def gather_evidence(
 ) -> list[ContinuityEvidence]:
     """Gather what the story established before a draft and what the draft might contradict.
 
-    Every sentence and clause, or every question, asks for itself, by words and names, and by meaning where `similar` is given.
-    Places of their own have: of whom and what the draft names the last change, for its place what is known of it, of
-    the rarest names one passage each, and the best two pieces of each sentence and clause. The rest goes by score.
+    Every sentence and clause, or every question, asks for itself, by words and names, and by meaning where `similar`
+    is given. Places of their own have: of whom and what the draft names the last change, what is known of the place,
+    of the rarest names one passage each, and the best two pieces of each sentence and clause. The rest goes by score.
     Neighbouring passages become one piece, and grow while tokens are left.
 
     Args:
