@@ -7,6 +7,7 @@ from collections.abc import Collection
 from novelgen.models.record import ThreadEnding
 from novelgen.models.state import LOOP_WEIGHTS
 from novelgen.text.language import StoryLanguage
+from novelgen.threads.kinds import shown_category
 from novelgen.threads.ledger import LedgerEntry, Place, ThreadLedger, ThreadStage
 
 SILENT_FROM_SCENES = 12
@@ -26,6 +27,8 @@ _WORDS: dict[StoryLanguage, dict[str, str]] = {
         "silent": "nobody touched it for {0} scenes",
         "by": "by {0}",
         "needs": "needs: {0}",
+        "parts": "{0} of {1} paid",
+        "part": "parts paid: {0}",
         "moot": "moot: all whom it is about are dead",
         "paid_ending": "paid",
         "broken": "broken",
@@ -56,6 +59,8 @@ _WORDS: dict[StoryLanguage, dict[str, str]] = {
         "silent": "已有 {0} 场无人触及",
         "by": "限 {0} 之前",
         "needs": "兑现所需：{0}",
+        "parts": "{1} 份中已兑现 {0} 份",
+        "part": "已兑现 {0} 份",
         "moot": "已无着落：所涉之人都已死去",
         "paid_ending": "已兑现",
         "broken": "已违背",
@@ -96,7 +101,10 @@ def board_lines(ledger: ThreadLedger) -> list[tuple[str, list[str]]]:
     """
     words = _WORDS[ledger.language]
     return [
-        (f"{words[stage]}{words['open']}{len(found)}{words['close']}", [_line(each, words) for each in found])
+        (
+            f"{words[stage]}{words['open']}{len(found)}{words['close']}",
+            [_line(each, ledger.language) for each in found],
+        )
         for stage in BOARD_STAGES
         for found in [ledger.at(stage)]
     ]
@@ -118,7 +126,7 @@ def unpaid_report(ledger: ThreadLedger) -> list[str]:
     told = [words["counts"].format(len(ledger.entries), *counts, len(waiting)), rhythm_line(ledger)]
     if waiting:
         told.append(f"{words['never']}{words['open']}{len(waiting)}{words['close']}")
-    return [*told, *(f"- {_line(each, words)}" for each in waiting)]
+    return [*told, *(f"- {_line(each, ledger.language)}" for each in waiting)]
 
 
 def rhythm_line(ledger: ThreadLedger) -> str:
@@ -177,22 +185,38 @@ def _named(entries: list[LedgerEntry], words: dict[str, str]) -> str:
     return words["list"].join(named)
 
 
-def _line(entry: LedgerEntry, words: dict[str, str]) -> str:
-    said = list(filter(None, _remarks(entry, words)))
+def _line(entry: LedgerEntry, language: StoryLanguage) -> str:
+    words = _WORDS[language]
+    said = list(filter(None, _remarks(entry, language)))
     return f"{entry.loop_id} {entry.description}" + (
         f"{words['open']}{words['list'].join(said)}{words['close']}" if said else ""
     )
 
 
-def _remarks(entry: LedgerEntry, words: dict[str, str]) -> list[str]:
+def _remarks(entry: LedgerEntry, language: StoryLanguage) -> list[str]:
+    words = _WORDS[language]
+    kind = shown_category(entry.category, language)
     if entry.ending is not None:
-        return [words[_ENDING_WORDS[entry.ending]], entry.resolution_summary or ""]
+        return [
+            kind,
+            words[_ENDING_WORDS[entry.ending]],
+            _parts(entry, words),
+            entry.resolution_summary or "",
+        ]
     silent = entry.silent_scenes or 0
     due_by = entry.window.due_by if entry.window else None
     return [
+        kind,
         words["moot"] if entry.moot_since else "",
+        _parts(entry, words),
         words["late"].format(entry.age_scenes) if entry.age_scenes else "",
         words["silent"].format(silent) if silent >= SILENT_FROM_SCENES else "",
         words["by"].format(":".join(map(str, due_by))) if due_by else "",
         words["needs"].format(entry.pay_off) if entry.pay_off else "",
     ]
+
+
+def _parts(entry: LedgerEntry, words: dict[str, str]) -> str:
+    if entry.parts is not None and entry.ending != "paid":
+        return words["parts"].format(entry.parts_paid, entry.parts)
+    return words["part"].format(entry.parts_paid) if entry.parts_paid and entry.ending != "paid" else ""

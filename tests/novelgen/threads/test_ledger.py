@@ -264,3 +264,51 @@ def test_a_book_report_tells_what_was_never_paid() -> None:
     assert unpaid_report(ledger([planted(1), moved("resolved", 2, "so")]))[1:] == [
         "too few threads were paid yet (1) to tell this book's rhythm"
     ]
+
+
+def test_a_record_may_say_when_a_thread_is_due_and_its_author_has_the_last_word() -> None:
+    """The author's window goes before the record's, and that before the rhythm's; so does what a pay-off needs."""
+    expected = {"due_by": [2, 0], "pay_off": "before the fair"}
+    by_record = only(ledger(*PAID, [planted(19, expected=expected)]), "OL5")
+    assert by_record.window is not None
+    assert (by_record.window.source, by_record.window.due_by) == ("record", (2, 0))
+    assert (by_record.pay_off, by_record.stage) == ("before the fair", "planted")
+    late = ledger([planted(1, expected={"due_by": [1, 5]})])
+    assert only(late).stage == "overdue"
+    author = only(ledger([planted(1, expected=expected, due_by=[1, 5], pay_off="the key")]))
+    assert author.window is not None
+    assert (author.window.source, author.window.due_by, author.pay_off) == ("author", (1, 5), "the key")
+    words_alone = only(ledger([planted(1, expected={"pay_off": "before the fair"})]))
+    assert (words_alone.window, words_alone.pay_off) == (None, "before the fair")
+
+
+@pytest.mark.parametrize(
+    ("language", "some", "whole"),
+    [("en", "2 of 3 paid", "parts paid: 2"), ("zh", "3 份中已兑现 2 份", "已兑现 2 份")],
+)
+def test_a_thread_may_be_paid_in_parts(language: StoryLanguage, some: str, whole: str) -> None:
+    """Moves that pay a part are counted, against how many there are where that was said; a hint pays nothing."""
+    moves = [
+        moved("advanced", 3, "the first", pays_part=True),
+        moved("advanced", 4, "a hint"),
+        moved("advanced", 6, "the second", pays_part=True),
+    ]
+    found = ledger([planted(1, parts=3), *moves], [planted(1), *moves], language=language)
+    assert [(each.parts, each.parts_paid) for each in found.entries] == [(3, 2), (None, 2)]
+    assert [move.pays_part for move in only(found).moves] == [False, True, False, True]
+    lines = dict(board_lines(found))
+    told = next(lines[heading] for heading in lines if heading.startswith(("Moved", "有进展")))
+    assert some in told[0]
+    assert whole in told[1]
+    paid = ledger([planted(1, parts=3), *moves, moved("resolved", 9, "all")], language=language)
+    assert some not in "".join(line for _, each in board_lines(paid) for line in each)
+
+
+def test_a_ledger_of_one_category_keeps_the_rhythm_of_all() -> None:
+    """Entries of other kinds are left out; without a category all stay."""
+    found = ledger(*PAID, [planted(3, category="威胁")], [planted(3, category="")])
+    assert [each.loop_id for each in found.of_category("danger").entries] == ["OL5"]
+    assert found.of_category("danger").rhythm == found.rhythm
+    assert len(found.of_category("threat", "vow").entries) == 6
+    assert found.of_category() == found
+    assert "(threat" in dict(board_lines(found.of_category("threat")))["Due (1)"][0]
