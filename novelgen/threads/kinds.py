@@ -66,3 +66,11 @@ def shown_category(category: str, language: StoryLanguage) -> str:
     """Return a category as it is shown: the word of its kind in the story's language, else its own words."""
     kind = kind_of(category)
     return category.strip() if kind is None else _SHOWN[language][kind]
+
+
+_ASKS: frozenset[ThreadKind] = frozenset({"question", "mystery", "foreshadowing"})
+
+
+def asks_something(category: str, description: str) -> bool:
+    """Tell whether a thread waits for an answer, which the dead can be the object of, and not for a deed."""
+    return kind_of(category) in _ASKS or description.rstrip().endswith(("?", "？"))

@@ -14,7 +14,7 @@ from novelgen.models.position import StoryPosition, sort_key
 from novelgen.models.record import ThreadEnding
 from novelgen.models.state import LOOP_WEIGHTS, UNRESOLVED_STATUSES, LoopImportance, OpenLoop
 from novelgen.text.language import StoryLanguage
-from novelgen.threads.kinds import is_of_category
+from novelgen.threads.kinds import asks_something, is_of_category
 
 ThreadStage = Literal["planted", "moved", "due", "overdue", "over"]
 
@@ -85,7 +85,8 @@ class LedgerEntry(OpenLoop):
     parts_paid: int = Field(default=0, description="How many of its moves paid a part.")
     dead_ids: list[str] = Field(default_factory=list, description="Of its characters, who is dead.")
     moot_since: Place | None = Field(
-        default=None, description="It waits though all its characters are dead: where the last of them died."
+        default=None,
+        description="It waits for a deed though all its characters are dead: where the last of them died.",
     )
 
     @property
@@ -288,7 +289,8 @@ def _entered(places: Sequence[Place], as_of: StoryPosition) -> Place:
 def _entry(thread: _Thread, story: LedgerStory, rhythm: BookRhythm, here: Place) -> LedgerEntry:
     characters = list(thread.detail.get("related_characters") or ())
     dead = [each for each in characters if each in story.deaths]
-    is_moot = not thread.is_over and bool(characters) and len(dead) == len(characters)
+    doers = [] if asks_something(thread.planted.category, thread.planted.description) else characters
+    is_moot = not thread.is_over and bool(doers) and len(dead) == len(doers)
     moot_since = max(story.deaths[each] for each in dead) if is_moot else None
     window = _expected(thread, rhythm)
     stage = "over" if thread.is_over else _stage(thread, window, here)
@@ -296,7 +298,7 @@ def _entry(thread: _Thread, story: LedgerStory, rhythm: BookRhythm, here: Place)
     return LedgerEntry(
         **dict(thread.planted),
         stage=stage,
-        ending=_ending(thread, characters, story.deaths) if thread.is_over else None,
+        ending=_ending(thread, doers, story.deaths) if thread.is_over else None,
         moves=[
             ThreadMove(
                 kind=event.kind,
@@ -318,14 +320,14 @@ def _entry(thread: _Thread, story: LedgerStory, rhythm: BookRhythm, here: Place)
     )
 
 
-def _ending(thread: _Thread, characters: Sequence[str], deaths: Mapping[str, Place]) -> ThreadEnding:
+def _ending(thread: _Thread, doers: Sequence[str], deaths: Mapping[str, Place]) -> ThreadEnding:
     said = _said_ending(thread.last)
     if said is not None:
         return said
     if thread.planted.status == "resolved":
         return "paid"
     end = sort_key(thread.last.chapter_index, thread.last.scene_index)
-    if characters and all(each in deaths and deaths[each] <= end for each in characters):
+    if doers and all(each in deaths and deaths[each] <= end for each in doers):
         return "moot"
     return "dropped"
 
