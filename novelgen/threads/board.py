@@ -41,7 +41,7 @@ _WORDS: dict[StoryLanguage, dict[str, str]] = {
         "late": "open for {0} scenes",
         "late_one": "open for one scene",
         "untouched": "nobody touched it for {0} scenes, since it was planted",
-        "earlier": "and {0} that were over before",
+        "earlier": "and {0} more, over before these",
         "rhythm": "this book's rhythm: half of its threads are paid within {0} scenes, four fifths within {1}",
         "half": "this book's rhythm: half of its threads are paid within {0} scenes, four fifths never yet",
         "slow": "this book's rhythm: more than half of its threads are still open",

@@ -346,7 +346,7 @@ def test_a_question_outlives_those_whom_it_is_about(category: str, description: 
 def test_of_what_is_over_a_board_shows_the_last() -> None:
     """The latest endings come first; how many more there are is said, and the report counts all."""
     ended = [[planted(1), moved("resolved", 1 + number, "so")] for number in range(1, MAX_OVER + 4)]
-    for language, more in (("en", "and 3 that were over before"), ("zh", "另有 3 条早已了结")):
+    for language, more in (("en", "and 3 more, over before these"), ("zh", "另有 3 条早已了结")):
         heading, lines = board_lines(ledger(*ended, language=language))[-1]
         assert str(MAX_OVER + 3) in heading
         assert lines[0].startswith(f"OL{MAX_OVER + 2} ")
