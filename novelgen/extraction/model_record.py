@@ -215,6 +215,7 @@ class ModelLoop(ModelPart):
     entities: Annotated[Texts, _at_most(MAX_NAMES)] = Field(
         default_factory=list, description="ids", max_length=MAX_NAMES
     )
+    pay_off: Text = Field(default="", description="the term or condition that the text sets; mostly empty")
 
 
 class ModelLoopMove(ModelPart):

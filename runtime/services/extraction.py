@@ -77,7 +77,7 @@ def extract_project(
         progress=progress,
     )
     read = [(each.chapter_index, each.scene_index) for each in report.scenes if each.outcome == "done"]
-    return report.model_copy(update={"thread_warnings": thread_warnings(stores, project_id, read)})
+    return report.model_copy(update={"thread_warnings": thread_warnings(stores, project_id, scenes=read)})
 
 
 def reconcile_project(

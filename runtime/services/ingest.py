@@ -410,7 +410,7 @@ def _counted(stores: MemoryStores, report: IngestReport) -> IngestReport:
     report.memories, report.entities = condition.memories, condition.entities
     report.condition = condition
     taken = [(each.chapter_index, each.scene_index) for each in report.scenes if each.outcome in _TAKEN]
-    report.warnings += thread_warnings(stores, project_id, taken)
+    report.warnings += thread_warnings(stores, project_id, scenes=taken)
     return report
 
 

@@ -155,6 +155,9 @@ class OpenLoopListArguments(_Arguments):
         default=None,
         description="Ids or names of whom and what the next scene has. Default: the last scene's.",
     )
+    category: str = Field(
+        default="", description="Only of this kind: promise, question, threat, plan, debt, mystery, …"
+    )
     only_due: bool = Field(default=False, description="Only those that are due or overdue.")
     limit: int = Field(default=WAITING_LOOPS, ge=1, le=MAX_RESULTS, description="At most so many.")
 

@@ -242,13 +242,16 @@ class _StoryToolBodies:
         )
         return {"success": True, "open_loop_id": thread.loop_id, "status": thread.status}
 
-    def open_loop_list(self, *, on_stage: Sequence[str] | None = None, only_due: bool, limit: int) -> Answer:
+    def open_loop_list(
+        self, *, on_stage: Sequence[str] | None = None, category: str = "", only_due: bool, limit: int
+    ) -> Answer:
         ledger = thread_ledger(*self._story, as_of=self._as_of, on_stage=on_stage or ())
+        ledger = ledger.of_category(category) if category else ledger
         waiting = (
             ledger.at("due", "overdue") if only_due else [each for each in ledger.entries if each.is_waiting]
         )
         fields = {"loop_id", "category", "description", "importance", "related_entities", "stage", "pressure"}
-        fields |= {"age_scenes", "silent_scenes", "window", "pay_off"}
+        fields |= {"age_scenes", "silent_scenes", "window", "pay_off", "parts"}
         told = [each.model_dump(mode="json", include=fields, exclude_none=True) for each in waiting[:limit]]
         return {"open_loops": told, "waiting_in_all": len(waiting)}
 

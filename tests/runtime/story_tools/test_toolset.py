@@ -12,7 +12,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from novelgen.errors import InvalidProjectIdError
 from novelgen.models.position import StoryPosition
-from runtime.services.threads import add_thread
+from runtime.services.threads import add_thread, edit_thread
 from runtime.stores import MemoryStores
 from runtime.story_tools.toolset import build_story_tools
 from tests.runtime.services.drowned_story import DEAD_ACT, tell_drowned_story
@@ -108,19 +108,22 @@ def test_a_model_plans_a_scene_by_calling_tools(stores: MemoryStores, project: s
 def test_a_model_asks_which_threads_wait(stores: MemoryStores, project: str) -> None:
     """What presses most comes first, cut at the planned scene and by the limit; a name that nobody bears is refused."""
     add_thread(stores, project, description="Who lit the lamp?", importance="critical", characters=["C1"])
+    edit_thread(stores, project, thread_id="OL1", category="mystery")
     model = answering(
         calling("open_loop_list", "1", on_stage=["Marcus Vale"]),
         calling("open_loop_list", "2", limit=1),
         calling("open_loop_list", "3", only_due=True),
         calling("open_loop_list", "4", on_stage=["Nobody"]),
+        calling("open_loop_list", "5", category="a riddle"),
         "Done.",
     )
-    whole, one, due, refused = _run(model, stores, project, StoryPosition(3, 1))
+    whole, one, due, refused, riddles = _run(model, stores, project, StoryPosition(3, 1))
     assert [each["loop_id"] for each in whole["open_loops"]] == ["OL1", "OL0"]
     assert (whole["open_loops"][1]["stage"], whole["open_loops"][1]["age_scenes"]) == ("planted", 2)
     assert ([each["loop_id"] for each in one["open_loops"]], one["waiting_in_all"]) == (["OL1"], 2)
     assert due == {"open_loops": [], "waiting_in_all": 0}
     assert not refused["success"]
+    assert [each["loop_id"] for each in riddles["open_loops"]] == ["OL1"]
     early = answering(calling("open_loop_list", "1"), "Done.")
     assert [each["open_loops"] for each in _run(early, stores, project, StoryPosition(1, 1))] == [[]]
 
