@@ -40,6 +40,7 @@ COMMAND_SECTIONS: dict[str, dict[str, str]] = {
         "context": "context:context",
         "chunk-context": "lookup:chunk_context",
         "summarize": "lookup:summarize",
+        "since": "since:since",
     },
     "Look things up": {
         "search": "lookup:search",

@@ -165,6 +165,17 @@ class OpenLoopResolveArguments(_Arguments):
     scene_id: _SceneId = None
 
 
+class StoryChangesArguments(_Arguments):
+    """Arguments of story_changes."""
+
+    chapter_index: ChapterIndex | None = Field(
+        default=None, description="Chapter from which on to tell. Default: only the last finished scene."
+    )
+    scene_index: SceneIndex | None = Field(
+        default=None, description="Scene of that chapter from which on to tell. Default: its first."
+    )
+
+
 class SceneSummarizeArguments(_Arguments):
     """Arguments of scene_summarize."""
 
