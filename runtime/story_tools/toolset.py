@@ -4,8 +4,8 @@ Function names cannot hold dots: `memory_search` is memory.search, `character_ge
 `location_generate` location.generate, `relationship_create`, `relationship_update` and `relationship_query`
 are relationship.create, .update and .query, `knowledge_query` is knowledge.query, `open_loop_create` and
 `open_loop_resolve` open_loop.create and .resolve, `story_changes` story.changes, `scene_summarize` summarize_scene.
-memory.upsert is `runtime.services.entities.edit_entity`, for code, the command line and an editor's model (`editing_tools`): a planner
-that could change any field could undo the author's work.
+memory.upsert is `runtime.services.entities.edit_entity`, for code, the command line and an editor's model
+(`editing_tools`): a planner that could change any field could undo the author's work.
 """
 
 from __future__ import annotations
