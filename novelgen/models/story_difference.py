@@ -134,6 +134,11 @@ class StretchTotals(BaseModel):
     threads_ended: int = 0
     deaths: int = 0
 
+    @property
+    def has_changes(self) -> bool:
+        """Whether any of its scenes is known to have changed something."""
+        return any((self.facts, self.newcomers, self.threads_planted, self.threads_ended, self.deaths))
+
 
 class StoryDifference(BaseModel):
     """What changed between two positions of a story; nothing that lies after the second.

@@ -164,7 +164,7 @@ def difference_lines(difference: StoryDifference) -> list[str]:
         difference: What changed.
     """
     teller = _Teller(difference)
-    lines = [f"{teller.title()}{teller.colon.rstrip()}"]
+    lines = [teller.title()]
     facts = [teller.fact(each, is_short=False) for each in difference.facts]
     if (more := difference.facts_in_all - len(facts)) > 0:
         facts.append(teller.words["more"].format(more))
@@ -192,7 +192,7 @@ def difference_block(difference: StoryDifference) -> list[str]:
     facts = [f"  - {teller.fact(each, is_short=True)}" for each in shown]
     if (more := difference.facts_in_all - len(shown)) > 0 and facts:
         facts[-1] += teller.aside(more)
-    return [f"{teller.title()}{teller.colon.rstrip()}", *facts, *sections, *remarks]
+    return [teller.title(), *facts, *sections, *remarks]
 
 
 class _Teller:
@@ -215,7 +215,7 @@ class _Teller:
         if first is None or last is None:
             return self.words["no_scene"]
         name = "scene" if first == last else "scenes"
-        return self.words[name].format(_place(first), _place(last))
+        return self.words[name].format(_place(first), _place(last)) + self.colon.rstrip()
 
     def remarks(self) -> list[str]:
         """Return what else there is to say: that nothing changed, what nobody read, and the totals."""

@@ -154,7 +154,8 @@ def what_taken_changed(
         message = f"the scenes are stored, but what they changed cannot be told: {error}"
         issue = ReportIssue(stage=CHANGES_STAGE, kind="unavailable", message=message)
         return StoryDifference(project_id=project_id, issues=[issue])
-    return None if difference.is_empty and difference.totals is None else difference
+    is_silent = difference.is_empty and (difference.totals is None or not difference.totals.has_changes)
+    return None if is_silent else difference
 
 
 def _changes_of(stores: MemoryStores, project_id: str, places: Sequence[Place]) -> StoryDifference:
