@@ -80,8 +80,8 @@ def extract_project(
         progress=progress,
     )
     read = [(each.chapter_index, each.scene_index) for each in report.scenes if each.outcome == "done"]
-    warnings = thread_warnings(stores, project_id, read)
-    changes = what_taken_changed(stores, project_id, read) if tell_changes else None
+    warnings = thread_warnings(stores, project_id, scenes=read)
+    changes = what_taken_changed(stores, project_id, taken=read) if tell_changes else None
     return report.model_copy(update={"thread_warnings": warnings, "changes": changes})
 
 

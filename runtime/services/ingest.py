@@ -423,8 +423,8 @@ def _counted(stores: MemoryStores, report: IngestReport, *, tell_changes: bool) 
     report.memories, report.entities = condition.memories, condition.entities
     report.condition = condition
     taken = [(each.chapter_index, each.scene_index) for each in report.scenes if each.outcome in _TAKEN]
-    report.warnings += thread_warnings(stores, project_id, taken)
-    report.changes = what_taken_changed(stores, project_id, taken) if tell_changes else None
+    report.warnings += thread_warnings(stores, project_id, scenes=taken)
+    report.changes = what_taken_changed(stores, project_id, taken=taken) if tell_changes else None
     return report
 
 

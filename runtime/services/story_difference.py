@@ -128,7 +128,7 @@ def what_scene_changed(stores: MemoryStores, project_id: str, *, position: Story
 
 
 def what_taken_changed(
-    stores: MemoryStores, project_id: str, taken: Iterable[Place]
+    stores: MemoryStores, project_id: str, *, taken: Iterable[Place]
 ) -> StoryDifference | None:
     """Return what scenes changed that were just taken in or read, for the end of a report.
 

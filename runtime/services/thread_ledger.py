@@ -58,7 +58,7 @@ def thread_ledger(
     return make_ledger(story, as_of=position)
 
 
-def thread_warnings(stores: MemoryStores, project_id: str, scenes: Iterable[Place]) -> list[str]:
+def thread_warnings(stores: MemoryStores, project_id: str, *, scenes: Iterable[Place]) -> list[str]:
     """Return what an author should hear of the story's threads after scenes were taken in, in its language.
 
     Args:

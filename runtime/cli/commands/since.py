@@ -34,7 +34,7 @@ def since(
     as_of: StoryPosition | None,
     as_json: bool,
 ) -> None:
-    """Tell what the last scene changed, or all since you last wrote.
+    """Tell what the last scene changed, or all from one on.
 
     New facts, best first; states, who holds what, threads, who learnt what, relationships; who came for the first time,
     died, or turned out to be somebody else. Nothing that lies after what is told of.

@@ -96,7 +96,9 @@ def test_extract_ends_with_what_the_scenes_changed(
     monkeypatch.setenv("NOVELGEN_MEMORY__SUMMARIZATION__RECONCILE_CHAPTERS", "false")
 
     def answer(call: StubCall) -> None:
-        call.say(json.dumps({"memories": [{"content": "Something is known.", "evidence": "Ada"}]}))
+        scene = call.payload["messages"][1]["content"].split("===== the text =====\n")[1]
+        memory = {"content": "Something is known.", "entities": ["Ada"], "evidence": scene[:30]}
+        call.say(json.dumps({"summary": ["Something happens."], "memories": [memory]}))
 
     with openai_stub(answer) as stub:
         monkeypatch.setenv("NOVELGEN_MODEL_BASE_URL", stub.base_url)

@@ -252,7 +252,7 @@ def test_nothing_of_the_future_is_told(stores: MemoryStores) -> None:
     assert what_scene_changed(stores, project_id, position=middle) == before
     assert what_changed(stores, project_id, until=StoryPosition(1, 3)) == before
     ingest_scenes(stores, project_id, [_scene(words, 1, 2, learned=[])], index=False)
-    anew = what_taken_changed(stores, project_id, [(1, 2)])
+    anew = what_taken_changed(stores, project_id, taken=[(1, 2)])
     assert anew is not None
     assert anew == before.model_copy(update={"learnt": []})
     assert "drowned" not in anew.model_dump_json()
@@ -347,7 +347,7 @@ def test_a_scene_without_a_record_says_so(
     difference = what_changed(stores, project_id)
     assert difference.is_empty
     assert difference_lines(difference)[-1].endswith(remark)
-    assert what_taken_changed(stores, project_id, [(1, 2)]) is None
+    assert what_taken_changed(stores, project_id, taken=[(1, 2)]) is None
 
 
 def test_a_scene_that_changes_nothing(stores: MemoryStores) -> None:
@@ -367,8 +367,8 @@ def test_a_scene_that_changes_nothing(stores: MemoryStores) -> None:
         "scenes",
         "names",
     }
-    assert what_taken_changed(stores, project_id, [(1, 2)]) is None
-    assert what_taken_changed(stores, project_id, []) is None
+    assert what_taken_changed(stores, project_id, taken=[(1, 2)]) is None
+    assert what_taken_changed(stores, project_id, taken=[]) is None
 
 
 def test_a_deleted_scene_changed_nothing(stores: MemoryStores) -> None:
@@ -390,10 +390,10 @@ def test_a_deleted_scene_changed_nothing(stores: MemoryStores) -> None:
 def test_of_a_whole_book_the_last_scene_is_told_with_totals(stores: MemoryStores) -> None:
     """Scenes of one chapter that follow one another are told of together; those of two are not."""
     project_id = _story(stores, "en", *ALL)
-    together = what_taken_changed(stores, project_id, ALL)
+    together = what_taken_changed(stores, project_id, taken=ALL)
     assert together is not None
     assert (together.first, together.last, together.totals) == ((1, 1), (1, 3), None)
-    apart = what_taken_changed(stores, project_id, [(1, 1), (1, 3)])
+    apart = what_taken_changed(stores, project_id, taken=[(1, 1), (1, 3)])
     assert apart is not None
     assert apart.totals is not None
     assert (apart.first, apart.totals.scenes, apart.totals.facts) == ((1, 3), 2, 0)
@@ -404,7 +404,7 @@ def test_of_a_whole_book_the_last_scene_is_told_with_totals(stores: MemoryStores
         record=SceneRecord(chapter_index=2, scene_index=1, key_events=["Bela waits for the boat."]),
     )
     ingest_scenes(stores, project_id, [last], index=False)
-    whole = what_taken_changed(stores, project_id, [*ALL, (2, 1)])
+    whole = what_taken_changed(stores, project_id, taken=[*ALL, (2, 1)])
     assert whole is not None
     assert whole.totals is not None
     assert [fact.content for fact in whole.facts] == ["Bela waits for the boat."]
@@ -419,7 +419,7 @@ def test_what_cannot_be_told_does_not_undo_what_is_stored(stores: MemoryStores) 
     project_id = _story(stores, "en", (1, 1))
     with stores.database(project_id).write() as unit:
         unit._session.connection.execute(sql("ALTER TABLE knowledge_events RENAME TO lost"))
-    changes = what_taken_changed(stores, project_id, [(1, 1)])
+    changes = what_taken_changed(stores, project_id, taken=[(1, 1)])
     assert changes is not None
     assert [(each.stage, each.kind) for each in changes.issues] == [("changes", "unavailable")]
 
