@@ -63,7 +63,7 @@ def test_who_was_there_and_is_part_of_it_witnessed_it() -> None:
 
 
 def test_who_is_named_while_away_is_no_witness() -> None:
-    """They know what concerns them, but nothing says how, and they have not lived through it: no tale of theirs has it."""
+    """They know what concerns them, but nothing says how, and no tale of what they lived through has it."""
     told = memory("Ines sells the boat of Ben.", "C1 C2", "event")
     whole_tale = KnowledgeEvent(
         character_id="C3", source_id="*", chapter_index=1, scene_index=2, how="told", learned_from="C2"
