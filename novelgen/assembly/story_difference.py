@@ -40,6 +40,9 @@ from novelgen.threads.ledger import LedgerEntry, ThreadLedger
 
 MAX_FACTS_OF_A_SCENE = 7
 
+INVENTORY_ATTRIBUTE = "inventory"
+"""Of a character: what they carry, in words; where a thing is known by itself, its `holder` says so, too."""
+
 _UNPLACED = (None, None)
 
 
@@ -117,7 +120,11 @@ def tell_difference(stretch: StoryStretch) -> StoryDifference:
         scenes=list(stretch.scenes),
         facts=_best_of_scenes(facts),
         facts_in_all=len(facts),
-        states=[each for each in turns if each not in deaths and each not in hands],
+        states=[
+            each
+            for each in turns
+            if each not in deaths and each not in hands and not _is_handover(each, hands, names)
+        ],
         handovers=[Handover(item_id=each.entity_id, was=each.was, now=each.now) for each in hands],
         threads=_thread_turns(stretch),
         learnt=_learnt(stretch),
@@ -196,6 +203,16 @@ def _is_cut(attribute: str, was: Any, now: Any) -> bool:
     """Tell whether a list of what somebody knows lost entries and won none: it keeps the newest alone."""
     is_list = isinstance(was, list) and (now is None or isinstance(now, list))
     return attribute == "knowledge" and is_list and all(each in was for each in now or ())
+
+
+def _is_handover(turn: StateTurn, hands: Sequence[StateTurn], names: Mapping[str, str]) -> bool:
+    """Tell whether a list of what somebody carries changed by nothing but what is told as changing hands."""
+    if turn.attribute != INVENTORY_ATTRIBUTE:
+        return False
+    was, now = (each if isinstance(each, list) else [each] for each in (turn.was, turn.now))
+    moved = {said for each in hands for said in (each.entity_id, names.get(each.entity_id))}
+    differing = [each for each in (*was, *now) if each is not None and (each in was) != (each in now)]
+    return all(isinstance(each, str) and each in moved for each in differing)
 
 
 def _is_dying(turn: StateTurn) -> bool:

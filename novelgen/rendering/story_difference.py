@@ -73,6 +73,7 @@ _WORDS: dict[Literal["en", "zh"], dict[str, str]] = {
         "turned": "{0} → {1}",
         "added": "now also {0}",
         "removed": "no longer {0}",
+        "added_removed": "now also {0} (no longer: {1})",
         "none": "none",
         "paid": "paid: {0}",
         "broken": "broken: {0}",
@@ -113,10 +114,10 @@ _WORDS: dict[Literal["en", "zh"], dict[str, str]] = {
         "relationships": "人物关系",
         "totals": "此次存入的 {0} 场",
         "count_facts": "事实 {0} 条",
-        "count_newcomers": "初次出现 {0}",
+        "count_newcomers": "初次出现 {0} 项",
         "count_planted": "埋下未了之事 {0} 条",
-        "count_ended": "了结 {0} 条",
-        "count_deaths": "死去 {0}",
+        "count_ended": "了结未了之事 {0} 条",
+        "count_deaths": "死去 {0} 人",
         "more": "另有 {0} 项",
         "instead": "{0}（取代：{1}）",
         "unnamed_person": "某个尚未具名的人",
@@ -129,6 +130,7 @@ _WORDS: dict[Literal["en", "zh"], dict[str, str]] = {
         "turned": "{0} → {1}",
         "added": "新增 {0}",
         "removed": "不再有 {0}",
+        "added_removed": "新增 {0}（不再有：{1}）",
         "none": "无",
         "paid": "已兑现：{0}",
         "broken": "已违背：{0}",
@@ -313,16 +315,17 @@ class _Teller:
         mark = "" if turn.verified else self._labels.unverified
         # Lists of knowledge keep their newest entries alone: what is not in them any more is not forgotten.
         told = self._turn(turn.was, turn.now, tells_removed=not is_short and turn.attribute != "knowledge")
-        return f"{self._labels.attribute(turn.attribute)}{self.colon}{told}{mark}"
+        name = self._labels.attribute(turn.attribute).replace("_", " ")
+        return f"{name}{self.colon}{told}{mark}"
 
     def _turn(self, was: Any, now: Any, *, tells_removed: bool) -> str:
         if isinstance(was, list | tuple) and isinstance(now, list | tuple):
             added = [each for each in now if each not in was]
             removed = [each for each in was if each not in now]
-            changes = {"added": added, "removed": removed if tells_removed or not added else []}
-            told = [self.words[name].format(self._value(items)) for name, items in changes.items() if items]
-            if told:
-                return self._labels.list_separator.join(told)
+            if added and removed and tells_removed:
+                return self.words["added_removed"].format(self._value(added), self._value(removed))
+            if added or removed:
+                return self.words["added" if added else "removed"].format(self._value(added or removed))
         if was in (None, "", []):
             return self._value(now)
         return self.words["turned"].format(self._value(was), self._value(now))

@@ -183,7 +183,7 @@ def test_a_scene_tells_every_kind_of_change(stores: MemoryStores) -> None:
         "Changed hands:",
         "Mira now holds the brass key (was: Tomas)",
         "States:",
-        "Mira: where: the mill → the quay; wants: now also find the boat, no longer leave the town",
+        "Mira: where: the mill → the quay; wants: now also find the boat (no longer: leave the town)",
         "Threads:",
         "planted: Will Bela pay for the boat?",
         "moved: Who cut the rope? (a knife was found)",
@@ -209,7 +209,7 @@ def test_a_chinese_story_is_told_in_chinese(stores: MemoryStores) -> None:
         "易手之物：",
         "铜钥匙：阿木 → 小满",
         "状态：",
-        "小满：所在：磨坊 → 码头；目标：新增 找到那条船、不再有 离开镇子",
+        "小满：所在：磨坊 → 码头；目标：新增 找到那条船（不再有：离开镇子）",
         "未了之事：",
         "埋下：贝拉会赔那条船吗？",
         "有进展：是谁割断了缆绳？（找到一把刀）",
@@ -322,6 +322,42 @@ def test_what_somebody_is_kept_from_is_told(stores: MemoryStores) -> None:
         "Bela learnt from Mira: all that Mira has lived through",
         "Tomas, Bela does not know: The bin is empty.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("carried", "told"),
+    [
+        (["the brass key"], None),
+        (["I0"], None),
+        (["the brass key", "a lamp"], "Mira: carries: the brass key, a lamp"),
+    ],
+)
+def test_what_changed_hands_is_told_once(stores: MemoryStores, carried: list[str], told: str | None) -> None:
+    """A list of what somebody carries is a state of its own only where it tells more."""
+    project_id = _story(stores, "en", (1, 1))
+    changes = [
+        {"entity_id": "I0", "changes": {"holder": "C0"}},
+        {"entity_id": "C0", "changes": {"inventory": carried}},
+    ]
+    ingest_scenes(stores, project_id, [_scene(_WORDS["en"], 1, 2, state_changes=changes)], index=False)
+    lines = _told(stores, project_id, 1, 2)
+    assert "Mira now holds the brass key (was: Tomas)" in lines
+    assert [line for line in lines if "carries" in line] == ([told] if told else [])
+
+
+def test_what_somebody_knows_loses_nothing(stores: MemoryStores) -> None:
+    """Of a list of knowledge, which keeps its newest entries alone, what came is told and what went is not."""
+    project_id = _story(stores, "en", (1, 1))
+    known = {2: ["the bin is full", "rain is near"], 3: ["rain is near", "Bela lied"], 4: ["Bela lied"]}
+    for number, entries in known.items():
+        changes = [{"entity_id": "C0", "changes": {"knowledge": entries}}]
+        record = SceneRecord.model_validate(
+            {"chapter_index": 1, "scene_index": number, "state_changes": changes}
+        )
+        rain = SceneInput(chapter_index=1, scene_index=number, text="Rain.", record=record)
+        ingest_scenes(stores, project_id, [rain], index=False)
+    assert "Mira: knows: now also Bela lied" in _told(stores, project_id, 1, 3)
+    assert _told(stores, project_id, 1, 4)[1:] == ["nothing that is known"]
 
 
 def test_nobody_is_shown_by_an_id(stores: MemoryStores) -> None:
