@@ -41,6 +41,7 @@ COMMAND_SECTIONS: dict[str, dict[str, str]] = {
         "check": "check:check",
         "chunk-context": "lookup:chunk_context",
         "summarize": "lookup:summarize",
+        "since": "since:since",
     },
     "Look things up": {
         "search": "lookup:search",

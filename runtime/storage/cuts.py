@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, FromClause, Select, and_, case, or_, select, true, tuple_
+from sqlalchemy import ColumnElement, FromClause, Select, and_, case, not_, or_, select, true, tuple_
 
 from novelgen.models.memory import BOOK, chapter_of_target
 from novelgen.models.position import StoryPosition
@@ -54,6 +54,17 @@ def before_columns(
         return earlier_chapter
     earlier_scene = and_(chapter == as_of.chapter_index, scene.is_not(None), scene < as_of.scene_index)
     return or_(earlier_chapter, earlier_scene)
+
+
+def within(since: StoryPosition, until: StoryPosition, table: FromClause) -> ColumnElement[bool]:
+    """Return the condition that a row lies before one position and not before another, earlier one.
+
+    Args:
+        since: Where the stretch begins; what stands there is within it.
+        until: Where it ends; what stands there is not.
+        table: A table or alias with the columns `chapter_index` and `scene_index`.
+    """
+    return and_(before(until, table), not_(before(since, table)))
 
 
 def story_order(table: FromClause) -> tuple[ColumnElement[Any], ColumnElement[Any]]:

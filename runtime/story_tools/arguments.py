@@ -182,6 +182,17 @@ class ContinuityCheckArguments(_Arguments):
     )
 
 
+class StoryChangesArguments(_Arguments):
+    """Arguments of story_changes."""
+
+    chapter_index: ChapterIndex | None = Field(
+        default=None, description="Chapter from which on to tell. Default: only the last finished scene."
+    )
+    scene_index: SceneIndex | None = Field(
+        default=None, description="Scene of that chapter from which on to tell. Default: its first."
+    )
+
+
 class SceneSummarizeArguments(_Arguments):
     """Arguments of scene_summarize."""
 

@@ -3,10 +3,9 @@
 Function names cannot hold dots: `memory_search` is memory.search, `character_generate` character.generate,
 `location_generate` location.generate, `relationship_create`, `relationship_update` and `relationship_query`
 are relationship.create, .update and .query, `knowledge_query` is knowledge.query, `open_loop_create` and
-`open_loop_resolve` open_loop.create and .resolve, `scene_summarize` summarize_scene, `continuity_check`
-continuity.check. memory.upsert is
-`runtime.services.entities.edit_entity`, for code, the command line and an editor's model (`editing_tools`): a planner
-that could change any field could undo the author's work.
+`open_loop_resolve` open_loop.create and .resolve, `story_changes` story.changes, `scene_summarize` summarize_scene,
+`continuity_check` continuity.check. memory.upsert is `runtime.services.entities.edit_entity`, for code, the command line
+and an editor's model (`editing_tools`): a planner that could change any field could undo the author's work.
 """
 
 from __future__ import annotations
@@ -19,10 +18,12 @@ from langchain_core.tools import BaseTool
 from pydantic import BaseModel
 
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
+from novelgen.rendering.story_difference import difference_lines
 from runtime.services import entities, knowledge, relationships, threads
 from runtime.services.cards import CARD_TYPES, CardSearch, CardType
 from runtime.services.continuity import check_draft, scene_of_draft
 from runtime.services.scene_summary import summarize_scene
+from runtime.services.story_difference import what_changed
 from runtime.services.thread_ledger import thread_ledger
 from runtime.stores import MemoryStores
 from runtime.story_tools import arguments
@@ -67,6 +68,10 @@ _DESCRIPTIONS = {
         "List the questions, promises and threats that the story has opened and not ended, those first that press"
         " most, with when each is due. Use it before you plan a scene. on_stage says whom and what the scene has."
     ),
+    "story_changes": (
+        "Tell what the last finished scene changed, or all scenes from one on: new facts, states, who holds what,"
+        " threads, who learnt what, relationships, newcomers, deaths. Use it before you plan the next scene."
+    ),
     "scene_summarize": (
         "Sum up the text of a finished scene in three to five bullets: key events, decisions, what came out. Nothing"
         " is stored."
@@ -102,7 +107,7 @@ def build_story_tools(
 
     Returns:
         memory_search, character_generate, location_generate, relationship_create, relationship_update,
-        relationship_query, knowledge_query, open_loop_create, open_loop_resolve, open_loop_list,
+        relationship_query, knowledge_query, open_loop_create, open_loop_resolve, open_loop_list, story_changes,
         scene_summarize and continuity_check.
 
     Raises:
@@ -120,6 +125,7 @@ def build_story_tools(
         "open_loop_create": (bodies.open_loop_create, arguments.OpenLoopCreateArguments),
         "open_loop_resolve": (bodies.open_loop_resolve, arguments.OpenLoopResolveArguments),
         "open_loop_list": (bodies.open_loop_list, arguments.OpenLoopListArguments),
+        "story_changes": (bodies.story_changes, arguments.StoryChangesArguments),
         "scene_summarize": (bodies.scene_summarize, arguments.SceneSummarizeArguments),
         "continuity_check": (bodies.continuity_check, arguments.ContinuityCheckArguments),
     }
@@ -254,6 +260,11 @@ class _StoryToolBodies:
         fields |= {"age_scenes", "silent_scenes", "window", "pay_off", "parts"}
         told = [each.model_dump(mode="json", include=fields, exclude_none=True) for each in waiting[:limit]]
         return {"open_loops": told, "waiting_in_all": len(waiting)}
+
+    def story_changes(self, *, chapter_index: int | None = None, scene_index: int | None = None) -> Answer:
+        since = None if chapter_index is None else StoryPosition(chapter_index, scene_index)
+        difference = what_changed(*self._story, since=since, until=self._as_of)
+        return {"changes": difference_lines(difference), "is_empty": difference.is_empty}
 
     def scene_summarize(self, *, scene_text: str, max_bullets: int) -> Answer:
         summary = summarize_scene(

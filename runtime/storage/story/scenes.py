@@ -13,7 +13,7 @@ from novelgen.errors import InvalidPositionError, UnknownSceneError
 from novelgen.models.appearances import SceneCast
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
-from runtime.storage.cuts import before
+from runtime.storage.cuts import before, within
 from runtime.storage.memory.writer import ChunkWriter
 from runtime.storage.records import (
     ExtractionStatus,
@@ -334,6 +334,7 @@ class SceneRepository(Repository):
         self,
         *,
         as_of: StoryPosition = END_OF_STORY,
+        since: StoryPosition | None = None,
         with_text: bool = False,
         statuses: Sequence[ExtractionStatus] = (),
         last: int | None = None,
@@ -342,6 +343,7 @@ class SceneRepository(Repository):
 
         Args:
             as_of: Position of the read.
+            since: Only from this position on; None means from the beginning.
             with_text: Whether to read the texts, too.
             statuses: Only scenes of these extraction statuses; none means all.
             last: Only so many, the last ones.
@@ -352,6 +354,8 @@ class SceneRepository(Repository):
             .order_by(SCENES.c.chapter_index.desc(), SCENES.c.scene_index.desc())
             .limit(last)
         )
+        if since is not None:
+            statement = statement.where(within(since, as_of, SCENES))
         if statuses:
             statement = statement.where(SCENES.c.extraction_status.in_(statuses))
         rows = self._session.own(self._session.rows(statement))

@@ -29,6 +29,7 @@ NAMES = [
     "open_loop_create",
     "open_loop_resolve",
     "open_loop_list",
+    "story_changes",
     "scene_summarize",
     "continuity_check",
 ]
@@ -126,6 +127,23 @@ def test_a_model_asks_which_threads_wait(stores: MemoryStores, project: str) -> 
     assert [each["loop_id"] for each in riddles["open_loops"]] == ["OL1"]
     early = answering(calling("open_loop_list", "1"), "Done.")
     assert [each["open_loops"] for each in _run(early, stores, project, StoryPosition(1, 1))] == [[]]
+
+
+def test_a_model_asks_what_the_last_scene_changed(stores: MemoryStores, project: str) -> None:
+    """Cut at the planned scene: of the last one before it, or all from one on; a turned stretch is refused."""
+    model = answering(
+        calling("story_changes", "1"),
+        calling("story_changes", "2", chapter_index=1),
+        calling("story_changes", "3", chapter_index=7),
+        "Done.",
+    )
+    last, all_before, refused = _run(model, stores, project, StoryPosition(2, 1))
+    assert last["changes"][0] == "What scene 1:2 changed:"
+    assert "  - Elena Thorne – Marcus Vale: mentor-student; strained" in last["changes"]
+    assert all_before["changes"][0] == "What changed from scene 1:1 to 1:2:"
+    assert "  - planted: What does the fragment lead to?" in all_before["changes"]
+    assert not any("Odile" in line for line in (*last["changes"], *all_before["changes"]))
+    assert not refused["success"]
 
 
 def test_a_model_asks_what_somebody_knows(stores: MemoryStores, project: str) -> None:
