@@ -21,6 +21,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition, require_projec
 from runtime.services import entities, knowledge, relationships, threads
 from runtime.services.cards import CARD_TYPES, CardSearch, CardType
 from runtime.services.scene_summary import summarize_scene
+from runtime.services.story_time import story_timeline
 from runtime.services.thread_ledger import thread_ledger
 from runtime.stores import MemoryStores
 from runtime.story_tools import arguments
@@ -56,6 +57,11 @@ _DESCRIPTIONS = {
         "List what a character knows at this point of the story, and what is true but unknown to them, the latest"
         " first. Use it before you let somebody speak of, hint at or act on a fact. might_know says that they have"
         " met somebody since who knows it: they may have been told, but nothing says so."
+    ),
+    "story_time_query": (
+        "List when the last scenes play: the words of the story, the running day with how certain it is, the days"
+        " since the scene before, and whether a scene tells of the past. Use it before you say how much time has"
+        " passed. With a character, the days are those since the last scene with them."
     ),
     "open_loop_create": (
         "Record a question, promise or threat that the story has opened and must answer later. Returns the"
@@ -94,7 +100,7 @@ def build_story_tools(
 
     Returns:
         memory_search, character_generate, location_generate, relationship_create, relationship_update,
-        relationship_query, knowledge_query, open_loop_create, open_loop_resolve, open_loop_list and
+        relationship_query, knowledge_query, story_time_query, open_loop_create, open_loop_resolve, open_loop_list and
         scene_summarize.
 
     Raises:
@@ -109,6 +115,7 @@ def build_story_tools(
         "relationship_update": (bodies.relationship_update, arguments.RelationshipUpdateArguments),
         "relationship_query": (bodies.relationship_query, arguments.RelationshipQueryArguments),
         "knowledge_query": (bodies.knowledge_query, arguments.KnowledgeQueryArguments),
+        "story_time_query": (bodies.story_time_query, arguments.StoryTimeQueryArguments),
         "open_loop_create": (bodies.open_loop_create, arguments.OpenLoopCreateArguments),
         "open_loop_resolve": (bodies.open_loop_resolve, arguments.OpenLoopResolveArguments),
         "open_loop_list": (bodies.open_loop_list, arguments.OpenLoopListArguments),
@@ -196,6 +203,19 @@ class _StoryToolBodies:
             "known_in_all": len(found.known),
             "not_known_in_all": len(found.not_known),
         }
+
+    def story_time_query(self, *, character_id: str | None = None, limit: int) -> Answer:
+        found = story_timeline(*self._story, character=character_id, as_of=self._as_of)
+        fields = {"chapter_index", "scene_index", "story_day", "until_day", "certainty", "since_previous"}
+        fields |= {"is_flashback", "lived"}
+        scenes = [
+            {
+                "told": each.told.text if each.told is not None else None,
+                **each.model_dump(mode="json", include=fields),
+            }
+            for each in found.scenes[-limit:]
+        ]
+        return {"scenes": scenes, "scenes_in_all": len(found.scenes)}
 
     def open_loop_create(
         self,

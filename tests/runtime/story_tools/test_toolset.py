@@ -25,6 +25,7 @@ NAMES = [
     "relationship_update",
     "relationship_query",
     "knowledge_query",
+    "story_time_query",
     "open_loop_create",
     "open_loop_resolve",
     "open_loop_list",
