@@ -21,20 +21,23 @@ _ENGLISH = re.compile(
         (?:early\ |late\ )?(?:the\ )?(?:next|following)\ {_PART}
       | the\ day\ after\ (?=[a-z]|$) | the\ morrow
       | (?:later\ )?(?:that|the)\ same\ {_PART} | (?:later\ )?that\ {_PART}
-      | {_MANY}\ {_UNIT}\ (?:later|afterwards?|after|passed|had\ passed|went\ by)
-      | after\ {_MANY}\ {_UNIT}
+      | {_MANY}\ {_UNIT}\ (?:later|afterwards?|after(?=[,.;]|$)|passed|had\ passed|went\ by)
+      | after\ {_MANY}\ {_UNIT}(?=,)
       | (?:{_WEEKDAY}(?:\ (?:morning|afternoon|evening|night))?,?\ (?:the\ )?)?
         (?:\d{{1,2}}(?:st|nd|rd|th)?(?:\ of)?\ {_MONTH}|{_MONTH}\ \d{{1,2}}(?:st|nd|rd|th)?)\b(?:,?\ \d{{4}}\b)?
       | the\ (?:[a-z]+-)?[a-z]+(?:st|nd|rd|th)\ of\ {_MONTH}\b(?:,?\ \d{{4}}\b)?
     )(?![\w'’])""",
     re.IGNORECASE | re.VERBOSE,
 )
+_CHINESE_PART = (
+    "清晨|清早|一早|早上|早晨|天明|天亮|黎明|上午|中午|正午|午后|下午|傍晚|黄昏|入夜|晚上|夜里|深夜|半夜"
+)
 _CHINESE = re.compile(
     rf"""^(?:却说|话说|且说|只说|再说|单说|直到|到了|到|等到|及至|至|就在|在)?[，、]?(?P<time>
-        (?:[次翌][日晨早晚夜天]|第二[天日]|隔[天日]|转天)(?:清晨|清早|一早|早上|早晨|天明|天亮|黎明)?
-      | (?:[当同][日天晚夜]|是[日夜晚]|这天(?:晚上|夜里|傍晚|下午|中午|早上|清晨)|当天(?:晚上|夜里|傍晚|下午|中午))
+        (?:[次翌][日晨早晚夜天]|第二[天日]|隔[天日]|转天|[当同][日天晚夜]|是[日夜晚]|这天(?={_CHINESE_PART}))
+        (?:{_CHINESE_PART})?
       | (?:又?过了|又过|隔了)(?:[半数几]|{CHINESE_NUMERAL})[余多来]?个?(?:日|天|夜|旬|月|年|星期|礼拜|周)(?![前岁])
-      | (?:[半数几]|{CHINESE_NUMERAL})[余多来]?个?(?:日|天|夜|旬|月|年|星期|礼拜|周)(?:之后|以后|过后|后)
+      | (?:[半数几]|{CHINESE_NUMERAL})[余多来]?个?(?:日|天|夜|旬|月|年|星期|礼拜|周)(?:之后|以后|过后|后)(?!的)
       | 那年[春夏秋冬][天季]?
       | (?:\d{{4}}年|[\u4e00-\u9fff]{{2}}{CHINESE_NUMERAL}年)?
         (?:正|腊|{CHINESE_NUMERAL})月(?:初?{CHINESE_NUMERAL}[日号]?|[中上下]旬)(?![多余])

@@ -133,14 +133,17 @@ def test_what_is_told_now_of_the_past_has_both_times() -> None:
     assert bare.past.shift.max_days < -900
 
 
-@pytest.mark.parametrize("words", ["five years ago", "a flashback", "the day before", "当年", "三年前", "回忆"])
+@pytest.mark.parametrize(
+    "words", ["five years ago", "a flashback", "the day before", "当年", "三年前", "回忆"]
+)
 def test_words_of_the_past_are_known(words: str) -> None:
     """They say that a scene does not play now."""
     assert tells_of_past(words)
 
 
 @pytest.mark.parametrize(
-    "words", ["half past six", "evening, past seven", "before midnight", "earlier that day", "天亮之前", "次日"]
+    "words",
+    ["half past six", "evening, past seven", "before midnight", "earlier that day", "天亮之前", "次日"],
 )
 def test_hours_are_no_past(words: str) -> None:
     """An hour before or past another is an hour of now."""
@@ -164,6 +167,11 @@ OPENINGS = [
     ("“The next day,” he said, “we leave.”", None),
     ("She came back the next day.", None),
     ("The next of kin had come.", None),
+    ("A few days after the flood nobody spoke.", None),
+    ("After ten years at the ferry she knew the river.", None),
+    ("After two days, the water fell.", "After two days"),
+    ("三日后的约定还在。", None),
+    ("同日午后，渡船才来。", "同日午后"),
     ("一日，渡船来了。", None),
     ("", None),
 ]
@@ -183,7 +191,9 @@ def test_only_the_first_words_of_a_scene_are_its_time(text: str, expected: str |
 
 def test_numbers_in_words() -> None:
     """Both languages' numerals as stories write them."""
-    assert [english_number(each) for each in ("12", "1,200", "twenty-two", "a hundred and ten", "a dozen")] == [
+    assert [
+        english_number(each) for each in ("12", "1,200", "twenty-two", "a hundred and ten", "a dozen")
+    ] == [
         12,
         1200,
         22,

@@ -124,6 +124,21 @@ def test_a_model_asks_which_threads_wait(stores: MemoryStores, project: str) -> 
     assert [each["open_loops"] for each in _run(early, stores, project, StoryPosition(1, 1))] == [[]]
 
 
+def test_a_model_asks_when_the_last_scenes_play(stores: MemoryStores, project: str) -> None:
+    """The last ones in story order, cut at the planned scene and by the limit; nobody's scenes are refused."""
+    model = answering(
+        calling("story_time_query", "1"),
+        calling("story_time_query", "2", limit=1),
+        calling("story_time_query", "3", character_id="Nobody"),
+        "Done.",
+    )
+    whole, one, refused = _run(model, stores, project, StoryPosition(2, 1))
+    assert whole["scenes_in_all"] == len(whole["scenes"]) > 0
+    assert {each["chapter_index"] for each in whole["scenes"]} == {1}
+    assert one["scenes"] == whole["scenes"][-1:]
+    assert not refused["success"]
+
+
 def test_a_model_asks_what_somebody_knows(stores: MemoryStores, project: str) -> None:
     """Seed 002.2: known and unknown memories come apart, latest first, cut at the planned scene and by the limit."""
     with stores.database(project).write() as unit:
