@@ -89,7 +89,7 @@ def test_the_timeline_is_of_the_chapters_around_and_before_the_cut(run: Run, ing
 
 
 def test_the_timeline_tells_when_scenes_play(run: Run, ingested: Path) -> None:
-    """Without a chapter it shows the scenes with day and order, before the cut, in JSON too; scenes of one character."""
+    """Without a chapter it shows the scenes with their order, before the cut, or those of one character."""
     found = json.loads(run("timeline", PROJECT, "--json").stdout)
     assert [each["told_order"] for each in found["scenes"]] == [1, 2, 3, 4]
     assert found["names"]["C0"] == "Ada"
