@@ -30,6 +30,7 @@ from novelgen.records.story_time_conflicts import story_time_conflicts
 from novelgen.records.supersession import slot_of, split_slot
 from novelgen.records.vital_status import STATUS_ATTRIBUTES, is_death, is_return_to_life
 from novelgen.story_time.past import is_out_of_time
+from novelgen.story_time.reading import read_story_time
 
 ACTING_ATTRIBUTES = frozenset({"goals", "knowledge", "emotional_state", "disguise"})
 """What only the living take on; a body can be moved, robbed and buried."""
@@ -192,7 +193,18 @@ def _simultaneous(
 
 def _are_at_one_time(one: SceneFacts, other: SceneFacts) -> bool:
     times = {" ".join((scene.story_time or "").casefold().split()) for scene in (one, other)}
-    return len(times) == 1 and _DATED.search(times.pop()) is not None
+    if len(times) == 1:
+        return _DATED.search(times.pop()) is not None
+    told, also = (_date_and_hour(scene) for scene in (one, other))
+    return told is not None and told == also
+
+
+def _date_and_hour(scene: SceneFacts) -> tuple[object, ...] | None:
+    """When a scene plays by the clock of a dated day, however its words put it."""
+    told = read_story_time(scene.story_time or "")
+    if not (told.is_dated and told.is_clock and told.part) or told.tells_of_past:
+        return None
+    return told.era, told.year, told.month, told.day, told.is_lunar, told.minutes
 
 
 def _between(

@@ -95,6 +95,7 @@ _LOOSE = re.compile(
     r"\b(?:about|not yet|nearly|near|almost|towards?|around|before|after|past|by|till|until)\b|将近|左右|前|后|多",
     re.IGNORECASE,
 )
+_FRACTION = re.compile(r"\b(?:half|quarter)[\s-]+(?:past|to)\b", re.IGNORECASE)
 _LOOSE_MINUTES = 45
 
 
@@ -112,7 +113,7 @@ def read_hours(text: str) -> Hours | None:
     if clock is None:
         return None if part is None else Hours(part, _closer(text) or PARTS[part])
     low, high, is_half_day = clock
-    slack = _LOOSE_MINUTES if _LOOSE.search(text) else 0
+    slack = _LOOSE_MINUTES if _LOOSE.search(_FRACTION.sub("", text)) else 0
     if not is_half_day:
         return Hours(part, (max(0, low - slack), high + slack), is_clock=True)
     choices = [low % 720 + half for half in (0, 720, 1440)]

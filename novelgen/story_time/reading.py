@@ -18,6 +18,9 @@ from novelgen.text.numerals import CHINESE_NUMERAL, ENGLISH_NUMERAL, chinese_num
 MAX_CHARACTERS = 200
 """No more of a story time is read; records say it in a few words."""
 
+MAX_COUNT = 100_000
+"""So many years or days at most; more is no time of a story."""
+
 _MONTHS = "january february march april may june july august september october november december".split()
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 _MONTH = rf"(?P<name>{'|'.join(_MONTHS)})"
@@ -393,6 +396,7 @@ def _chinese_span(match: re.Match[str]) -> DaySpan:
 
 def _counted(number: int, least: int, most: int) -> DaySpan:
     """A number of units; of weeks and longer ones a round number is no exact one."""
+    number = min(number, MAX_COUNT)
     slack = 0 if most <= 1 else most * max(1, number // 10) // 4 if most > 14 else number
     return _days(max(0, number * least - slack), number * most + slack)
 
