@@ -13,6 +13,7 @@ from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import OpenLoop, Relationship, StateChange
+from novelgen.models.story_time import SceneTime
 from novelgen.names.presence import narrator_of
 from novelgen.names.resolver import Mention, NameResolver
 from novelgen.names.speech import Speech, find_speeches, speech_at
@@ -34,6 +35,7 @@ class StoryBefore:
         knowledge: Who knows what; its story holds the scenes with their text, and quotes of memories.
         plan: What the scene is meant to do; None where nobody said.
         pov: Id of the point of view; None where there is none.
+        story_times: When the scenes play, in story order.
     """
 
     as_of: StoryPosition
@@ -46,6 +48,7 @@ class StoryBefore:
     knowledge: KnowledgeRules
     plan: ScenePlan | None = None
     pov: str | None = None
+    story_times: Sequence[SceneTime] = ()
 
     @property
     def scenes(self) -> Sequence[KnowledgeScene]:

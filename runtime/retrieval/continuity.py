@@ -17,6 +17,7 @@ from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import LoopStatus
 from novelgen.selection.candidates import LEXICAL_RETRIEVER
+from novelgen.story_time.chronology import scene_times
 from runtime.retrieval.knowledge import knowledge_rules
 from runtime.retrieval.search import search_memories
 from runtime.storage.records import MemoryFilter
@@ -178,6 +179,7 @@ def story_before(
         memories = [each.chunk for each in unit.memories.list_matching(wanted)]
         relationships = unit.relationships.list_as_of(as_of=as_of)
         threads = unit.threads.list_as_of(as_of=as_of, statuses=get_args(LoopStatus))
+        times = scene_times(unit.scenes.tellings(as_of=as_of))
     return StoryBefore(
         as_of=as_of,
         language="zh" if language.lower().startswith("zh") else "en",
@@ -189,4 +191,5 @@ def story_before(
         knowledge=knowledge_rules(stores, project_id, as_of=as_of),
         plan=plan,
         pov=pov,
+        story_times=times,
     )

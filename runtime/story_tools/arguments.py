@@ -17,6 +17,9 @@ MAX_RESULTS = 50
 KNOWN_MEMORIES = 20
 """So many memories that a character knows, and does not know, are told unless a model asks for more."""
 
+LAST_SCENES = 10
+"""So many scenes' times are told unless more are asked for."""
+
 WAITING_LOOPS = 10
 """So many waiting threads are told unless a model asks for more."""
 
@@ -133,6 +136,17 @@ class KnowledgeQueryArguments(_Arguments):
         default=None, description="Only memories about this: a name, or words that they hold. Default: all."
     )
     limit: int = Field(default=KNOWN_MEMORIES, ge=1, le=MAX_RESULTS, description="At most so many of each.")
+
+
+class StoryTimeQueryArguments(_Arguments):
+    """Arguments of story_time_query."""
+
+    character_id: _CharacterId | None = Field(
+        default=None, description="Only scenes with this character. Default: all scenes."
+    )
+    limit: int = Field(
+        default=LAST_SCENES, ge=1, le=MAX_RESULTS, description="At most so many, the last ones."
+    )
 
 
 class OpenLoopCreateArguments(_Arguments):

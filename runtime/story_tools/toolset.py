@@ -4,8 +4,8 @@ Function names cannot hold dots: `memory_search` is memory.search, `character_ge
 `location_generate` location.generate, `relationship_create`, `relationship_update` and `relationship_query`
 are relationship.create, .update and .query, `knowledge_query` is knowledge.query, `open_loop_create` and
 `open_loop_resolve` open_loop.create and .resolve, `story_changes` story.changes, `scene_summarize` summarize_scene,
-`continuity_check` continuity.check. memory.upsert is `runtime.services.entities.edit_entity`, for code, the command line
-and an editor's model (`editing_tools`): a planner that could change any field could undo the author's work.
+`continuity_check` continuity.check. memory.upsert is `runtime.services.entities.edit_entity`, for code, the command
+line and an editor's model (`editing_tools`): a planner that could change any field could undo the author's work.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from runtime.services.cards import CARD_TYPES, CardSearch, CardType
 from runtime.services.continuity import check_draft, scene_of_draft
 from runtime.services.scene_summary import summarize_scene
 from runtime.services.story_difference import what_changed
+from runtime.services.story_time import story_timeline
 from runtime.services.thread_ledger import thread_ledger
 from runtime.stores import MemoryStores
 from runtime.story_tools import arguments
@@ -59,6 +60,11 @@ _DESCRIPTIONS = {
         "List what a character knows at this point of the story, and what is true but unknown to them, the latest"
         " first. Use it before you let somebody speak of, hint at or act on a fact. might_know says that they have"
         " met somebody since who knows it: they may have been told, but nothing says so."
+    ),
+    "story_time_query": (
+        "List when the last scenes play: the words of the story, the running day with how certain it is, the days"
+        " since the scene before, and whether a scene tells of the past. Use it before you say how much time has"
+        " passed. With a character, the days are those since the last scene with them."
     ),
     "open_loop_create": (
         "Record a question, promise or threat that the story has opened and must answer later. Returns the"
@@ -107,8 +113,8 @@ def build_story_tools(
 
     Returns:
         memory_search, character_generate, location_generate, relationship_create, relationship_update,
-        relationship_query, knowledge_query, open_loop_create, open_loop_resolve, open_loop_list, story_changes,
-        scene_summarize and continuity_check.
+        relationship_query, knowledge_query, story_time_query, open_loop_create, open_loop_resolve, open_loop_list,
+        story_changes, scene_summarize and continuity_check.
 
     Raises:
         InvalidProjectIdError: When the project id is not a plain, path-free string.
@@ -122,6 +128,7 @@ def build_story_tools(
         "relationship_update": (bodies.relationship_update, arguments.RelationshipUpdateArguments),
         "relationship_query": (bodies.relationship_query, arguments.RelationshipQueryArguments),
         "knowledge_query": (bodies.knowledge_query, arguments.KnowledgeQueryArguments),
+        "story_time_query": (bodies.story_time_query, arguments.StoryTimeQueryArguments),
         "open_loop_create": (bodies.open_loop_create, arguments.OpenLoopCreateArguments),
         "open_loop_resolve": (bodies.open_loop_resolve, arguments.OpenLoopResolveArguments),
         "open_loop_list": (bodies.open_loop_list, arguments.OpenLoopListArguments),
@@ -211,6 +218,19 @@ class _StoryToolBodies:
             "known_in_all": len(found.known),
             "not_known_in_all": len(found.not_known),
         }
+
+    def story_time_query(self, *, character_id: str | None = None, limit: int) -> Answer:
+        found = story_timeline(*self._story, character=character_id, as_of=self._as_of)
+        fields = {"chapter_index", "scene_index", "story_day", "until_day", "certainty", "since_previous"}
+        fields |= {"is_flashback", "lived"}
+        scenes = [
+            {
+                "told": each.told.text if each.told is not None else None,
+                **each.model_dump(mode="json", include=fields),
+            }
+            for each in found.scenes[-limit:]
+        ]
+        return {"scenes": scenes, "scenes_in_all": len(found.scenes)}
 
     def open_loop_create(
         self,

@@ -7,12 +7,25 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from sqlalchemy import Column, Select, Table, and_, bindparam, case, distinct, func, or_, select
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    case,
+    distinct,
+    func,
+    or_,
+    select,
+)
 
 from novelgen.errors import InvalidPositionError, UnknownSceneError
 from novelgen.models.appearances import SceneCast
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
+from novelgen.story_time.chronology import TellingScene
 from runtime.storage.cuts import before, within
 from runtime.storage.memory.writer import ChunkWriter
 from runtime.storage.records import (
@@ -38,6 +51,9 @@ from runtime.storage.tables import (
     SCENES,
     STATES,
 )
+
+OPENING_CHARACTERS = 200
+"""So much of a scene's text holds the words with which it opens, with marks and blanks before them."""
 
 
 class Relocation(NamedTuple):
@@ -390,6 +406,27 @@ class SceneRepository(Repository):
             for row in self._session.rows(self._before(as_of, *columns))
         ]
 
+    def tellings(self, *, as_of: StoryPosition) -> list[TellingScene]:
+        """Return what the scenes before a position say of when they play, in story order, with how they open."""
+        columns = (
+            SCENES.c.chapter_index,
+            SCENES.c.scene_index,
+            SCENES.c.scene_id,
+            SCENES.c.title,
+            SCENES.c.story_time,
+            func.substr(SCENES.c.text, 1, OPENING_CHARACTERS).label("text"),
+            SCENES.c.record["is_flashback"].as_boolean().label("is_flashback"),
+            SCENES.c.participants,
+            SCENES.c.location_id,
+        )
+        return [
+            TellingScene(
+                **{name: value for name, value in row._mapping.items() if name != "is_flashback"},
+                is_flashback=bool(row.is_flashback),
+            )
+            for row in self._session.rows(self._before(as_of, *columns))
+        ]
+
     def census(self) -> SceneCensus:
         """Count chapters, scenes, what they are long, and how far they were read, without reading them."""
         has_record = SCENES.c.record.is_not(None)
@@ -416,7 +453,7 @@ class SceneRepository(Repository):
         rows = (f"{row[0]}:{row[1]}:{row[2]}" for row in self._session.rows(statement))
         return sha256("\n".join(rows).encode()).hexdigest()
 
-    def _before(self, as_of: StoryPosition, *columns: Column[Any]) -> Select[Any]:
+    def _before(self, as_of: StoryPosition, *columns: ColumnElement[Any]) -> Select[Any]:
         wanted = select(*columns).where(self._session.owns(SCENES), before(as_of, SCENES))
         return wanted.order_by(SCENES.c.chapter_index, SCENES.c.scene_index)
 

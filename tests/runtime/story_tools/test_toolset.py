@@ -26,6 +26,7 @@ NAMES = [
     "relationship_update",
     "relationship_query",
     "knowledge_query",
+    "story_time_query",
     "open_loop_create",
     "open_loop_resolve",
     "open_loop_list",
@@ -143,6 +144,21 @@ def test_a_model_asks_what_the_last_scene_changed(stores: MemoryStores, project:
     assert all_before["changes"][0] == "What changed from scene 1:1 to 1:2:"
     assert "  - planted: What does the fragment lead to?" in all_before["changes"]
     assert not any("Odile" in line for line in (*last["changes"], *all_before["changes"]))
+    assert not refused["success"]
+
+
+def test_a_model_asks_when_the_last_scenes_play(stores: MemoryStores, project: str) -> None:
+    """The last ones in story order, cut at the planned scene and by the limit; nobody's scenes are refused."""
+    model = answering(
+        calling("story_time_query", "1"),
+        calling("story_time_query", "2", limit=1),
+        calling("story_time_query", "3", character_id="Nobody"),
+        "Done.",
+    )
+    whole, one, refused = _run(model, stores, project, StoryPosition(2, 1))
+    assert whole["scenes_in_all"] == len(whole["scenes"]) > 0
+    assert {each["chapter_index"] for each in whole["scenes"]} == {1}
+    assert one["scenes"] == whole["scenes"][-1:]
     assert not refused["success"]
 
 
