@@ -9,6 +9,7 @@ from novelgen.continuity.figures import contradicted_quantities
 from novelgen.continuity.holders import wrong_hands
 from novelgen.continuity.standing import absent_act, dead_act
 from novelgen.continuity.story import Draft, StoryBefore
+from novelgen.continuity.story_time import impossible_opening_time
 from novelgen.continuity.telling import contradicted_relations, leaked_knowledge
 from novelgen.models.continuity import ContinuityIssue, continuity_issue_id
 
@@ -22,6 +23,7 @@ RULES: tuple[Rule, ...] = (
     contradicted_bodies,
     contradicted_relations,
     leaked_knowledge,
+    impossible_opening_time,
 )
 
 _SEVERITIES = ("high", "medium", "low")
