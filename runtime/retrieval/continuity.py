@@ -51,22 +51,23 @@ class SentenceHits:
     """What the sentences of a draft found.
 
     Args:
-        of_sentences: The hits of each text that was asked, most similar first.
+        of_sentences: The hits of each sentence, most similar first; none of a blank one.
         issues: Retrievers that failed or fell back.
     """
 
     of_sentences: Sequence[Sequence[SentenceHit]] = ()
     issues: Sequence[ReportIssue] = ()
 
-    def similar(self) -> dict[str, float]:
-        """Return the greatest similarity to any of the sentences, by source_id and by chunk_id."""
-        found: dict[str, float] = {}
+    def similar(self) -> list[dict[str, float]]:
+        """Return for each sentence the similarity of what was found, by source_id; of several pieces the greatest."""
+        told: list[dict[str, float]] = []
         for hits in self.of_sentences:
+            found: dict[str, float] = {}
             for hit in hits:
-                for name in (hit.source_id, hit.chunk_id):
-                    if hit.similarity is not None:
-                        found[name] = max(found.get(name, -1.0), hit.similarity)
-        return found
+                if hit.similarity is not None:
+                    found[hit.source_id] = max(found.get(hit.source_id, -1.0), hit.similarity)
+            told.append(found)
+        return told
 
 
 def find_by_sentences(
@@ -84,7 +85,8 @@ def find_by_sentences(
     Args:
         stores: The stores.
         project_id: The project.
-        sentences: In the draft's order; blank ones find nothing. More than `MAX_SENTENCE_QUERIES` are joined.
+        sentences: In the draft's order; blank ones find nothing. Of more than `MAX_SENTENCE_QUERIES` several
+            are asked as one.
         as_of: Position of the draft's scene.
         timeout_s: Seconds for the whole search.
 
@@ -92,11 +94,12 @@ def find_by_sentences(
         UnknownProjectError: When no such project is stored.
     """
     texts = [" ".join(each.split()) for each in sentences]
-    if not any(texts):
-        return SentenceHits()
-    told = [each for each in texts if each]
+    told = [number for number, each in enumerate(texts) if each]
+    if not told:
+        return SentenceHits([()] * len(texts))
     each_time = -(-len(told) // MAX_SENTENCE_QUERIES)
-    asked = [" ".join(told[start : start + each_time]) for start in range(0, len(told), each_time)]
+    groups = [told[start : start + each_time] for start in range(0, len(told), each_time)]
+    asked = [" ".join(texts[number] for number in group) for group in groups]
     found = search_memories(
         stores,
         SearchRequest(
@@ -108,9 +111,12 @@ def find_by_sentences(
         ),
     )
     similarities = _similarities(found.query_vectors, found.candidates)
-    return SentenceHits(
-        [_hits_of(number, similarities, found.candidates) for number in range(len(asked))], found.issues
-    )
+    of_sentences: list[Sequence[SentenceHit]] = [()] * len(texts)
+    for asked_number, group in enumerate(groups):
+        hits = _hits_of(asked_number, similarities, found.candidates)
+        for number in group:
+            of_sentences[number] = hits
+    return SentenceHits(of_sentences, found.issues)
 
 
 def _hits_of(
