@@ -55,8 +55,8 @@ _CLAUSE = re.compile(r"[^,;:—–!?.，；：。！？、“”\"‘「」『�
 
 
 def asked_texts(draft: Draft, questions: Sequence[str] = ()) -> list[str]:
-    """Return the texts for which evidence is gathered: the draft's sentences in order, then the questions."""
-    return [*(draft.text[start:end] for start, end in draft.sentences), *questions]
+    """Return the texts for which evidence is gathered: the questions, else the draft's sentences in order."""
+    return list(questions) or [draft.text[start:end] for start, end in draft.sentences]
 
 
 def gather_evidence(
@@ -71,7 +71,7 @@ def gather_evidence(
 ) -> list[ContinuityEvidence]:
     """Gather what the story established before a draft and what the draft might contradict.
 
-    Every sentence, clause and question asks for itself, by words and names, and by meaning where `similar` is given.
+    Every sentence and clause, or every question, asks for itself, by words and names, and by meaning where `similar` is given.
     Places of their own have: of whom and what the draft names the last change, for its place what is known of it, of
     the rarest names one passage each, and the best two pieces of each sentence and clause. The rest goes by score.
     Neighbouring passages become one piece, and grow while tokens are left.
@@ -81,7 +81,7 @@ def gather_evidence(
         story: The story strictly before it; nothing else is looked at.
         similar: For each of `asked_texts` the cosine of its meaning with that of memories, by source_id; missing
             ones count as no more similar than others.
-        questions: Claims or questions of a model, for which it is gathered as for sentences of the draft.
+        questions: Claims or questions of a model, for which it is gathered in place of the draft's sentences.
         limit: At most so many pieces.
         max_tokens: At most so many tokens of their texts.
         count_tokens: Token counter.
@@ -238,11 +238,10 @@ class _Scores:
         return names
 
     def _named_in(self, number: int) -> frozenset[str]:
-        spans = self.draft.sentences
-        if number < len(spans):
-            start, end = spans[number]
-            return frozenset(each.entity_id for each in self.draft.mentions if start <= each.start < end)
-        return frozenset(self.story.resolver.entity_ids_in(self.questions[number - len(spans)]))
+        if self.questions:
+            return frozenset(self.story.resolver.entity_ids_in(self.questions[number]))
+        start, end = self.draft.sentences[number]
+        return frozenset(each.entity_id for each in self.draft.mentions if start <= each.start < end)
 
     def _rarity_shared(self, named: Iterable[str]) -> NDArray[np.float64]:
         wanted = frozenset(named)

@@ -51,7 +51,7 @@ class SentenceHits:
     """What the sentences of a draft found.
 
     Args:
-        of_sentences: The hits of each sentence, most similar first; none of a blank one.
+        of_sentences: The hits of each text in the order in which they were given, most similar first.
         issues: Retrievers that failed or fell back.
     """
 
@@ -59,15 +59,11 @@ class SentenceHits:
     issues: Sequence[ReportIssue] = ()
 
     def similar(self) -> list[dict[str, float]]:
-        """Return for each sentence the similarity of what was found, by source_id; of several pieces the greatest."""
-        told: list[dict[str, float]] = []
-        for hits in self.of_sentences:
-            found: dict[str, float] = {}
-            for hit in hits:
-                if hit.similarity is not None:
-                    found[hit.source_id] = max(found.get(hit.source_id, -1.0), hit.similarity)
-            told.append(found)
-        return told
+        """Return for each text that was asked the similarities of what has a vector, by source_id."""
+        return [
+            {hit.source_id: hit.similarity for hit in reversed(hits) if hit.similarity is not None}
+            for hits in self.of_sentences
+        ]
 
 
 def find_by_sentences(
@@ -85,8 +81,7 @@ def find_by_sentences(
     Args:
         stores: The stores.
         project_id: The project.
-        sentences: In the draft's order; blank ones find nothing. Of more than `MAX_SENTENCE_QUERIES` several
-            are asked as one.
+        sentences: In the draft's order; blank ones find nothing. More than `MAX_SENTENCE_QUERIES` are joined.
         as_of: Position of the draft's scene.
         timeout_s: Seconds for the whole search.
 
@@ -94,12 +89,10 @@ def find_by_sentences(
         UnknownProjectError: When no such project is stored.
     """
     texts = [" ".join(each.split()) for each in sentences]
-    told = [number for number, each in enumerate(texts) if each]
-    if not told:
-        return SentenceHits([()] * len(texts))
-    each_time = -(-len(told) // MAX_SENTENCE_QUERIES)
-    groups = [told[start : start + each_time] for start in range(0, len(told), each_time)]
-    asked = [" ".join(texts[number] for number in group) for group in groups]
+    if not any(texts):
+        return SentenceHits()
+    together = -(-len(texts) // MAX_SENTENCE_QUERIES)
+    asked = [" ".join(texts[start : start + together]) for start in range(0, len(texts), together)]
     found = search_memories(
         stores,
         SearchRequest(
@@ -111,12 +104,8 @@ def find_by_sentences(
         ),
     )
     similarities = _similarities(found.query_vectors, found.candidates)
-    of_sentences: list[Sequence[SentenceHit]] = [()] * len(texts)
-    for asked_number, group in enumerate(groups):
-        hits = _hits_of(asked_number, similarities, found.candidates)
-        for number in group:
-            of_sentences[number] = hits
-    return SentenceHits(of_sentences, found.issues)
+    hits = [_hits_of(number, similarities, found.candidates) for number in range(len(asked))]
+    return SentenceHits([hits[number // together] for number in range(len(texts))], found.issues)
 
 
 def _hits_of(
