@@ -126,8 +126,8 @@ class DraftChecker:
             return check
         story, draft = read.story, read.draft
         by_rules = report.run("rules", partial(find_by_rules, draft, story), deadline) or []
-        gather = partial(self._gather, draft, story, hits, report)
-        evidence = report.run("evidence", gather, deadline) or []
+        gather = partial(self._gather, draft, story, report)
+        evidence = report.run("evidence", partial(gather, hits=hits), deadline) or []
         checked = CheckedDraft(
             sentences=len(draft.sentences),
             entities=list(dict.fromkeys(each.entity_id for each in draft.mentions)),
@@ -157,26 +157,25 @@ class DraftChecker:
         self,
         draft: Draft,
         story: StoryBefore,
-        hits: SentenceHits,
         report: _Reporting,
         questions: Sequence[str] = (),
+        *,
+        hits: SentenceHits | None = None,
     ) -> list[ContinuityEvidence]:
         """Gather evidence for the draft's sentences, or for questions of a model, which are searched for first."""
-        similar = hits.similar()
-        if questions:
-            asked = find_by_sentences(
+        if hits is None:
+            hits = find_by_sentences(
                 self._stores,
                 self._project_id,
                 questions,
                 as_of=story.as_of,
                 timeout_s=self._stores.settings.memory.tool_timeout_s,
             )
-            report.issues += asked.issues
-            similar = [*_as_long_as(similar, draft), *asked.similar()]
+            report.issues += hits.issues
         return gather_evidence(
             draft,
             story,
-            similar=similar,
+            similar=hits.similar(),
             questions=questions,
             limit=self._settings.max_evidence,
             max_tokens=self._settings.evidence_tokens,
@@ -320,11 +319,6 @@ class _Reporting:
         """Return it as a check tells it; what several searches met is told once."""
         told = {(each.stage, each.kind, each.message): each for each in self.issues}
         return ContinuityReport(issues=list(told.values()), timings_s=self.timings_s)
-
-
-def _as_long_as(similar: list[dict[str, float]], draft: Draft) -> list[dict[str, float]]:
-    """Return one entry per sentence of the draft, also where the search for them gave nothing."""
-    return [*similar, *({} for _ in draft.sentences[len(similar) :])]
 
 
 def _judging_model(
