@@ -90,10 +90,12 @@ def find_by_sentences(
         UnknownProjectError: When no such project is stored.
     """
     texts = [" ".join(each.split()) for each in sentences]
-    if not any(texts):
-        return SentenceHits()
-    together = -(-len(texts) // MAX_SENTENCE_QUERIES)
-    asked = [" ".join(texts[start : start + together]) for start in range(0, len(texts), together)]
+    told = [number for number, each in enumerate(texts) if each]
+    if not told:
+        return SentenceHits([()] * len(texts))
+    together = -(-len(told) // MAX_SENTENCE_QUERIES)
+    groups = [told[start : start + together] for start in range(0, len(told), together)]
+    asked = [" ".join(texts[number] for number in group) for group in groups]
     found = search_memories(
         stores,
         SearchRequest(
@@ -105,8 +107,12 @@ def find_by_sentences(
         ),
     )
     similarities = _similarities(found.query_vectors, found.candidates)
-    hits = [_hits_of(number, similarities, found.candidates) for number in range(len(asked))]
-    return SentenceHits([hits[number // together] for number in range(len(texts))], found.issues)
+    of_sentences: list[Sequence[SentenceHit]] = [()] * len(texts)
+    for asked_number, group in enumerate(groups):
+        hits = _hits_of(asked_number, similarities, found.candidates)
+        for number in group:
+            of_sentences[number] = hits
+    return SentenceHits(of_sentences, found.issues)
 
 
 def _hits_of(
