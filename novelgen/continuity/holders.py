@@ -122,7 +122,7 @@ _OUT_OF = re.compile(
 )
 _CLAIMS_BEFORE = re.compile(rf"\bI (?:have|have got|still have|’ve got|carry|keep|wear|hold) {_DETERMINED}$")
 _SUBJECT = re.compile(
-    r"(?:^|[.;:,—] |\b(?:and|but|then|while) )(?:(?:and|but|then|while) )?(?P<who>I|[Hh]e|[Ss]he)\b"
+    r"(?:^|[.;:,—] |\b(?i:and|but|then|while|there|here) )(?:(?:and|but|then|while) )?(?P<who>I|[Hh]e|[Ss]he)\b"
 )
 
 _CHINESE_OWN = r"(?:[那这一个把领件柄条根顶口面串只块枚自家己他她的老心爱宝贝]|随身|贴身|腰间|身上|亲手){0,8}"

@@ -63,6 +63,11 @@ class StoryBefore:
         return {(each.entity_id, each.attribute): each for each in self.changes}
 
     @cached_property
+    def quotes(self) -> Mapping[str, str]:
+        """What of its scene's text proves a memory, by source_id, where that is known."""
+        return {each.source_id: each.quote for each in self.knowledge.story.memories if each.quote}
+
+    @cached_property
     def resolver(self) -> NameResolver:
         """Resolves names as of the position; who was on stage last comes first."""
         last = [sorted(scene.present) for scene in self.scenes[:-4:-1]]

@@ -51,22 +51,19 @@ class SentenceHits:
     """What the sentences of a draft found.
 
     Args:
-        of_sentences: The hits of each text that was asked, most similar first.
+        of_sentences: The hits of each text in the order in which they were given, most similar first.
         issues: Retrievers that failed or fell back.
     """
 
     of_sentences: Sequence[Sequence[SentenceHit]] = ()
     issues: Sequence[ReportIssue] = ()
 
-    def similar(self) -> dict[str, float]:
-        """Return the greatest similarity to any of the sentences, by source_id and by chunk_id."""
-        found: dict[str, float] = {}
-        for hits in self.of_sentences:
-            for hit in hits:
-                for name in (hit.source_id, hit.chunk_id):
-                    if hit.similarity is not None:
-                        found[name] = max(found.get(name, -1.0), hit.similarity)
-        return found
+    def similar(self) -> list[dict[str, float]]:
+        """Return for each text that was asked the similarities of what has a vector, by source_id."""
+        return [
+            {hit.source_id: hit.similarity for hit in reversed(hits) if hit.similarity is not None}
+            for hits in self.of_sentences
+        ]
 
 
 def find_by_sentences(
@@ -94,9 +91,8 @@ def find_by_sentences(
     texts = [" ".join(each.split()) for each in sentences]
     if not any(texts):
         return SentenceHits()
-    told = [each for each in texts if each]
-    each_time = -(-len(told) // MAX_SENTENCE_QUERIES)
-    asked = [" ".join(told[start : start + each_time]) for start in range(0, len(told), each_time)]
+    together = -(-len(texts) // MAX_SENTENCE_QUERIES)
+    asked = [" ".join(texts[start : start + together]) for start in range(0, len(texts), together)]
     found = search_memories(
         stores,
         SearchRequest(
@@ -108,9 +104,8 @@ def find_by_sentences(
         ),
     )
     similarities = _similarities(found.query_vectors, found.candidates)
-    return SentenceHits(
-        [_hits_of(number, similarities, found.candidates) for number in range(len(asked))], found.issues
-    )
+    hits = [_hits_of(number, similarities, found.candidates) for number in range(len(asked))]
+    return SentenceHits([hits[number // together] for number in range(len(texts))], found.issues)
 
 
 def _hits_of(

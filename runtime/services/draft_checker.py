@@ -215,13 +215,19 @@ class DraftChecker:
         self, call: Callable[[Item], Done], items: Sequence[Item], *, progress: Progress | None = None
     ) -> Iterator[Done]:
         """Yield what a call makes of each item, in their order, as many side by side as there are workers."""
+        for done, made in enumerate(self._made(call, items), start=1):
+            yield made
+            if progress is not None:
+                progress(done, len(items))
+
+    def _made(self, call: Callable[[Item], Done], items: Sequence[Item]) -> Iterator[Done]:
+        if self._workers == 1:
+            # In the caller's thread, which an interrupt reaches at once.
+            yield from map(call, items)
+            return
         pool = ThreadPoolExecutor(max_workers=self._workers, thread_name_prefix="novelgen-check")
         try:
-            futures = [pool.submit(call, each) for each in items]
-            for done, future in enumerate(futures, start=1):
-                yield future.result()
-                if progress is not None:
-                    progress(done, len(items))
+            yield from pool.map(call, items)
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -248,7 +254,9 @@ class DraftChecker:
         )
         for outcome in outcomes.values():
             if isinstance(outcome.error, UnknownProjectError):
-                raise outcome.error
+                raise UnknownProjectError(
+                    f"nothing of project {self._project_id!r} is stored yet; run `novelgen ingest {self._project_id}`"
+                ) from outcome.error
         read: _ReadStory | None = report.take("story", outcomes["story"])
         hits: SentenceHits = report.take("meaning", outcomes["meaning"]) or SentenceHits()
         report.issues += [*(read.issues if read else ()), *hits.issues]

@@ -37,6 +37,9 @@ Examples:
   novelgen check my-novel --stored --chapter 6 --no-model
   novelgen check my-novel --waive K0123456789ab --note "he lies to the abbot\""""
 
+MAX_TEXT_SHOWN = 300
+"""So many characters of a piece of evidence are shown; what proves the finding is quoted whole."""
+
 MAX_EVIDENCE_SHOWN = 3
 """So many pieces of evidence are shown of a finding; all are in the JSON."""
 
@@ -352,8 +355,10 @@ def _print_finding(issue: ContinuityIssue, labels: ViewLabels) -> None:
     for each in issue.evidence[:MAX_EVIDENCE_SHOWN]:
         place = place_text(each.chapter_index, each.scene_index, labels)
         source = f" {each.source_id}" if each.source_id else ""
-        print_text(f"  {place}{source}: {each.text}")
-        if each.quote and each.quote not in each.text:
+        told = " ".join(each.text.split())
+        told = told if len(told) <= MAX_TEXT_SHOWN else told[:MAX_TEXT_SHOWN] + "…"
+        print_text(f"  {place}{source}: {told}")
+        if each.quote and each.quote not in told:
             print_text(f"    {labels.value('“{}”').format(each.quote)}")
     if issue.fix:
         print_text(f"  {labels.value('fix')}: {issue.fix}")

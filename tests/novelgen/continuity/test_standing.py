@@ -1,0 +1,199 @@
+"""Who is dead, bound or held does not act: only what is certain is found, in English and in Chinese."""
+
+from __future__ import annotations
+
+import pytest
+
+from novelgen.models.plan import ScenePlan
+from tests.novelgen.continuity.small_story import CHINESE, ENGLISH, found, memory, state, told
+
+DEAD = state("C2", "status", "dead, drowned at the weir")
+DEAD_ZH = state("C2", "status", "死亡")
+
+
+@pytest.mark.parametrize(
+    ("draft", "quote"),
+    [
+        (
+            "The rain had stopped. “Bring the lamp,” said Varley, who stood by the hatch. Nobody moved.",
+            "“Bring the lamp,” said Varley, who stood by the hatch.",
+        ),
+        (
+            "Ottoline lit the stove. Captain Varley sat down beside her and stretched his boots to the fire.",
+            "Captain Varley sat down beside her and stretched his boots to the fire.",
+        ),
+        (
+            "I went up to the loft. There I found Captain Varley waiting in his shirt-sleeves.",
+            "There I found Captain Varley waiting in his shirt-sleeves.",
+        ),
+    ],
+)
+def test_somebody_dead_who_speaks_acts_or_is_met_is_found(draft: str, quote: str) -> None:
+    """The finding quotes the sentence, names who it is, and shows the state that tells the death."""
+    (issue,) = found(draft, told(ENGLISH, changes=[DEAD]))
+    assert (issue.kind, issue.rule, issue.entity_ids) == ("dead_or_absent", "dead_act", ["C2"])
+    assert issue.draft_quote == quote == draft[slice(*issue.draft_span)]
+    assert (issue.evidence[0].source_id, issue.evidence[0].chapter_index) == ("C2.status", 3)
+    assert "Varley" in issue.message
+    assert "drowned at the weir" in issue.message
+    assert issue.issue_id.startswith("K")
+
+
+@pytest.mark.parametrize(
+    ("draft", "quote"),
+    [
+        ("雨停了。韩铁山也跟在后面，提着灯笼进门来。", "韩铁山也跟在后面，提着灯笼进门来。"),
+        ("雨停了，韩铁山笑道：“且坐下说话。”众人不语。", "韩铁山笑道：“且坐下说话。”"),
+    ],
+)
+def test_somebody_dead_who_acts_is_found_in_chinese(draft: str, quote: str) -> None:
+    """In Chinese the clause that names them as its subject is quoted, and the message is Chinese."""
+    (issue,) = found(draft, told(CHINESE, changes=[DEAD_ZH]))
+    assert (issue.rule, issue.entity_ids, issue.draft_quote) == ("dead_act", ["C2"], quote)
+    assert "第3章第2场已死" in issue.message
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "Years ago Captain Varley sat at this very table and dealt the cards.",
+        "She dreamt that night. Captain Varley came up the stairs and smiled at her.",
+        "The portrait hung over the hearth. Captain Varley smiled down upon them all.",
+        "A ghost stood in the lane. Captain Varley raised his dripping hat.",
+        "They stood about the grave. Captain Varley lay with his sword upon his breast.",
+        "“Captain Varley took the north road,” said Ottoline, “the day before it happened.”",
+        "They carried the body of Captain Varley up from the weir.",
+        "Captain Varley’s brother sat down beside the stove.",
+        "Pym, disguised in a dead man’s coat, went to the gate. Captain Varley nodded to the guard.",
+        "Ottoline and the others spoke of Varley until the lamp failed.",
+    ],
+)
+def test_what_is_past_dreamt_painted_or_only_said_is_no_act(draft: str) -> None:
+    """A memory, a dream, a portrait, a ghost, a grave, somebody else's words: the dead may be in all of them."""
+    assert found(draft, told(ENGLISH, changes=[DEAD])) == []
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "当年，韩铁山坐在这张桌前，给众人斟酒。",
+        "她做了一个梦。韩铁山推门进来，笑着看她。",
+        "墙上挂着一幅画像。韩铁山笑着望向众人。",
+        "众人说起韩铁山，都不言语。",
+        "她跪在坟前。韩铁山笑了一声，却只是风。",
+        "晚棠道：“韩铁山拿走了那盏灯。”",
+        "韩铁山的弟弟坐在炉边。",
+    ],
+)
+def test_what_is_past_or_dreamt_is_no_act_in_chinese(draft: str) -> None:
+    """The same holds in Chinese."""
+    assert found(draft, told(CHINESE, changes=[DEAD_ZH])) == []
+
+
+def test_who_came_back_to_life_or_was_on_stage_since_may_act() -> None:
+    """A later state that they live, or a later scene with them, leaves nothing certain."""
+    draft = "Captain Varley sat down beside the stove."
+    alive = state("C2", "status", "alive, hidden at the mill", chapter=4)
+    assert found(draft, told(ENGLISH, changes=[DEAD, alive])) == []
+    assert found(draft, told(ENGLISH, changes=[DEAD], on_stage=[(4, "C0 C2")])) == []
+    assert len(found(draft, told(ENGLISH, changes=[DEAD]))) == 1
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        ScenePlan(characters=["Varley", "Ottoline"]),
+        ScenePlan(characters=["Ottoline"], key_actions=["Captain Varley comes back from the weir"]),
+    ],
+)
+def test_whom_the_plan_brings_may_act(plan: ScenePlan) -> None:
+    """The plan says what is meant to change."""
+    draft = "Captain Varley sat down beside the stove."
+    assert found(draft, told(ENGLISH, changes=[DEAD], plan=plan)) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "is_dead"),
+    [
+        ("Sergeant Pym shot at the boat and Captain Varley was killed.", True),
+        ("Sergeant Pym killed Captain Varley on the quay.", True),
+        ("Captain Varley was nearly killed on the quay.", False),
+        ("Sergeant Pym swears that Captain Varley is dead.", False),
+        ("Captain Varley killed Sergeant Pym on the quay.", False),
+    ],
+)
+def test_a_memory_tells_a_death_by_the_words_beside_a_name(content: str, *, is_dead: bool) -> None:
+    """Who is killed is dead, not who kills; what nearly happened or is only said is not certain."""
+    story = told(ENGLISH, memories=[memory(content, "C2", "C3", event_type="fight")])
+    assert bool(found("Captain Varley sat down beside the stove.", story)) is is_dead
+
+
+@pytest.mark.parametrize(
+    ("content", "is_dead"),
+    [
+        ("顾捕头一刀杀死韩铁山，众人逃散。", True),
+        ("韩铁山被顾捕头一箭射死。", True),
+        ("韩铁山险些被顾捕头打死。", False),
+        ("韩铁山打死顾捕头。", False),
+        ("顾捕头扬言要杀死韩铁山。", False),
+    ],
+)
+def test_a_memory_tells_a_death_in_chinese(content: str, *, is_dead: bool) -> None:
+    """The same holds in Chinese."""
+    story = told(CHINESE, memories=[memory(content, "C2", "C3", event_type="fight")])
+    assert bool(found("韩铁山推门进来。", story)) is is_dead
+
+
+ARRESTED = state("C2", "status", "arrested for the fire")
+BOUND_ZH = state("C2", "status", "被绑在盐仓柱上")
+
+
+def test_who_was_arrested_does_not_act_elsewhere() -> None:
+    """Somebody held whom nothing has freed is found when they act where nobody holds them."""
+    draft = "Ottoline opened the door. Captain Varley came in and shook the snow from his coat."
+    (issue,) = found(draft, told(ENGLISH, changes=[ARRESTED]))
+    assert (issue.rule, issue.entity_ids) == ("absent_act", ["C2"])
+    assert "arrested for the fire" in issue.message
+
+
+def test_who_was_bound_does_not_move_about() -> None:
+    """Somebody bound is found when they ride or walk, even before those who bound them; to speak they are free."""
+    story = told(CHINESE, changes=[BOUND_ZH])
+    (issue,) = found("顾捕头守在桥头。韩铁山骑着马上前，众人都让开了。", story)
+    assert (issue.rule, issue.entity_ids) == ("absent_act", ["C2"])
+    assert found("顾捕头守在桥头。韩铁山冷冷看他，一言不发。", story) == []
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "They had released him at noon. Captain Varley came in and shook the snow from his coat.",
+        "The cell was cold. Captain Varley came to the grating and asked for water.",
+        "Sergeant Pym opened the door. Captain Varley came in and shook the snow from his coat.",
+    ],
+)
+def test_who_is_freed_or_in_custody_may_act(draft: str) -> None:
+    """The draft itself tells that they are free, or shows them in custody, or with who arrested them."""
+    arrest = memory("Sergeant Pym arrested Captain Varley for the fire.", "C2", "C3")
+    assert found(draft, told(ENGLISH, changes=[ARRESTED], memories=[arrest])) == []
+
+
+def test_who_was_freed_since_may_act() -> None:
+    """A later status, a memory of a rescue, or a later scene with them frees them."""
+    draft = "Ottoline opened the door. Captain Varley came in and shook the snow from his coat."
+    released = state("C2", "status", "released without charge", chapter=4)
+    rescue = memory("Anselm rescued Captain Varley from the gaol.", "C0", "C2", chapter=4)
+    assert found(draft, told(ENGLISH, changes=[ARRESTED, released])) == []
+    assert found(draft, told(ENGLISH, changes=[ARRESTED], memories=[rescue])) == []
+    assert found(draft, told(ENGLISH, changes=[ARRESTED], on_stage=[(4, "C1 C2")])) == []
+
+
+def test_a_name_that_others_share_is_not_certain() -> None:
+    """A surname that another one bears as well, or a mere description, names nobody for certain."""
+    people = [
+        *ENGLISH,
+        ENGLISH[2].model_copy(update={"entity_id": "C9", "name": "Edith Varley", "aliases": []}),
+    ]
+    story = told(people, changes=[DEAD])
+    assert found("Varley sat down beside the stove.", story) == []
+    assert len(found("Captain Varley sat down beside the stove.", story)) == 1
