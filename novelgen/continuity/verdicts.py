@@ -15,7 +15,7 @@ from novelgen.model_calls.answer_parts import ModelPart, Text
 from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue, Severity, continuity_issue_id
 from novelgen.models.position import StoryPosition
 from novelgen.records.evidence import QuoteFinder
-from novelgen.text.sentences import Span
+from novelgen.text.sentences import Span, split_sentences
 
 MAX_FINDINGS = 12
 
@@ -144,22 +144,30 @@ class FindingReader:
         )
 
     def _proved(self, cited: ModelCited) -> ContinuityEvidence | None:
-        """Return the evidence that words prove, from the line that is named, else from another that holds them."""
+        """Return the evidence that words prove: the line that is named, another that holds them, or their scene."""
         number = _NUMBER.match(cited.id)
         named = self._shown.get(f"{number.group(1).upper()}{number.group(2)}") if number else None
-        if named is not None and (found := self._with_quote(named, cited.quote)) is not None:
-            return found
-        others = (self._with_quote(each, cited.quote) for each in self._shown.values() if each is not named)
-        return next((each for each in others if each is not None), None)
+        if named is None:
+            return self._proved_elsewhere(cited.quote)
+        in_line = _with_quote(named, cited.quote)
+        if in_line is not None:
+            return in_line
+        text = self._scene_text(named)
+        span = _find_in_scene(text, cited.quote)
+        if span is None:
+            return self._proved_elsewhere(cited.quote)
+        return named.model_copy(update={"quote": text[span.start : span.end]})
 
-    def _with_quote(self, evidence: ContinuityEvidence, quote: str) -> ContinuityEvidence | None:
-        for text in (evidence.text, evidence.quote):
-            span = QuoteFinder(text, min_characters=SHORTEST_EVIDENCE_QUOTE).find(quote)
-            if span is not None:
-                return evidence.model_copy(update={"quote": text[span.start : span.end]})
-        text = self._scene_text(evidence)
-        span = QuoteFinder(text, min_characters=SHORTEST_SCENE_QUOTE).find(quote) if text else None
-        return None if span is None else evidence.model_copy(update={"quote": text[span.start : span.end]})
+    def _proved_elsewhere(self, quote: str) -> ContinuityEvidence | None:
+        """Return a line that holds words which stand under no such number, else the words as their scene has them."""
+        for each in self._shown.values():
+            if (found := _with_quote(each, quote)) is not None:
+                return found
+        for each in self._shown.values():
+            text = self._scene_text(each)
+            if (span := _find_in_scene(text, quote)) is not None:
+                return _passage(each, text, span)
+        return None
 
     def _scene_text(self, evidence: ContinuityEvidence) -> str:
         """Return the text of the scene that evidence comes from, which lies before the draft."""
@@ -167,6 +175,33 @@ class FindingReader:
             return ""
         scene = self._scenes.get(StoryPosition(evidence.chapter_index, evidence.scene_index))
         return scene.text if scene is not None else ""
+
+
+def _with_quote(evidence: ContinuityEvidence, quote: str) -> ContinuityEvidence | None:
+    for text in (evidence.text, evidence.quote):
+        span = QuoteFinder(text, min_characters=SHORTEST_EVIDENCE_QUOTE).find(quote)
+        if span is not None:
+            return evidence.model_copy(update={"quote": text[span.start : span.end]})
+    return None
+
+
+def _find_in_scene(text: str, quote: str) -> Span | None:
+    return QuoteFinder(text, min_characters=SHORTEST_SCENE_QUOTE).find(quote) if text else None
+
+
+def _passage(shown: ContinuityEvidence, text: str, span: Span) -> ContinuityEvidence:
+    """Return the sentences in which a quote stands as evidence of their own."""
+    touched = [each for each in split_sentences(text) if each.start < span.end and span.start < each.end]
+    start = min((each.start for each in touched), default=span.start)
+    end = max((each.end for each in touched), default=span.end)
+    return ContinuityEvidence(
+        source="passage",
+        source_id=f"{shown.chapter_index}:{shown.scene_index}:passage:{start}",
+        chapter_index=shown.chapter_index,
+        scene_index=shown.scene_index,
+        text=" ".join(text[start:end].split()),
+        quote=text[span.start : span.end],
+    )
 
 
 def entities_at(span: Span, draft: Draft) -> list[str]:

@@ -135,12 +135,16 @@ class DraftChecker:
             scenes_before=len(story.scenes),
             memories_before=len(story.memories),
         )
-        judged = self._judged(ContinuityRequest(draft, story, gather, evidence), report)
+        judged = self._judged(ContinuityRequest(draft, story, gather, evidence, found=by_rules), report)
         if judged is not None:
             checked = judged.told_in(checked)
             evidence = self._bounded(judged.evidence) or evidence
+        # The model's second look is at what rules found, too; without a model that stands as it is.
         concluded = conclude(
-            by_rules, judged.issues if judged is not None else (), as_of=as_of, waived=read.waived
+            by_rules if judged is None else (),
+            () if judged is None else judged.issues,
+            as_of=as_of,
+            waived=read.waived,
         )
         return check.model_copy(
             update={

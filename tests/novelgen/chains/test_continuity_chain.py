@@ -174,11 +174,18 @@ def test_findings_without_a_quote_of_both_sides_are_dropped() -> None:
 
 def test_evidence_is_found_in_its_scene_and_under_another_number() -> None:
     """The words of the scene prove as well as those of the memory; a wrong number costs nothing."""
-    by_scene = {**DEAD, "evidence": [{"id": "E1", "quote": "They carried him up on a door"}]}
+    cited = [
+        {"id": "E1", "quote": "They carried him up on a door"},
+        {"id": "E9", "quote": "and Ada saw it"},
+    ]
+    by_scene = {**DEAD, "evidence": cited}
     misnumbered = {**FINGERS, "evidence": [{"id": "E9", "quote": "took two fingers of Ben Orrick’s hand"}]}
     found = check(CLAIMS, {"contradictions": [by_scene, misnumbered]}, STAND)
     assert [each.evidence[0].source_id for each in found.issues] == ["M1", "M2"]
-    assert found.issues[0].evidence[0].quote == "They carried him up on a door"
+    memory, passage = found.issues[0].evidence
+    assert memory.quote == "They carried him up on a door"
+    assert (passage.source, passage.text) == ("passage", "Old Tobin drowned at the weir, and Ada saw it.")
+    assert (passage.chapter_index, passage.scene_index) == (1, 1)
 
 
 def test_facts_of_the_scene_are_evidence_too() -> None:
