@@ -141,11 +141,9 @@ def contradicted_bodies(draft: Draft, story: StoryBefore) -> Iterable[Continuity
     Returns:
         A finding per clause.
     """
-    bodies = _Bodies(story, StoryWords(story))
-    yield from _other_side(draft, bodies)
-    yield from _sound_again(draft, bodies)
-    yield from _wounded_elsewhere(draft, bodies)
-    yield from _hair_of_the_bald(draft, bodies)
+    bodies = _Bodies(story, story.words)
+    for rule in (_other_side, _sound_again, _wounded_elsewhere, _hair_of_the_bald):
+        yield from (each for each in rule(draft, bodies) if not story.words.is_planned(each.draft_quote))
 
 
 def _other_side(draft: Draft, bodies: _Bodies) -> Iterator[ContinuityIssue]:

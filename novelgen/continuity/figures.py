@@ -113,7 +113,7 @@ def contradicted_quantities(draft: Draft, story: StoryBefore) -> Iterable[Contin
     own = [each for each in find_quantities(draft.text, language) if each.dimension in _COMPARED]
     if not own:
         return
-    words = StoryWords(story)
+    words = story.words
     told = list(_told_figures(words, {each.dimension for each in own}, language))
     read: dict[int, _Passage] = {}
     found: set[tuple[str, Span, str]] = set()
@@ -139,7 +139,9 @@ def contradicted_quantities(draft: Draft, story: StoryBefore) -> Iterable[Contin
             continue
         if (fact := (here.figure, best.piece.span, best.piece.text)) not in found:
             found.add(fact)
-            yield _finding(draft, story, here, best)
+            issue = _finding(draft, story, here, best)
+            if not words.is_planned(issue.draft_quote):
+                yield issue
 
 
 def _told_figures(

@@ -8,13 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import log
+from typing import TYPE_CHECKING
 
-from novelgen.continuity.story import StoryBefore
 from novelgen.models.continuity import ContinuityEvidence
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.text.language import CJK_RANGES
 from novelgen.text.sentences import Span, split_sentences
+
+if TYPE_CHECKING:
+    from novelgen.continuity.story import StoryBefore
 
 _WORD = re.compile(rf"[^\W\d_{CJK_RANGES}]+(?:[’'][a-z]+)?")
 _CHINESE_RUN = re.compile(f"[{CJK_RANGES}]+")
@@ -41,6 +44,10 @@ _SINGLE_CHARACTER = 0.5
 """Weight of one Chinese character against that of a pair."""
 
 
+MIN_PLANNED = {"en": 8.0, "zh": 14.0}
+"""From which rarity of shared words on a plan speaks of what a clause of the draft says."""
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A sentence of an earlier scene, or a memory.
@@ -50,7 +57,6 @@ class Piece:
         span: Where in that text it stands.
         position: Its scene; None for a note that stands everywhere.
         memory: The memory; None for a sentence of a scene.
-        part: Where the text begins within its scene.
     """
 
     text: str
@@ -89,7 +95,6 @@ class StoryWords:
     """
 
     story: StoryBefore
-    _seen: dict[str, frozenset[str]] = field(default_factory=dict, compare=False)
 
     @cached_property
     def sentences(self) -> Sequence[Piece]:
@@ -140,6 +145,15 @@ class StoryWords:
         for mention in self.story.resolver.find_mentions(text):
             names[mention.entity_id] = names.get(mention.entity_id, frozenset()) | telling_words(mention.name)
         return SharedWords(telling_words(text), names)
+
+    def is_planned(self, clause: str) -> bool:
+        """Tell whether the plan of the scene speaks of what a clause says: then it is meant to be so."""
+        plan = self.story.plan
+        if plan is None:
+            return False
+        here = self.read(clause)
+        told = [self.read(text) for text in (plan.purpose, *plan.key_actions)]
+        return any(self.likeness(here, each) >= MIN_PLANNED[self.story.language] for each in told)
 
     def likeness(self, one: SharedWords, other: SharedWords) -> float:
         """Return the rarity of all that two passages share; who is named by both counts once, not by words."""

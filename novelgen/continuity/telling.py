@@ -153,7 +153,7 @@ def leaked_knowledge(draft: Draft, story: StoryBefore) -> Iterable[ContinuityIss
         A finding per sentence said aloud.
     """
     language = _language(story)
-    words = StoryWords(story)
+    words = story.words
     memories = {each.source_id: each for each in story.knowledge.story.memories}
     pieces = [each for each in words.memories if _source_id(each) in memories]
     read: list[SharedWords] | None = None
@@ -176,7 +176,7 @@ def leaked_knowledge(draft: Draft, story: StoryBefore) -> Iterable[ContinuityIss
             continue
         best, piece = alike[0][0], pieces[alike[0][1]]
         verdict = knowing(speaker_id, piece)
-        if verdict.knows or verdict.reason not in _LEAKING:
+        if verdict.knows or verdict.reason not in _LEAKING or words.is_planned(_words(draft, span)):
             continue
         if any(
             each >= KNOWN_SHARE * best and knowing(speaker_id, pieces[at]).knows for each, at in alike[1:]
@@ -199,11 +199,10 @@ def contradicted_relations(draft: Draft, story: StoryBefore) -> Iterable[Continu
     Returns:
         A finding per clause.
     """
-    words = StoryWords(story)
-    yield from _kin_of_the_kinless(draft, story, words)
-    yield from _enemies_who_are_friends(draft, story, words)
-    yield from _children_in_another_order(draft, story, words)
-    yield from _children_of_others(draft, story, words)
+    words = story.words
+    rules = (_kin_of_the_kinless, _enemies_who_are_friends, _children_in_another_order, _children_of_others)
+    for rule in rules:
+        yield from (each for each in rule(draft, story, words) if not words.is_planned(each.draft_quote))
 
 
 def _said(draft: Draft) -> Iterator[tuple[str, Span]]:
@@ -380,6 +379,10 @@ def _is_same_name(one: str, other: str, story: StoryBefore) -> bool:
     if one.endswith(other) or other.endswith(one):
         return True
     return any({one, other} <= set(each.names()) for each in story.entities)
+
+
+def _words(draft: Draft, span: Span) -> str:
+    return draft.text[span.start : span.end]
 
 
 def _language(story: StoryBefore) -> str:

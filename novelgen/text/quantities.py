@@ -153,7 +153,8 @@ _ENGLISH_UNIT = "|".join(
 )
 _ADJECTIVE = "long|short|whole|full|good|odd|weary|solid|clear|mortal|bare|happy|dreary|bitter|endless|english|gold|golden"
 _ENGLISH = re.compile(
-    rf"\b(?P<low>{_ENGLISH_NUMBER})(?:(?:\s+or\s+|\s+to\s+|\s*[-–]\s*)(?P<high>{_PLAIN}(?:{_JOIN}(?:{_SCALE}))*)\b)?"
+    rf"\b(?P<low>{_ENGLISH_NUMBER})"
+    rf"(?:(?:\s+or\s+|\s+to\s+|\s*[-–]\s*)(?P<high>{_PLAIN}(?:{_JOIN}(?:{_SCALE}))*)\b)?"
     rf"(?:[\s-]+(?:{_ADJECTIVE})){{0,2}}[\s-]+(?P<unit>{_ENGLISH_UNIT})\b(?!-)"
     rf"(?P<age>\s+old\b|\s+of\s+age\b)?",
     re.IGNORECASE,
