@@ -186,17 +186,17 @@ def wrong_hands(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:
 
 
 def _is_certain_thing(mention: Mention, draft: Draft, story: StoryBefore) -> bool:
-    """Whether a thing's name is more than a word for its kind: in capitals, or several words, or with an article."""
+    """Whether a thing's name is more than a word for its kind: in capitals, several words, or told as the known one.
+
+    Of two Chinese characters (长枪, 袍子) it needs a pronoun before it, unless somebody claims it aloud.
+    """
     name = mention.name
-    if has_cjk(name):
-        return len(name) >= 2
     before = draft.text[max(0, mention.start - 4) : mention.start].casefold()
-    is_known = (
-        any(each.isupper() for each in name)
-        or len(name.split()) > 1
-        or before.endswith(("the ", "his ", "her ", "my "))
-    )
-    return is_known and not before.endswith((" a ", " an "))
+    if has_cjk(name):
+        return len(name) > 2 or draft.speech_at(mention.start) is not None or before[-2:][:1] in "那这该"
+    words = re.sub(r"^(?:the|a|an|his|her|my|their) ", "", name, flags=re.IGNORECASE)
+    is_known = any(each.isupper() for each in words) or " " in words or name.startswith(("the ", "The "))
+    return (is_known or before.endswith("the ")) and not before.endswith((" a ", " an "))
 
 
 def _has_it(draft: Draft, mention: Mention, sentence: Span) -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from novelgen.continuity.holders import wrong_hands
-from novelgen.continuity.standing import absent_act, dead_act
+from novelgen.continuity.standing import absent_act, dead_act, dead_met, gone_act
 from novelgen.continuity.story import Draft, StoryBefore
 from novelgen.models.continuity import ContinuityIssue, continuity_issue_id
 
 Rule = Callable[[Draft, StoryBefore], Iterable[ContinuityIssue]]
 
-RULES: tuple[Rule, ...] = (dead_act, absent_act, wrong_hands)
+RULES: tuple[Rule, ...] = (dead_act, dead_met, absent_act, gone_act, wrong_hands)
 
 _SEVERITIES = ("high", "medium", "low")
 

@@ -7,22 +7,24 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from novelgen.continuity.acting import Act, certain_acts
+from novelgen.continuity.acting import Act, certain_acts, is_certain_name, sentence_at
 from novelgen.continuity.story import Draft, StoryBefore
 from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import StateChange
+from novelgen.names.normalise import is_description
 from novelgen.records.supersession import slot_of, split_slot
 from novelgen.records.vital_status import STATUS_ATTRIBUTES, is_death, is_return_to_life
 from novelgen.text.language import has_cjk
+from novelgen.text.sentences import Span, split_sentences
 
-StandingKind = Literal["dead", "bound", "held"]
+StandingKind = Literal["dead", "bound", "held", "away"]
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Why somebody cannot act: dead, bound hand and foot, or held elsewhere, with what tells it."""
+    """Why somebody cannot act: dead, bound hand and foot, held elsewhere, or gone, with what tells it."""
 
     kind: StandingKind
     since: StoryPosition
@@ -74,6 +76,7 @@ def death_of(entity_id: str, story: StoryBefore) -> Standing | None:
         ],
         key=lambda pair: pair[0],
     )
+    told = told or [(place, evidence) for place, evidence in _told_late(entity_id, story)]
     if not told:
         return None
     first = told[0][0]
@@ -84,6 +87,122 @@ def death_of(entity_id: str, story: StoryBefore) -> Standing | None:
     if _LIVES_ON.search(" ".join(_later_words(entity_id, story, first))):
         return None
     return Standing("dead", first, tuple(evidence for _, evidence in told[:3]))
+
+
+def _told_late(entity_id: str, story: StoryBefore) -> Iterator[tuple[StoryPosition, ContinuityEvidence]]:
+    """Where the text itself calls somebody dead by the way: "the late X", "X, who is now dead", 已故的X.
+
+    Only of who was never on stage: whoever was is told dead by more than a word.
+    """
+    entity = story.entity[entity_id]
+    if any(entity_id in scene.present for scene in story.scenes):
+        return
+    names = "|".join(
+        re.escape(each)
+        for each in sorted(entity.names(), key=len, reverse=True)
+        if not is_description(each) and len(each) > 1
+    )
+    if not names:
+        return
+    late = re.compile(
+        rf"\b[Tt]he late (?:{names})\b"
+        rf"|\b(?:{names}),? (?:who|that) (?:is|was|has been|had been) (?:now |already |long |since )?dead\b"
+        rf"|\b(?:{names}),? who (?:has |had )(?:since |lately |just )?died\b|\b(?:{names}),? (?:now|since"
+        rf"|long) dead\b"
+        rf"|已故的?(?:{names})|(?:{names})(?:早已|早就|已经|已)(?:死了|去世|过世|亡故|病故|身故|不在人世)"
+    )
+    for scene in story.scenes:
+        found = late.search(scene.text)
+        if found is not None:
+            quote = found.group()
+            yield (
+                scene.position,
+                ContinuityEvidence(
+                    source="passage",
+                    source_id=f"{scene.position.chapter_index}:{scene.position.scene_index}",
+                    chapter_index=scene.position.chapter_index,
+                    scene_index=scene.position.scene_index,
+                    text=_sentence_around(scene.text, found.start(), found.end()),
+                    quote=quote,
+                    entity_ids=[entity_id],
+                ),
+            )
+            return
+
+
+def _sentence_around(text: str, start: int, end: int) -> str:
+    spans = [each for each in split_sentences(text) if each.start < end and start < each.end]
+    return text[spans[0].start : spans[-1].end].strip() if spans else text[start:end]
+
+
+_LATELY = re.compile(
+    r"\b(?:last night|this (?:very )?(?:morning|afternoon|evening)|yesterday|today|tonight|just now|(?:an"
+    r"|half an) hour ago|a moment ago)\b"
+    r"|昨[夜日天晚]|今[早晨日天晚]|方才|刚才|适才|刚刚|前日|前天",
+    re.IGNORECASE,
+)
+_DEALT_BEFORE = re.compile(
+    r"\b(?:I|[Ww]e|[Hh]e|[Ss]he|[Tt]hey)\b[^.;!?]{0,40}\b(?:saw|met|visited|(?:spoke|talked|dined|supped|drank"
+    r"|sat|walked|breakfasted) (?:to|with)"
+    r"|(?:word|words|talk|chat|hour|minutes|drink) (?:\w+ ){0,2}with|heard from|called (?:on|upon))"
+    r" (?:(?:the|old|little|young|poor|our|my|Mr\.|Mrs\.|Miss|Dr\.) )*$"
+    r"|(?:遇[见到]|碰[见到]|见[过到了]|拜访|会了|见|同|和|与|跟)(?:那|老)*$"
+)
+_DEALT_AFTER = re.compile(
+    r"[^，。；！？]{0,6}(?:说过?话|吃酒|喝酒|吃饭|说了|谈了|见了?面|商量|聊|同席|同坐)"
+    r"|[，。；！？]|$"
+)
+_NOT_DEALT = re.compile(
+    r"\b(?:grave|tomb|portrait|dream\w*|dreamt|ghost|spirit|body|corpse|funeral|if|not|never|n[’']t|as if)\b"
+    r"|坟|墓|像|梦|鬼|魂|尸|灵|没|未|不|若|如果",
+    re.IGNORECASE,
+)
+MIN_SCENES_SINCE_DEATH = 5
+"""Scenes since a death was told from which on what was done with the dead "last night" came certainly after it."""
+
+
+def dead_met(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:
+    """Find who is told to have been met or spoken with yesterday or today though they died long before.
+
+    Long before is a chapter and some scenes, or before the story began for who was never on stage.
+    """
+    seen: set[str] = set()
+    for mention in draft.mentions:
+        who = mention.entity_id
+        sentence = sentence_at(draft, mention.start)
+        if (
+            sentence is None
+            or who in seen
+            or story.entity[who].entity_type != "character"
+            or is_planned(who, story)
+        ):
+            continue
+        words = draft.text[sentence.start : sentence.end]
+        before = draft.text[sentence.start : mention.start]
+        if not (_LATELY.search(words) and _DEALT_BEFORE.search(before)) or _NOT_DEALT.search(words):
+            continue
+        if has_cjk(mention.name) and not _DEALT_AFTER.match(draft.text, mention.end, sentence.end):
+            continue
+        if draft.text.startswith(("’s", "'s", "的"), mention.end) or not is_certain_name(
+            mention, draft, story
+        ):
+            continue
+        dead = death_of(who, story)
+        if dead is None or not _is_long_ago(who, dead, story):
+            continue
+        seen.add(who)
+        act = Act(who, mention.name, Span(sentence.start, sentence.start + len(words.rstrip())))
+        yield _issue(draft, story, act, dead, rule="dead_met")
+
+
+def _is_long_ago(entity_id: str, dead: Standing, story: StoryBefore) -> bool:
+    since = [scene for scene in story.scenes if scene.position > dead.since]
+    if len(since) < MIN_SCENES_SINCE_DEATH or dead.since.chapter_index == story.as_of.chapter_index:
+        return False
+    return (
+        not any(entity_id in scene.present for scene in story.scenes)
+        or len(since) >= 4 * MIN_SCENES_SINCE_DEATH
+    )
 
 
 _LIVES_ON = re.compile(
@@ -313,6 +432,78 @@ def _is_fellow(entity_id: str, story: StoryBefore, held: Standing) -> bool:
     )
 
 
+# --- The gone ---
+
+_GONE_AWAY = re.compile(
+    r"^(?:now |still )?(?:away\b|gone (?:to|from|off|away)|left (?:for|the (?:country|city|town))|sailed (?:for"
+    r"|away)|fled\b|missing\b"
+    r"|disappeared|vanished|abroad\b|on (?:a|his|her) (?:journey|voyage|way to)|departed|emigrated|banished|exiled)"
+    r"|^(?:已|已经)?(?:离开|离去|出走|出门|出海|远行|远走|失踪|逃走|逃往|下落不明|去往|前往|赴|往[^，。]{1,8}去"
+    r"|不在|告别|辞别|回[家乡国]|流放|发配)",
+    re.IGNORECASE,
+)
+_BACK = re.compile(
+    r"\b(?:return\w*|came back|come back|back (?:from|at|in)|arriv\w+|again|came (?:in|home|up|out|to)|entered"
+    r"|reappear\w*"
+    r"|at last|burst in|walked in|found|met|sent for|calls?|called (?:at|on|upon)|reach\w*|land(?:ed|ing))\b"
+    r"|回[来到至转]|归[来到]|[赶走跑飞转出迎上前过进下请寻找叫引]来|来[到至了]|到[了得来]|回家|寻[着到见]|遇"
+    r"|撞见|迎|拜访|访|请[了得]|重逢",
+    re.IGNORECASE,
+)
+
+
+def gone_act(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:
+    """Find who was there all along in the draft though the story sent them away and nobody met them since.
+
+    A draft that has them, or anybody, arrive, come back, meet or look for somebody before it tells how.
+    """
+    seen: set[str] = set()
+    for act in certain_acts(draft, story):
+        who = act.entity_id
+        if (
+            who in seen
+            or is_planned(who, story)
+            or _BACK.search(draft.text, max(0, act.span.start - 200), act.span.end)
+        ):
+            continue
+        seen.add(who)
+        gone = departure_of(who, story)
+        if gone is not None:
+            yield _issue(draft, story, act, gone, rule="gone_act")
+
+
+def departure_of(entity_id: str, story: StoryBefore) -> Standing | None:
+    """Return that somebody went away and was not on stage since, or None where that is not certain."""
+    own = [each for each in story.changes if each.entity_id == entity_id and each.kind == "explicit"]
+    last = {each.attribute: each for each in own if each.attribute in ("status", "location_id")}
+    telling = [
+        each
+        for each in last.values()
+        if (each.attribute == "location_id" and each.value is None)
+        or (
+            isinstance(each.value, str)
+            and _GONE_AWAY.search(each.value)
+            and not _NO_LONGER.search(each.value)
+        )
+    ]
+    if not telling:
+        return None
+    told = max(telling, key=place_of)
+    since = place_of(told)
+    if any(entity_id in scene.present and scene.position > since for scene in story.scenes):
+        return None
+    if not any(scene.position > since for scene in story.scenes):
+        return None
+    if any(place_of(each) > since and each.attribute in ("status", "location_id") for each in own):
+        return None
+    beside = [
+        of_memory(each, story)
+        for each in story.memories
+        if entity_id in each.entities_mentioned and place_of(each) == since and each.superseded_by is None
+    ]
+    return Standing("away", since, (of_change(told, story), *beside[:2]))
+
+
 # --- What both say ---
 
 
@@ -348,9 +539,18 @@ def of_change(change: StateChange, story: StoryBefore) -> ContinuityEvidence:
         source_id=slot_of(change.entity_id, change.attribute),
         chapter_index=change.chapter_index,
         scene_index=change.scene_index,
-        text=f"{story.name(change.entity_id)}: {change.attribute} = {change.value}",
+        text=f"{story.name(change.entity_id)}: {change.attribute} = {_said(change.value, story)}",
         entity_ids=[change.entity_id],
     )
+
+
+def _said(value: Any, story: StoryBefore) -> str:
+    """A state's value in words: an entity by its name, none at all as nowhere."""
+    if value is None:
+        return "（已离开）" if story.language == "zh" else "nowhere (left)"
+    if isinstance(value, list):
+        return ("、" if story.language == "zh" else ", ").join(map(str, value))
+    return story.name(str(value))
 
 
 def place_of(told: StateChange | StoryMemoryChunk) -> StoryPosition:
@@ -361,12 +561,16 @@ def place_of(told: StateChange | StoryMemoryChunk) -> StoryPosition:
 _WORDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "en": {
         "dead": (
-            "{name} is dead since {where} ({told}), but acts here.",
+            "{name} is dead since {where} ({told}), but acts or is met here.",
             "Give the act to somebody who lives, or show that it is a memory, a dream or a ghost.",
         ),
         "bound": (
             "{name} was bound or locked up in {where} ({told}) and nothing has freed them, but moves about here.",
             "Tell how {name} got free, or let somebody else do it.",
+        ),
+        "away": (
+            "{name} went away in {where} ({told}) and has not come back, but is here.",
+            "Tell how {name} came back, or let somebody else do it.",
         ),
         "held": (
             "{name} has been held since {where} ({told}) and nothing has freed them, but acts here.",
@@ -375,12 +579,16 @@ _WORDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "zh": {
         "dead": (
-            "{name}在{where}已死（{told}），这里却还在行动。",
+            "{name}在{where}已死（{told}），这里却还在行动或与人相见。",
             "换一个活着的人来做，或写明这是回忆、梦境或鬼魂。",
         ),
         "bound": (
             "{name}在{where}被绑住或关住（{told}），此后并未脱身，这里却行动自如。",
             "写明{name}如何脱身，或换别人来做。",
+        ),
+        "away": (
+            "{name}在{where}已经离开（{told}），此后并未回来，这里却在场。",
+            "写明{name}如何回来，或换别人来做。",
         ),
         "held": (
             "{name}自{where}起被人扣住（{told}），此后并未获释，这里却在行动。",
@@ -407,13 +615,13 @@ def _issue(draft: Draft, story: StoryBefore, act: Act, standing: Standing, *, ru
     }
     return ContinuityIssue(
         kind="dead_or_absent",
-        severity="high",
+        severity="medium" if standing.kind == "away" else "high",
         draft_quote=draft.text[act.span.start : act.span.end],
         draft_span=(act.span.start, act.span.end),
         message=message.format(**given),
         entity_ids=[act.entity_id],
         evidence=list(standing.evidence),
         rule=rule,
-        confidence=0.9 if standing.kind == "dead" else 0.8,
+        confidence={"dead": 0.9, "bound": 0.8, "held": 0.8, "away": 0.6}[standing.kind],
         fix=fix.format(**given),
     )
