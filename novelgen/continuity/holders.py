@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from novelgen.continuity.acting import is_elsewhen, sentence_at
-from novelgen.continuity.standing import is_planned, of_change, of_memory, place_of, where_told
+from novelgen.continuity.proof import is_planned, of_change, of_memory, place_of, where_told
 from novelgen.continuity.story import Draft, StoryBefore
 from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue
 from novelgen.models.entity import Entity

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from novelgen.continuity.absent import absent_act, dead_act, dead_met, gone_act
 from novelgen.continuity.holders import wrong_hands
-from novelgen.continuity.standing import absent_act, dead_act, dead_met, gone_act
 from novelgen.continuity.story import Draft, StoryBefore
 from novelgen.models.continuity import ContinuityIssue, continuity_issue_id
 
