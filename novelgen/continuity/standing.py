@@ -146,6 +146,10 @@ _KILLED = re.compile(
     r"|stabbed to death|shot dead|(?:the )?(?:death|murder|funeral|burial|killing) of) (?:the |old |poor "
     r"|young |little )*$"
 )
+_NOT_THEIRS = re.compile(
+    r"\b(?:for|of|to|with|about|in|on|from|by|at|against|than|like|near) (?:the |old |poor |young |little )*$"
+)
+"""What stands before a name that is not the subject: "her love for X is dead"."""
 _NOT_DONE = re.compile(
     r"\b(?:not|never|nearly|almost|if|would|could|might|may|tried|try|tries|attempt\w*|threat\w*|swears?|vow\w*"
     r"|want\w*|wish\w*"
@@ -215,6 +219,8 @@ def _is_told_dead(text: str, start: int, end: int) -> bool:
     )
     if _NOT_DONE.search(text, sentence_start, sentence_end):
         return False
+    if _NOT_THEIRS.search(text[sentence_start:start]):
+        return bool(_KILLED.search(text[sentence_start:start]))
     return bool(_DIED.match(text, end) or _KILLED.search(text[sentence_start:start]))
 
 
