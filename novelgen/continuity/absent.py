@@ -170,9 +170,13 @@ _BACK = re.compile(
     r"|reappear\w*"
     r"|at last|burst in|walked in|found|met|sent for|calls?|called (?:at|on|upon)|reach\w*|land(?:ed|ing))\b"
     r"|回[来到至转]|归[来到]|[赶走跑飞转出迎上前过进下请寻找叫引]来|来[到至了]|到[了得来]|回家|寻[着到见]|遇"
-    r"|撞见|迎|拜访|访|请[了得]|重逢",
+    r"|撞见|[迎引率]|[带领]着?|拜访|访|请[了得]|重逢",
     re.IGNORECASE,
 )
+
+
+MAX_CHAPTERS_GONE = 2
+"""Chapters after which nobody can tell whether who went away is still gone."""
 
 
 def gone_act(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:
@@ -191,8 +195,14 @@ def gone_act(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:
             continue
         seen.add(who)
         gone = departure_of(who, story)
-        if gone is not None:
+        if gone is not None and not _is_distant(gone, story):
             yield _issue(draft, story, act, gone, rule="gone_act")
+
+
+def _is_distant(gone: Standing, story: StoryBefore) -> bool:
+    """Whether a departure lies more than a chapter back, so that they may well have come home untold."""
+    chapters = (gone.since.chapter_index, story.as_of.chapter_index)
+    return None in chapters or (chapters[1] or 0) - (chapters[0] or 0) > MAX_CHAPTERS_GONE
 
 
 # --- What a finding says ---
