@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from novelgen.continuity.acting import is_elsewhen, sentence_at
-from novelgen.continuity.standing import is_planned, of_change, of_memory, place_of, where_told
+from novelgen.continuity.proof import is_planned, of_change, of_memory, place_of, where_told
 from novelgen.continuity.story import Draft, StoryBefore
 from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue
 from novelgen.models.entity import Entity
@@ -73,6 +73,11 @@ def keeping_of(item: Entity, story: StoryBefore) -> Keeping | None:
         else:
             continue
         last = Keeping(holder, place_of(change), (of_change(change, story),))
+    for memory in story.memories:
+        if item.entity_id in memory.entities_mentioned and memory.superseded_by is None:
+            is_later = last is None or place_of(memory) >= last.since
+            if memory.scene_index is not None and is_later and _tells_loss(memory.content, item, story):
+                last = Keeping(None, place_of(memory), (of_memory(memory, story),))
     if last is None:
         return None
     told = [
@@ -86,6 +91,50 @@ def keeping_of(item: Entity, story: StoryBefore) -> Keeping | None:
         return None
     beside = [of_memory(each, story) for each in told if each.superseded_by is None]
     return Keeping(last.holder_id, last.since, (*last.evidence, *beside[-2:]))
+
+
+_LOST_AFTER = re.compile(
+    r",? (?:which )?(?:was|is|were|are|has been|had been|lies|lay|sank|now lies)\b[^,.;:]{0,25}?"
+    r"\b(?:lost|destroyed|burn(?:t|ed)|melted|shattered|smashed|torn up|at the bottom of|thrown (?:overboard"
+    r"|into the))\b"
+    r"|[^，。；！？]{0,3}(?:被[^，。；！？]{0,8})?(?:遗失|丢失|失落|毁掉|毁了|毁坏|焚毁|烧毁|烧掉|烧了|打碎"
+    r"|摔碎|砸碎|粉碎|沉入|折断|熔化)"
+)
+_LOST_BEFORE = re.compile(
+    r"\b(?:loses?|lost|destroys|destroyed|burns|burn(?:t|ed)|smashes|smashed|shatters|shattered|melts|melted"
+    r"|sinks|sank"
+    r"|(?:throws|threw) overboard) (?:the |his |her |their |my )?$"
+    r"|(?:烧毁|烧掉|烧了|焚毁|毁掉|毁了|打碎|摔碎|砸碎|撕碎|丢失|遗失|弄丢|折断)(?:了|那|这)?$"
+)
+
+
+def _tells_loss(words: str, item: Entity, story: StoryBefore) -> bool:
+    """Whether a memory says of the thing itself, not of its key or its lid, that it is lost or destroyed."""
+    if _NOT_GONE.search(words) or _PERHAPS.search(words):
+        return False
+    for mention in story.resolver.find_mentions(words, also_present=[item.entity_id]):
+        if mention.entity_id != item.entity_id:
+            continue
+        before = words[: mention.start]
+        is_part = (
+            re.search(
+                r"\bof (?:the |his |her "
+                r"|their )?$",
+                before,
+            )
+            or words[mention.end : mention.end + 1] in "的之’'"
+        )
+        if not is_part and (_LOST_AFTER.match(words, mention.end) or _LOST_BEFORE.search(before)):
+            return True
+    return False
+
+
+_PERHAPS = re.compile(
+    r"\b(?:if|would|could|might|may|tried|tries|threat\w*|want\w*|wish\w*|plan\w*|fear\w*|believ\w*|pretend\w*"
+    r"|says?|said|thinks?|thought"
+    r"|will|shall|search\w*|hidden)\b|不|若|如果|要是|企图|想要|打算|扬言|威胁|怕|以为|据说|假|谎|说",
+    re.IGNORECASE,
+)
 
 
 def _lists(value: object, item: Entity) -> bool:
@@ -186,17 +235,17 @@ def wrong_hands(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:
 
 
 def _is_certain_thing(mention: Mention, draft: Draft, story: StoryBefore) -> bool:
-    """Whether a thing's name is more than a word for its kind: in capitals, or several words, or with an article."""
+    """Whether a thing's name is more than a word for its kind: in capitals, several words, or told as the known one.
+
+    Of two Chinese characters (长枪, 袍子) it needs a pronoun before it, unless somebody claims it aloud.
+    """
     name = mention.name
-    if has_cjk(name):
-        return len(name) >= 2
     before = draft.text[max(0, mention.start - 4) : mention.start].casefold()
-    is_known = (
-        any(each.isupper() for each in name)
-        or len(name.split()) > 1
-        or before.endswith(("the ", "his ", "her ", "my "))
-    )
-    return is_known and not before.endswith((" a ", " an "))
+    if has_cjk(name):
+        return len(name) > 2 or draft.speech_at(mention.start) is not None or before[-2:][:1] in "那这该"
+    words = re.sub(r"^(?:the|a|an|his|her|my|their) ", "", name, flags=re.IGNORECASE)
+    is_known = any(each.isupper() for each in words) or " " in words or name.startswith(("the ", "The "))
+    return (is_known or before.endswith("the ")) and not before.endswith((" a ", " an "))
 
 
 def _has_it(draft: Draft, mention: Mention, sentence: Span) -> bool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from novelgen.continuity.absent import absent_act, dead_act, dead_met, gone_act
 from novelgen.continuity.body import contradicted_bodies
 from novelgen.continuity.figures import contradicted_quantities
 from novelgen.continuity.holders import wrong_hands
-from novelgen.continuity.standing import absent_act, dead_act
 from novelgen.continuity.story import Draft, StoryBefore
 from novelgen.continuity.story_time import impossible_opening_time
 from novelgen.continuity.telling import contradicted_relations, leaked_knowledge
@@ -17,7 +17,9 @@ Rule = Callable[[Draft, StoryBefore], Iterable[ContinuityIssue]]
 
 RULES: tuple[Rule, ...] = (
     dead_act,
+    dead_met,
     absent_act,
+    gone_act,
     wrong_hands,
     contradicted_quantities,
     contradicted_bodies,

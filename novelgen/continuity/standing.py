@@ -1,28 +1,30 @@
-"""Rules of a draft's continuity: who is dead does not act, and who is held or bound does not act elsewhere."""
+"""How somebody stands at the end of the story so far: dead, bound or held, gone, as far as it is certain."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from novelgen.continuity.acting import Act, certain_acts
-from novelgen.continuity.story import Draft, StoryBefore
-from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue
+from novelgen.continuity.proof import of_change, of_memory, place_of
+from novelgen.continuity.story import StoryBefore
+from novelgen.models.continuity import ContinuityEvidence
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import StateChange
-from novelgen.records.supersession import slot_of, split_slot
+from novelgen.names.normalise import is_description
+from novelgen.records.supersession import split_slot
 from novelgen.records.vital_status import STATUS_ATTRIBUTES, is_death, is_return_to_life
 from novelgen.text.language import has_cjk
+from novelgen.text.sentences import split_sentences
 
-StandingKind = Literal["dead", "bound", "held"]
+StandingKind = Literal["dead", "bound", "held", "away"]
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Why somebody cannot act: dead, bound hand and foot, or held elsewhere, with what tells it."""
+    """Why somebody cannot act: dead, bound hand and foot, held elsewhere, or gone, with what tells it."""
 
     kind: StandingKind
     since: StoryPosition
@@ -30,22 +32,6 @@ class Standing:
 
 
 # --- The dead ---
-
-
-def dead_act(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:
-    """Find who acts, speaks or is met alive in the draft's present though the story has told them dead."""
-    dead: dict[str, Standing | None] = {}
-    seen: set[str] = set()
-    for act in certain_acts(draft, story):
-        who = act.entity_id
-        if who in seen or is_planned(who, story):
-            continue
-        if who not in dead:
-            dead[who] = death_of(who, story)
-        standing = dead[who]
-        if standing is not None:
-            seen.add(who)
-            yield _issue(draft, story, act, standing, rule="dead_act")
 
 
 def death_of(entity_id: str, story: StoryBefore) -> Standing | None:
@@ -74,6 +60,7 @@ def death_of(entity_id: str, story: StoryBefore) -> Standing | None:
         ],
         key=lambda pair: pair[0],
     )
+    told = told or [(place, evidence) for place, evidence in _told_late(entity_id, story)]
     if not told:
         return None
     first = told[0][0]
@@ -84,6 +71,52 @@ def death_of(entity_id: str, story: StoryBefore) -> Standing | None:
     if _LIVES_ON.search(" ".join(_later_words(entity_id, story, first))):
         return None
     return Standing("dead", first, tuple(evidence for _, evidence in told[:3]))
+
+
+def _told_late(entity_id: str, story: StoryBefore) -> Iterator[tuple[StoryPosition, ContinuityEvidence]]:
+    """Where the text itself calls somebody dead by the way: "the late X", "X, who is now dead", 已故的X.
+
+    Only of who was never on stage: whoever was is told dead by more than a word.
+    """
+    entity = story.entity[entity_id]
+    if any(entity_id in scene.present for scene in story.scenes):
+        return
+    names = "|".join(
+        re.escape(each)
+        for each in sorted(entity.names(), key=len, reverse=True)
+        if not is_description(each) and len(each) > 1
+    )
+    if not names:
+        return
+    late = re.compile(
+        rf"\b[Tt]he late (?:{names})\b"
+        rf"|\b(?:{names}),? (?:who|that) (?:is|was|has been|had been) (?:now |already |long |since )?dead\b"
+        rf"|\b(?:{names}),? who (?:has |had )(?:since |lately |just )?died\b|\b(?:{names}),? (?:now|since"
+        rf"|long) dead\b"
+        rf"|已故的?(?:{names})|(?:{names})(?:早已|早就|已经|已)(?:死了|去世|过世|亡故|病故|身故|不在人世)"
+    )
+    for scene in story.scenes:
+        found = late.search(scene.text)
+        if found is not None:
+            quote = found.group()
+            yield (
+                scene.position,
+                ContinuityEvidence(
+                    source="passage",
+                    source_id=f"{scene.position.chapter_index}:{scene.position.scene_index}",
+                    chapter_index=scene.position.chapter_index,
+                    scene_index=scene.position.scene_index,
+                    text=_sentence_around(scene.text, found.start(), found.end()),
+                    quote=quote,
+                    entity_ids=[entity_id],
+                ),
+            )
+            return
+
+
+def _sentence_around(text: str, start: int, end: int) -> str:
+    spans = [each for each in split_sentences(text) if each.start < end and start < each.end]
+    return text[spans[0].start : spans[-1].end].strip() if spans else text[start:end]
 
 
 _LIVES_ON = re.compile(
@@ -113,6 +146,10 @@ _KILLED = re.compile(
     r"|stabbed to death|shot dead|(?:the )?(?:death|murder|funeral|burial|killing) of) (?:the |old |poor "
     r"|young |little )*$"
 )
+_NOT_THEIRS = re.compile(
+    r"\b(?:for|of|to|with|about|in|on|from|by|at|against|than|like|near) (?:the |old |poor |young |little )*$"
+)
+"""What stands before a name that is not the subject: "her love for X is dead"."""
 _NOT_DONE = re.compile(
     r"\b(?:not|never|nearly|almost|if|would|could|might|may|tried|try|tries|attempt\w*|threat\w*|swears?|vow\w*"
     r"|want\w*|wish\w*"
@@ -136,6 +173,14 @@ _CHINESE_KILLED = re.compile(
 )
 
 
+_OF_DEATH = re.compile(
+    r"\b(?:die[sd]?|dying|dead|deaths?|kill\w*|murder\w*|slain|slew|drown\w*|perish\w*|execut\w*|hang\w*"
+    r"|behead\w*|shot|stabb\w*|poison\w*"
+    r"|corpse|body|buried|burial|funeral|grave|late)\b|死|亡|杀|毙|殁|逝|去世|圆寂|遇害|被害|丧|葬|尸|自尽|坐化",
+    re.IGNORECASE,
+)
+
+
 def _tells_death(memory: StoryMemoryChunk, entity_id: str, story: StoryBefore) -> bool:
     """Whether a memory tells the death of one character for certain: in its slot, of nobody else, or by name."""
     if memory.content_type == "note" and memory.chapter_index is None:
@@ -149,7 +194,7 @@ def _tells_death(memory: StoryMemoryChunk, entity_id: str, story: StoryBefore) -
             return True
     if entity_id not in memory.entities_mentioned:
         return False
-    if memory.event_type == "death" and memory.entities_mentioned == [entity_id]:
+    if memory.event_type == "death" and memory.entities_mentioned == [entity_id] and _OF_DEATH.search(words):
         return True
     return any(
         _is_told_dead(words, mention.start, mention.end)
@@ -174,6 +219,8 @@ def _is_told_dead(text: str, start: int, end: int) -> bool:
     )
     if _NOT_DONE.search(text, sentence_start, sentence_end):
         return False
+    if _NOT_THEIRS.search(text[sentence_start:start]):
+        return bool(_KILLED.search(text[sentence_start:start]))
     return bool(_DIED.match(text, end) or _KILLED.search(text[sentence_start:start]))
 
 
@@ -200,38 +247,16 @@ _NO_LONGER = re.compile(
     r"|逃|脱|获释|释放|获救|救出|救下|解缚|松绑|解绑|已解|放出|放了|曾|未|险些|不",
     re.IGNORECASE,
 )
-_FREED = re.compile(
+FREED = re.compile(
     r"\b(?:releas\w+|freed|set (?:\w+ )?free|at liberty|his liberty|her liberty|escap\w+|rescue\w*"
     r"|(?:let|set|turned|broke|broken) (?:\w+ )?loose|loosed|let (?:him|her|them|me|us) go|unlocked|untied|unbound"
     r"|bailed?|acquitted|discharged|pardoned|cut (?:his|her|the) (?:bonds|ropes?|cords?))\b"
     r"|释放|获释|救|解[了开下脱绑缚]|放[了出回走]|松[了绑开]|脱身|脱困|挣[脱断开]|逃|赦|保出|出狱",
     re.IGNORECASE,
 )
-_CUSTODY_HERE = re.compile(
-    r"\b(?:cell|prison|jail|gaol|dungeon|custody|handcuff\w*|manacle\w*|shackle\w*|chains|irons|fetters"
-    r"|prisoner|captive|captor\w*|guards?|gaoler|jailer"
-    r"|warder|constables?|police|ropes?|bound|tied|bonds|locked)\b"
-    r"|牢|狱|囚|绑|缚|捆|绳|锁|链|铐|押|看守|狱卒|差役|官差",
-    re.IGNORECASE,
-)
+
+
 _HELD_ATTRIBUTES = ("status", "physical_state", "location_id", "condition", "situation")
-
-
-def absent_act(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:
-    """Find who acts in the draft though the story left them bound or held elsewhere, and nothing freed them since."""
-    standing: dict[str, Standing | None] = {}
-    seen: set[str] = set()
-    for act in certain_acts(draft, story):
-        who = act.entity_id
-        if who in seen or is_planned(who, story):
-            continue
-        if who not in standing:
-            standing[who] = captivity_of(who, story)
-        held = standing[who]
-        if held is None or _is_explained(draft, story, act, held):
-            continue
-        seen.add(who)
-        yield _issue(draft, story, act, held, rule="absent_act")
 
 
 def captivity_of(entity_id: str, story: StoryBefore) -> Standing | None:
@@ -251,14 +276,14 @@ def captivity_of(entity_id: str, story: StoryBefore) -> Standing | None:
     ]
     said = [each for each in own if isinstance(each.value, str) and each.attribute != "location_id"]
     last_of: dict[str, StateChange] = {each.attribute: each for each in said}
-    telling = [each for each in last_of.values() if _says_held(each.value)]
+    telling = [each for each in last_of.values() if says_held(each.value)]
     if not telling or not story.scenes or entity_id in story.scenes[-1].present:
         return None
     told = max(telling, key=place_of)
     since = place_of(told)
-    freed = [each for each in said if place_of(each) > since and not _says_held(each.value)]
+    freed = [each for each in said if place_of(each) > since and not says_held(each.value)]
     if freed or any(
-        entity_id in memory.entities_mentioned and place_of(memory) > since and _FREED.search(memory.content)
+        entity_id in memory.entities_mentioned and place_of(memory) > since and FREED.search(memory.content)
         for memory in story.memories
     ):
         return None
@@ -275,145 +300,51 @@ def captivity_of(entity_id: str, story: StoryBefore) -> Standing | None:
     return Standing(kind, since, (of_change(told, story), *memories[-2:]))
 
 
-def _says_held(value: Any) -> bool:
+def says_held(value: Any) -> bool:
+    """Tell whether a state says that somebody is bound or held, and not that they were."""
     words = str(value)
     return bool((_BOUND.search(words) or _HELD.search(words)) and not _NO_LONGER.search(words))
 
 
-def _is_explained(draft: Draft, story: StoryBefore, act: Act, held: Standing) -> bool:
-    """Whether the draft itself tells how they come to act: freed, in custody, or with whoever holds them.
+# --- The gone ---
 
-    Somebody bound is free to speak, and somebody held to do anything, wherever their captors are.
-    """
-    until = draft.text[: act.span.end]
-    if _FREED.search(until) or (held.kind == "bound" and not act.moves):
-        return True
-    around = draft.text[max(0, act.span.start - 200) : act.span.end + 100]
-    if _CUSTODY_HERE.search(around):
-        return True
-    if held.kind == "bound":
-        return False
-    captors = {each for evidence in held.evidence for each in evidence.entity_ids} - {act.entity_id}
-    return any(
-        each.entity_id in captors
-        and story.entity[each.entity_id].entity_type == "character"
-        and draft.speech_at(each.start) is None
-        and act.span.start - 600 <= each.start <= act.span.end
-        for each in draft.mentions
-        if not _is_fellow(each.entity_id, story, held)
-    )
+_GONE_AWAY = re.compile(
+    r"^(?:now |still )?(?:away\b|gone (?:to|from|off|away)|left (?:for|the (?:country|city|town))|sailed (?:for"
+    r"|away)|fled\b|missing\b"
+    r"|disappeared|vanished|abroad\b|on (?:a|his|her) (?:journey|voyage|way to)|departed|emigrated|banished|exiled)"
+    r"|^(?:已|已经)?(?:离开|离去|出走|出门|出海|远行|远走|失踪|逃走|逃往|下落不明|去往|前往|赴|往[^，。]{1,8}去"
+    r"|不在|告别|辞别|回[家乡国]|流放|发配)",
+    re.IGNORECASE,
+)
 
 
-def _is_fellow(entity_id: str, story: StoryBefore, held: Standing) -> bool:
-    """Whether somebody named beside a captive is held with them, and so no captor."""
-    return any(
-        change.entity_id == entity_id and place_of(change) >= held.since and _says_held(change.value)
-        for change in story.changes
-        if change.kind == "explicit" and isinstance(change.value, str)
-    )
-
-
-# --- What both say ---
-
-
-def is_planned(entity_id: str, story: StoryBefore) -> bool:
-    """Tell whether the plan of the scene names somebody, as cast or in what is to happen."""
-    plan = story.plan
-    if plan is None:
-        return False
-    if any(story.resolver.resolve(name).entity_id == entity_id for name in plan.characters):
-        return True
-    words = "\n".join((plan.purpose, *plan.key_actions))
-    return entity_id in story.resolver.entity_ids_in(words)
-
-
-def of_memory(memory: StoryMemoryChunk, story: StoryBefore) -> ContinuityEvidence:
-    """Return a memory as evidence, with what of its scene's text proves it where that is known."""
-    quotes = {each.source_id: each.quote for each in story.knowledge.story.memories}
-    return ContinuityEvidence(
-        source="note" if memory.content_type == "note" else "memory",
-        source_id=memory.source_id or memory.chunk_id,
-        chapter_index=memory.chapter_index,
-        scene_index=memory.scene_index,
-        text=memory.content,
-        quote=quotes.get(memory.source_id or "", ""),
-        entity_ids=list(memory.entities_mentioned),
-    )
-
-
-def of_change(change: StateChange, story: StoryBefore) -> ContinuityEvidence:
-    """Return a state as evidence."""
-    return ContinuityEvidence(
-        source="state",
-        source_id=slot_of(change.entity_id, change.attribute),
-        chapter_index=change.chapter_index,
-        scene_index=change.scene_index,
-        text=f"{story.name(change.entity_id)}: {change.attribute} = {change.value}",
-        entity_ids=[change.entity_id],
-    )
-
-
-def place_of(told: StateChange | StoryMemoryChunk) -> StoryPosition:
-    """Return where a state or a memory was told; what stands everywhere comes first."""
-    return StoryPosition(told.chapter_index or 0, told.scene_index or 0)
-
-
-_WORDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
-    "en": {
-        "dead": (
-            "{name} is dead since {where} ({told}), but acts here.",
-            "Give the act to somebody who lives, or show that it is a memory, a dream or a ghost.",
-        ),
-        "bound": (
-            "{name} was bound or locked up in {where} ({told}) and nothing has freed them, but moves about here.",
-            "Tell how {name} got free, or let somebody else do it.",
-        ),
-        "held": (
-            "{name} has been held since {where} ({told}) and nothing has freed them, but acts here.",
-            "Tell how {name} got free, or let somebody else do it.",
-        ),
-    },
-    "zh": {
-        "dead": (
-            "{name}在{where}已死（{told}），这里却还在行动。",
-            "换一个活着的人来做，或写明这是回忆、梦境或鬼魂。",
-        ),
-        "bound": (
-            "{name}在{where}被绑住或关住（{told}），此后并未脱身，这里却行动自如。",
-            "写明{name}如何脱身，或换别人来做。",
-        ),
-        "held": (
-            "{name}自{where}起被人扣住（{told}），此后并未获释，这里却在行动。",
-            "写明{name}如何脱身，或换别人来做。",
-        ),
-    },
-}
-
-
-def where_told(evidence: ContinuityEvidence, language: str) -> str:
-    """Return the scene of a piece of evidence in the story's words: "chapter 3, scene 2", 第3章第2场."""
-    if language == "zh":
-        return f"第{evidence.chapter_index}章第{evidence.scene_index}场"
-    return f"chapter {evidence.chapter_index}, scene {evidence.scene_index}"
-
-
-def _issue(draft: Draft, story: StoryBefore, act: Act, standing: Standing, *, rule: str) -> ContinuityIssue:
-    first = standing.evidence[0]
-    message, fix = _WORDS[story.language][standing.kind]
-    given = {
-        "name": act.name,
-        "where": where_told(first, story.language),
-        "told": first.text.rstrip(".。"),
-    }
-    return ContinuityIssue(
-        kind="dead_or_absent",
-        severity="high",
-        draft_quote=draft.text[act.span.start : act.span.end],
-        draft_span=(act.span.start, act.span.end),
-        message=message.format(**given),
-        entity_ids=[act.entity_id],
-        evidence=list(standing.evidence),
-        rule=rule,
-        confidence=0.9 if standing.kind == "dead" else 0.8,
-        fix=fix.format(**given),
-    )
+def departure_of(entity_id: str, story: StoryBefore) -> Standing | None:
+    """Return that somebody went away and was not on stage since, or None where that is not certain."""
+    own = [each for each in story.changes if each.entity_id == entity_id and each.kind == "explicit"]
+    last = {each.attribute: each for each in own if each.attribute in ("status", "location_id")}
+    telling = [
+        each
+        for each in last.values()
+        if (each.attribute == "location_id" and each.value is None)
+        or (
+            isinstance(each.value, str)
+            and _GONE_AWAY.search(each.value)
+            and not _NO_LONGER.search(each.value)
+        )
+    ]
+    if not telling:
+        return None
+    told = max(telling, key=place_of)
+    since = place_of(told)
+    if any(entity_id in scene.present and scene.position > since for scene in story.scenes):
+        return None
+    if not any(scene.position > since for scene in story.scenes):
+        return None
+    if any(place_of(each) > since and each.attribute in ("status", "location_id") for each in own):
+        return None
+    beside = [
+        of_memory(each, story)
+        for each in story.memories
+        if entity_id in each.entities_mentioned and place_of(each) == since and each.superseded_by is None
+    ]
+    return Standing("away", since, (of_change(told, story), *beside[:2]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,10 +16,15 @@ from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import OpenLoop, Relationship, StateChange
 from novelgen.models.story_time import SceneTime
-from novelgen.names.presence import narrator_of
+from novelgen.names.presence import is_first_person, narrator_of
 from novelgen.names.resolver import Mention, NameResolver
-from novelgen.names.speech import Speech, find_speeches, speech_at
+from novelgen.names.speech import QUOTED, Speech, find_speeches, speech_at
 from novelgen.text.sentences import Span, split_sentences
+
+SCENES_OF_A_NARRATOR = 20
+MIN_SCENES_OF_A_NARRATOR = 3
+SHARE_OF_A_NARRATOR = 0.8
+"""How many of the last scenes in the first person tell who narrates, and in what share they are on stage, unnamed."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +88,29 @@ class StoryBefore:
         last = [sorted(scene.present) for scene in self.scenes[:-4:-1]]
         return NameResolver(self.entities, present_ids=[each for present in last for each in present])
 
+    @cached_property
+    def narrator_id(self) -> str | None:
+        """Who tells the last scenes in the first person; None where nobody does, or it may be several.
+
+        Whoever is on stage in nearly all of them, while what is narrated hardly names them.
+        """
+        told = [scene for scene in self.scenes if is_first_person(scene.text)][-SCENES_OF_A_NARRATOR:]
+        if len(told) < MIN_SCENES_OF_A_NARRATOR:
+            return None
+        named = Counter(
+            entity_id
+            for scene in told
+            for entity_id in set(self.resolver.entity_ids_in(QUOTED.sub(" ", scene.text)))
+        )
+        there = Counter(entity_id for scene in told for entity_id in scene.present)
+        unnamed = [
+            entity_id
+            for entity_id, times in there.items()
+            if times >= SHARE_OF_A_NARRATOR * len(told)
+            and named[entity_id] <= (1 - SHARE_OF_A_NARRATOR) * len(told)
+        ]
+        return unnamed[0] if len(unnamed) == 1 else None
+
     def name(self, entity_id: str) -> str:
         """Return the name to show for an entity."""
         return self.entity[entity_id].name if entity_id in self.entity else entity_id
@@ -127,6 +156,8 @@ def read_draft(text: str, story: StoryBefore) -> Draft:
     mentions = story.resolver.find_mentions(text, also_present=present)
     people = [each for each in mentions if story.entity[each.entity_id].entity_type == "character"]
     narrator_id = narrator_of(text, story.entities)
+    if narrator_id is None and is_first_person(text):
+        narrator_id = story.narrator_id
     speeches = find_speeches(text, people, narrator_id=narrator_id)
     return Draft(text, tuple(mentions), tuple(speeches), narrator_id)
 

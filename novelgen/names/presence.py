@@ -114,10 +114,14 @@ def narrator_of(text: str, entities: Sequence[Entity]) -> str | None:
         entities: The known entities; the one character whose role says narrator tells it.
     """
     narrators = [entity.entity_id for entity in entities if _NARRATOR_ROLE.search(entity.role)]
+    return narrators[0] if len(narrators) == 1 and is_first_person(text) else None
+
+
+def is_first_person(text: str) -> bool:
+    """Tell whether a text says I outside of what is said aloud as often as a first person's narration does."""
     narration = QUOTED.sub(" ", text)
     size = len(narration) if has_cjk(narration) else len(_WORD.findall(narration))
-    is_first_person = len(_FIRST_PERSON.findall(narration)) >= max(1.0, FIRST_PERSON_SHARE * size)
-    return narrators[0] if len(narrators) == 1 and is_first_person else None
+    return len(_FIRST_PERSON.findall(narration)) >= max(1.0, FIRST_PERSON_SHARE * size)
 
 
 def _place(

@@ -85,10 +85,12 @@ def told(
     memories: Sequence[StoryMemoryChunk] = (),
     on_stage: Sequence[tuple[int, str]] = ((2, "C0 C1 C2 C3"), (4, "C0 C1")),
     plan: ScenePlan | None = None,
+    text: str = "",
 ) -> StoryBefore:
-    """The story before chapter 5; `on_stage` says who was there in the second scene of which chapter."""
+    """The story before chapter 5, each scene with the same text; `on_stage` says who was there in which chapter's."""
     scenes = [
-        KnowledgeScene(StoryPosition(chapter, 2), frozenset(present.split())) for chapter, present in on_stage
+        KnowledgeScene(StoryPosition(chapter, 2), frozenset(present.split()), text)
+        for chapter, present in on_stage
     ]
     names = {each.entity_id: each.names() for each in entities}
     people = frozenset(each for each in names if each.startswith("C"))

@@ -197,3 +197,75 @@ def test_a_name_that_others_share_is_not_certain() -> None:
     story = told(people, changes=[DEAD])
     assert found("Varley sat down beside the stove.", story) == []
     assert len(found("Captain Varley sat down beside the stove.", story)) == 1
+
+
+SINCE = [(1, "C0 C1"), (2, "C0"), (3, "C0 C1"), (4, "C0"), (4, "C1"), (4, "C3"), (4, "C0")]
+LATE = "They spoke of the late Captain Varley, and of his boat."
+LATE_ZH = "众人又说起已故的韩铁山，还有他的船。"
+
+
+def test_somebody_dead_before_the_story_is_not_met_last_night() -> None:
+    """Whom the text calls dead by the way, and who was never on stage, was met by nobody yesterday."""
+    draft = "“I had a long talk last night with Captain Varley,” said Ottoline. “He was in high spirits.”"
+    (issue,) = found(draft, told(ENGLISH, on_stage=SINCE, text=LATE))
+    assert (issue.rule, issue.entity_ids) == ("dead_met", ["C2"])
+    assert (issue.evidence[0].source, issue.evidence[0].quote) == ("passage", "the late Captain Varley")
+    assert issue.evidence[0].text == LATE
+    (issue,) = found("晚棠道：“我昨夜遇见韩铁山，说了半日话。”", told(CHINESE, on_stage=SINCE, text=LATE_ZH))
+    assert (issue.rule, issue.entity_ids) == ("dead_met", ["C2"])
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "“I had a long talk with Captain Varley once,” said Ottoline.",
+        "“I dreamt last night that I spoke with Captain Varley,” said Ottoline.",
+        "“Last night I saw Captain Varley’s boat,” said Ottoline.",
+        "“I never spoke with Captain Varley yesterday, nor any day,” said Ottoline.",
+    ],
+)
+def test_to_have_met_the_dead_long_ago_or_in_a_dream_is_right(draft: str) -> None:
+    """Without a word for yesterday or today it may have been in their lifetime."""
+    assert found(draft, told(ENGLISH, on_stage=SINCE, text=LATE)) == []
+
+
+def test_who_died_lately_may_have_been_met_last_night() -> None:
+    """Where only a scene or two have passed since the death, last night may lie before it."""
+    draft = "“I had a long talk last night with Captain Varley,” said Ottoline."
+    assert found(draft, told(ENGLISH, changes=[DEAD])) == []
+
+
+SAILED = state("C2", "status", "sailed for Lisbon")
+
+
+def test_who_went_away_is_not_there_all_along() -> None:
+    """Somebody whom the story sent away and nobody met since is found where they sit as if they had never gone."""
+    draft = "Ottoline mended a net. Captain Varley sat in the window, smoking."
+    (issue,) = found(draft, told(ENGLISH, changes=[SAILED]))
+    assert (issue.rule, issue.severity, issue.entity_ids) == ("gone_act", "medium", ["C2"])
+    left = state("C2", "location_id", None)
+    (issue,) = found("晚棠在补网。韩铁山此时正坐在窗前，默默听着。", told(CHINESE, changes=[left]))
+    assert issue.rule == "gone_act"
+    assert "已经离开" in issue.message
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "The mail-boat had arrived. Captain Varley sat in the window, smoking.",
+        "Captain Varley came in and sat down in the window.",
+        "At Lisbon they called upon the harbour office. Captain Varley rose and bowed.",
+    ],
+)
+def test_who_comes_back_or_is_visited_may_act(draft: str) -> None:
+    """An arrival, a return or a visit in the draft tells how they are there."""
+    assert found(draft, told(ENGLISH, changes=[SAILED])) == []
+
+
+def test_who_was_met_again_or_placed_elsewhere_has_not_gone() -> None:
+    """A later scene with them or a later place puts the departure out."""
+    draft = "Captain Varley sat in the window, smoking."
+    back = state("C2", "location_id", "the mill", chapter=4)
+    assert found(draft, told(ENGLISH, changes=[SAILED, back])) == []
+    assert found(draft, told(ENGLISH, changes=[SAILED], on_stage=[(4, "C2"), (4, "C0")])) == []
+    assert found(draft, told(ENGLISH, changes=[SAILED], on_stage=[(3, "C2")])) == []
