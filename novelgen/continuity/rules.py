@@ -5,13 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from novelgen.continuity.absent import absent_act, dead_act, dead_met, gone_act
+from novelgen.continuity.body import contradicted_bodies
+from novelgen.continuity.figures import contradicted_quantities
 from novelgen.continuity.holders import wrong_hands
 from novelgen.continuity.story import Draft, StoryBefore
+from novelgen.continuity.telling import contradicted_relations, leaked_knowledge
 from novelgen.models.continuity import ContinuityIssue, continuity_issue_id
 
 Rule = Callable[[Draft, StoryBefore], Iterable[ContinuityIssue]]
 
-RULES: tuple[Rule, ...] = (dead_act, dead_met, absent_act, gone_act, wrong_hands)
+RULES: tuple[Rule, ...] = (
+    dead_act,
+    dead_met,
+    absent_act,
+    gone_act,
+    wrong_hands,
+    contradicted_quantities,
+    contradicted_bodies,
+    contradicted_relations,
+    leaked_knowledge,
+)
 
 _SEVERITIES = ("high", "medium", "low")
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from novelgen.continuity.likeness import StoryWords
 from novelgen.knowledge.rules import KnowledgeRules
 from novelgen.knowledge.story import KnowledgeScene
 from novelgen.models.entity import Entity
@@ -62,6 +63,11 @@ class StoryBefore:
     def entity(self) -> Mapping[str, Entity]:
         """The entities by their id."""
         return {each.entity_id: each for each in self.entities}
+
+    @cached_property
+    def words(self) -> StoryWords:
+        """Its words and how rare they are, read once."""
+        return StoryWords(self)
 
     @cached_property
     def in_force(self) -> Mapping[tuple[str, str], StateChange]:
