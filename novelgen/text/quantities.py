@@ -151,7 +151,10 @@ _ENGLISH_UNIT = "|".join(
         "inch",
     ]
 )
-_ADJECTIVE = "long|short|whole|full|good|odd|weary|solid|clear|mortal|bare|happy|dreary|bitter|endless|english|gold|golden"
+_ADJECTIVE = (
+    "long|short|whole|full|good|odd|weary|solid|clear|mortal|bare|happy|dreary"
+    "|bitter|endless|english|gold|golden"
+)
 _ENGLISH = re.compile(
     rf"\b(?P<low>{_ENGLISH_NUMBER})"
     rf"(?:(?:\s+or\s+|\s+to\s+|\s*[-–]\s*)(?P<high>{_PLAIN}(?:{_JOIN}(?:{_SCALE}))*)\b)?"
