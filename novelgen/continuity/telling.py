@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from novelgen.continuity.figures import clause_span, place_of
-from novelgen.continuity.likeness import Piece, SharedWords, StoryWords, sentence_at
+from novelgen.continuity.likeness import Piece, SharedWords, StoryWords, sentence_at, telling_words
 from novelgen.continuity.story import Draft, StoryBefore
 from novelgen.knowledge.rules import Knowing, Reason
 from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue, ContinuityKind
@@ -156,7 +156,8 @@ def leaked_knowledge(draft: Draft, story: StoryBefore) -> Iterable[ContinuityIss
     words = story.words
     memories = {each.source_id: each for each in story.knowledge.story.memories}
     pieces = [each for each in words.memories if _source_id(each) in memories]
-    read: list[SharedWords] | None = None
+    told = [telling_words(piece.words) for piece in pieces] if draft.speeches else []
+    read: dict[int, SharedWords] = {}
     known: dict[tuple[str, str], Knowing] = {}
 
     def knowing(speaker_id: str, piece: Piece) -> Knowing:
@@ -166,12 +167,15 @@ def leaked_knowledge(draft: Draft, story: StoryBefore) -> Iterable[ContinuityIss
         return known[key]
 
     for speaker_id, span in _said(draft):
-        if read is None:
-            read = [words.read(piece.words) for piece in pieces]
-        here = words.read(draft.text[span.start : span.end])
-        alike = sorted(
-            ((words.likeness(here, there), at) for at, there in enumerate(read)), key=lambda each: -each[0]
-        )[:8]
+        here = words.read(_words(draft, span))
+        alike: list[tuple[float, int]] = []
+        for at, there in enumerate(told):
+            # Names are looked for only where the words alone come near.
+            if sum(map(words.rarity, here.words & there)) >= KNOWN_SHARE * MIN_LEAK[language]:
+                if at not in read:
+                    read[at] = words.read(pieces[at].words)
+                alike.append((words.likeness(here, read[at]), at))
+        alike.sort(key=lambda each: -each[0])
         if not alike or alike[0][0] < MIN_LEAK[language]:
             continue
         best, piece = alike[0][0], pieces[alike[0][1]]

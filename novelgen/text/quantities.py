@@ -151,10 +151,9 @@ _ENGLISH_UNIT = "|".join(
         "inch",
     ]
 )
-_ADJECTIVE = "|".join(
-    """
-    long short whole full good odd weary solid clear mortal bare happy dreary bitter endless english gold golden
-    """.split()
+_ADJECTIVE = (
+    "long|short|whole|full|good|odd|weary|solid|clear|mortal|bare|happy|dreary"
+    "|bitter|endless|english|gold|golden"
 )
 _ENGLISH = re.compile(
     rf"\b(?P<low>{_ENGLISH_NUMBER})"
@@ -189,7 +188,7 @@ _CHINESE = re.compile(
 )
 _NOT_A_UNIT = {
     "里": re.compile(r"里[头面边间应]"),
-    "天": re.compile(r"天[上下宫兵将神王罡师花]"),
+    "天": re.compile(r"天[上下宫兵将神王罡师花君尊仙魔]"),
     "文": re.compile(r"文[字章书官武]"),
     "日": re.compile(r"日[月光]"),
     "年": re.compile(r"年[纪高级]"),
