@@ -11,7 +11,14 @@ from novelgen.models.memory import BOOK, chapter_of_target
 from novelgen.models.position import StoryPosition
 from runtime.storage.records import MemoryFilter
 from runtime.storage.session import StorageSession, batches
-from runtime.storage.tables import CHUNK_ENTITIES, CHUNK_TAGS, CHUNKS, CONSOLIDATION_SOURCES, SCENES
+from runtime.storage.tables import (
+    CHUNK_ENTITIES,
+    CHUNK_TAGS,
+    CHUNKS,
+    CONSOLIDATION_SOURCES,
+    SCENES,
+    alias_with_columns,
+)
 
 Place = tuple[int | None, int | None]
 """Chapter and scene, as they are stored; None where there is none."""
@@ -72,7 +79,7 @@ def story_order(table: FromClause) -> tuple[ColumnElement[Any], ColumnElement[An
     return table.c.chapter_index.asc().nulls_first(), table.c.scene_index.asc().nulls_first()
 
 
-_CONSOLIDATED = CHUNKS.alias("consolidated")
+_CONSOLIDATED = alias_with_columns(CHUNKS, "consolidated")
 
 
 def visible(project_id: str, as_of: StoryPosition) -> ColumnElement[bool]:
