@@ -25,10 +25,10 @@ def conclude(
     as_of: StoryPosition,
     waived: Mapping[str, str],
 ) -> Conclusion:
-    """Return all findings worst first, each once, with its id, the waived ones apart.
+    """Return all findings worst first, one for each place of the draft, with its id, the waived ones apart.
 
-    Where rule and model find the same kind of contradiction in the same words, the rule's finding stays. A finding
-    whose evidence does not lie strictly before the position is none.
+    Of findings that overlap in the draft the surest stays, with the evidence of all. A finding whose evidence does not
+    lie strictly before the position is none.
 
     Args:
         by_rules: What the rules found.
@@ -36,21 +36,29 @@ def conclude(
         as_of: Position of the draft's scene.
         waived: Id of a finding to the author's note.
     """
-    certain = [found for each in by_rules if (found := _finding(each, as_of)) is not None]
-    read = [found for each in by_model if (found := _finding(each, as_of)) is not None]
-    beyond = [each for each in read if not any(_is_same(each, known) for known in certain)]
-    once = {each.issue_id: each for each in reversed([*certain, *beyond])}
-    ordered = sorted(
-        once.values(),
-        key=lambda each: (_WORST_FIRST[each.severity], -each.confidence, each.draft_span, each.issue_id),
-    )
+    found = [told for each in (*by_rules, *by_model) if (told := _finding(each, as_of)) is not None]
+    meant = {each.issue_id: each for each in found if each.issue_id in waived}
+    kept: list[ContinuityIssue] = []
+    for each in sorted(found, key=lambda issue: -issue.confidence):
+        if each.issue_id in meant:
+            continue
+        place = next((number for number, other in enumerate(kept) if _overlap(each, other)), None)
+        if place is None:
+            kept.append(each)
+        else:
+            kept[place] = _proved_by_both(kept[place], each)
     return Conclusion(
-        issues=[each for each in ordered if each.issue_id not in waived],
-        waived=[
-            each.model_copy(update={"waived_note": waived[each.issue_id]})
-            for each in ordered
-            if each.issue_id in waived
-        ],
+        issues=_in_order(kept),
+        waived=_in_order(
+            each.model_copy(update={"waived_note": waived[each.issue_id]}) for each in meant.values()
+        ),
+    )
+
+
+def _in_order(issues: Iterable[ContinuityIssue]) -> list[ContinuityIssue]:
+    return sorted(
+        issues,
+        key=lambda each: (_WORST_FIRST[each.severity], -each.confidence, each.draft_span, each.issue_id),
     )
 
 
@@ -67,6 +75,11 @@ def _finding(issue: ContinuityIssue, as_of: StoryPosition) -> ContinuityIssue | 
     return issue.model_copy(update={"evidence": evidence, "issue_id": issue_id})
 
 
-def _is_same(first: ContinuityIssue, second: ContinuityIssue) -> bool:
-    overlaps = first.draft_span[0] < second.draft_span[1] and second.draft_span[0] < first.draft_span[1]
-    return overlaps and first.kind == second.kind
+def _overlap(first: ContinuityIssue, second: ContinuityIssue) -> bool:
+    return first.draft_span[0] < second.draft_span[1] and second.draft_span[0] < first.draft_span[1]
+
+
+def _proved_by_both(surest: ContinuityIssue, other: ContinuityIssue) -> ContinuityIssue:
+    known = {(each.source_id, each.text) for each in surest.evidence}
+    more = [each for each in other.evidence if (each.source_id, each.text) not in known]
+    return surest.model_copy(update={"evidence": [*surest.evidence, *more]})

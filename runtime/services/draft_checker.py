@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,9 @@ from runtime.services.extraction import build_extraction_model
 from runtime.services.projects import require_project_files
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
+
+CHECKED_AT_ONCE = 2
+"""So many drafts are read, searched for and held against rules at once, however many wait for a model."""
 
 Progress = Callable[[int, int], Any]
 """Called with how many are checked and how many there are in all."""
@@ -103,6 +107,7 @@ class DraftChecker:
             if model is not None
             else None
         )
+        self._turn = threading.BoundedSemaphore(CHECKED_AT_ONCE)
         self._known_issues = [each for each in (counting.issue, issue) if each is not None]
 
     def check(self, scene: DraftScene) -> DraftCheck:
@@ -116,18 +121,21 @@ class DraftChecker:
         as_of = StoryPosition(scene.chapter_index, scene.scene_index)
         text = _draft_text(scene)
         report = _Reporting(issues=list(self._known_issues))
-        deadline = Deadline.after(self._settings.timeout_s, stage="check")
-        read, hits = self._read(scene, text, as_of, report, deadline=deadline)
         check = DraftCheck(
             project_id=self._project_id, chapter_index=scene.chapter_index, scene_index=scene.scene_index
         )
-        if read is None:
-            check.report = report.report()
-            return check
-        story, draft = read.story, read.draft
-        by_rules = report.run("rules", partial(find_by_rules, draft, story), deadline) or []
-        gather = partial(self._gather, draft, story, report)
-        evidence = report.run("evidence", partial(gather, hits=hits), deadline) or []
+        # Workers wait side by side for the model alone: all else is work of this process, and more of it at once would
+        # only be slower, which costs each of them its deadline.
+        with self._turn:
+            deadline = Deadline.after(self._settings.timeout_s, stage="check")
+            read, hits = self._read(scene, text, as_of, report, deadline=deadline)
+            if read is None:
+                check.report = report.report()
+                return check
+            story, draft = read.story, read.draft
+            by_rules = report.run("rules", partial(find_by_rules, draft, story), deadline) or []
+            gather = partial(self._gather, draft, story, report)
+            evidence = report.run("evidence", partial(gather, hits=hits), deadline) or []
         checked = CheckedDraft(
             sentences=len(draft.sentences),
             entities=list(dict.fromkeys(each.entity_id for each in draft.mentions)),

@@ -50,19 +50,27 @@ def test_evidence_of_the_scene_itself_or_later_is_none() -> None:
     assert evidence_before([told(3), told(2, 9)], HERE) == [told(2, 9)]
 
 
-def test_where_both_find_the_same_the_rule_stays() -> None:
-    """Another kind, or other words, is a finding of its own."""
+def test_one_place_of_the_draft_is_told_of_once() -> None:
+    """The surest finding stays, with the evidence of all that overlap with it; other words are another finding."""
     model = [
-        finding("Ben waved", 0, by="model", message="again"),
-        finding("Ben waved", 0, by="model", kind="invented"),
+        finding("Ben waved", 0, by="model", kind="invented", confidence=0.9, evidence=[told(1)]),
         finding("the lamp", 40, by="model"),
     ]
-    issues = conclude([finding("Ben waved and", 0)], model, as_of=HERE, waived={}).issues
-    assert sorted((each.by, each.kind) for each in issues) == [
-        ("model", "dead_or_absent"),
-        ("model", "invented"),
-        ("rule", "dead_or_absent"),
-    ]
+    rule = finding("Ben waved and", 0, confidence=0.8)
+    waved, lamp = conclude([rule], model, as_of=HERE, waived={}).issues[::-1]
+    assert (waved.by, waved.kind) == ("model", "invented")
+    assert [each.chapter_index for each in waved.evidence] == [1, 2]
+    assert lamp.draft_quote == "the lamp"
+
+
+def test_what_is_waived_hides_nothing_else() -> None:
+    """Another finding at the same place is told, and the waived one has no part in it."""
+    rule = finding("Ben waved and", 0)
+    [first] = conclude([rule], [], as_of=HERE, waived={}).issues
+    other = finding("waved", 4, by="model", kind="invented", confidence=0.5, evidence=[told(1)])
+    told_of = conclude([rule], [other], as_of=HERE, waived={first.issue_id: ""})
+    assert [(each.kind, len(each.evidence)) for each in told_of.issues] == [("invented", 1)]
+    assert [each.kind for each in told_of.waived] == ["dead_or_absent"]
 
 
 def test_a_waived_finding_stands_apart_while_words_and_evidence_stand() -> None:
