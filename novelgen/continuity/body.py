@@ -205,14 +205,14 @@ def _wounded_elsewhere(draft: Draft, bodies: _Bodies) -> Iterator[ContinuityIssu
         text = draft.text[sentence.start : sentence.end]
         if not _WOUND.search(text):
             continue
-        here = _parts(text)
+        here = body_parts(text)
         if len(here) != 1:
             continue
         for wound in _WOUND.finditer(text):
             clause = clause_span(draft.text, sentence.start + wound.start(), sentence.start + wound.end())
             words = draft.text[clause.start : clause.end]
             who = _whose_body(draft, bodies.story, clause, clause.start)
-            if not _parts(words) or _NOT_SO.search(words) or not (who or _FIRST_PERSON.search(words)):
+            if not body_parts(words) or _NOT_SO.search(words) or not (who or _FIRST_PERSON.search(words)):
                 continue
             same = [
                 (whose, piece)
@@ -220,7 +220,7 @@ def _wounded_elsewhere(draft: Draft, bodies: _Bodies) -> Iterator[ContinuityIssu
                 if who in (whose, None) and _is_same_wound(words, piece.words, bodies.words)
             ]
             if same and len({whose for whose, _ in same}) == 1:
-                if not any(here & _parts(piece.words) for _, piece in same):
+                if not any(here & body_parts(piece.words) for _, piece in same):
                     whose, piece = same[-1]
                     yield _finding("elsewhere", bodies.story, draft, clause, whose, piece, there=piece.words)
                 break
@@ -230,8 +230,8 @@ def _is_same_wound(here: str, there: str, words: StoryWords) -> bool:
     """Whether two passages name one cause of a wound by a rare word, and the later one a part of the body."""
     shared = telling_words(here) & telling_words(there)
     rare = (each for each in shared if words.rarity(each) >= MIN_CAUSE_RARITY)
-    causes = [each for each in rare if not _WOUND.search(each) and not _parts(each)]
-    return bool(causes and _parts(there) and _WOUND.search(there))
+    causes = [each for each in rare if not _WOUND.search(each) and not body_parts(each)]
+    return bool(causes and body_parts(there) and _WOUND.search(there))
 
 
 def _hair_of_the_bald(draft: Draft, bodies: _Bodies) -> Iterator[ContinuityIssue]:
@@ -274,7 +274,8 @@ def _part_of(text: str) -> str:
     return next(name for name, pattern in _PARTS.items() if pattern.search(text))
 
 
-def _parts(text: str) -> frozenset[str]:
+def body_parts(text: str) -> frozenset[str]:
+    """Return the parts of a body that a text names, each by its English name."""
     return frozenset(name for name, pattern in _PARTS.items() if pattern.search(text))
 
 

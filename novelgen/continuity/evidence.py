@@ -12,13 +12,15 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from novelgen.continuity.body import body_parts
 from novelgen.continuity.likeness import telling_words
 from novelgen.continuity.story import Draft, StoryBefore
 from novelgen.models.continuity import ContinuityEvidence
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import PRESENCE_ATTRIBUTE
-from novelgen.text.language import TokenCounter, estimate_tokens
+from novelgen.text.language import StoryLanguage, TokenCounter, estimate_tokens
+from novelgen.text.quantities import find_quantities
 from novelgen.text.sentences import Span, chunk_text
 
 MAX_PIECES = 40
@@ -73,7 +75,9 @@ def gather_evidence(
 
     Every sentence and clause, or every question, asks for itself, by words and names, and by meaning where `similar`
     is given. Places of their own have: of whom and what the draft names the last change, what is known of the place,
-    of the rarest names one passage each, and the best two pieces of each sentence and clause. The rest goes by score.
+    of the rarest names one passage each, for each number with a unit the best two with such a unit, for each part of a
+    body the best two memories of it and somebody whom the draft names, and the best two pieces of each sentence and
+    clause. The rest goes by score.
     Neighbouring passages become one piece, and grow while tokens are left.
 
     Args:
@@ -189,6 +193,7 @@ class _Scores:
         yield from self._last_changes()
         yield from self._known_of_places()
         yield from self._passages_of_names()
+        yield from self._of_numbers_and_bodies()
         yield from self._of_every_text()
         yield from (int(index) for index in np.argsort(-self.total, kind="stable"))
 
@@ -222,6 +227,7 @@ class _Scores:
         passages = np.flatnonzero(~self._is_memory)
         best = passages[np.argsort(-whole[passages], kind="stable")[:CONSIDERED_PASSAGES]]
         considered = {int(index) for index in best if whole[index] > 0}
+        self._considered = [*np.flatnonzero(self._is_memory).tolist(), *sorted(considered)]
         names = [
             frozenset(
                 self.story.resolver.entity_ids_in(piece.text)
@@ -289,6 +295,33 @@ class _Scores:
             if naming:
                 yield max(naming, key=lambda index: self.total[index])
 
+    def _of_numbers_and_bodies(self) -> Iterator[int]:
+        """Where a draft has a number or a limb, what the story says of such a one may be in quite other words."""
+        language = self.story.language
+        named = set(self._named)
+        for number, text in enumerate(asked_texts(self.draft, self.questions)):
+            scores = self._of_text[number] + self._of_draft
+            alike = [
+                [
+                    index
+                    for index in self._considered
+                    if dimension in _dimensions(self.pieces[index].text, language)
+                ]
+                for dimension in sorted(_dimensions(text, language))
+            ]
+            alike += [
+                [
+                    index
+                    for index in self._considered
+                    if self._is_memory[index]
+                    and named & self._names[index]
+                    and part in body_parts(self.pieces[index].text)
+                ]
+                for part in sorted(body_parts(text))
+            ]
+            for pieces in alike:
+                yield from sorted(pieces, key=lambda index: -scores[index])[:PIECES_PER_TEXT]
+
     def _of_every_text(self) -> Iterator[int]:
         texts = self._of_text + self._of_draft
         clauses = CLAUSE_WORDS * self._clauses + 0.3 * self._of_draft
@@ -304,6 +337,11 @@ class _Scores:
                 if self._clauses[number, row[rank]] > MIN_CLAUSE_WORDS
             ]
             yield from sorted(dict.fromkeys(best), key=lambda index: -self.total[index])
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _dimensions(text: str, language: StoryLanguage) -> frozenset[str]:
+    return frozenset(each.dimension for each in find_quantities(text, language))
 
 
 def _clauses(text: str) -> Iterator[frozenset[str]]:

@@ -118,7 +118,7 @@ def check_stored(
     return StoredCheck(checks=checks, without_text=len(scenes) - len(drafts))
 
 
-def scene_of_draft(stores: MemoryStores, project_id: str, as_of: StoryPosition) -> tuple[int, int]:
+def scene_of_draft(stores: MemoryStores, project_id: str, *, as_of: StoryPosition) -> tuple[int, int]:
     """Return chapter and scene of a draft that continues the story at a position.
 
     Args:

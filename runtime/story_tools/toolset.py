@@ -298,7 +298,7 @@ class _StoryToolBodies:
 
     def continuity_check(self, *, text: str, pov: str | None = None) -> Answer:
         stores, project_id = self._story
-        chapter, scene = scene_of_draft(stores, project_id, self._as_of)
+        chapter, scene = scene_of_draft(stores, project_id, as_of=self._as_of)
         check = check_draft(
             stores,
             project_id,

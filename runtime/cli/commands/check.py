@@ -105,7 +105,7 @@ def check(
     strict: bool,
     as_json: bool,
 ) -> None:
-    """Tell what a draft contradicts in the story before its scene.
+    """Tell what a draft contradicts in the story before it.
 
     Each finding quotes the draft and what it contradicts. Rules tell what is certain; a chat model, where there is one,
     judges the rest. What the plan means to change is no contradiction. Nothing of the draft is stored. A store or model

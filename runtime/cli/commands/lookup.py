@@ -120,7 +120,7 @@ def timeline(
     as_of: StoryPosition | None,
     as_json: bool,
 ) -> None:
-    """Show when the scenes play, or how entities stood around one chapter.
+    """Show when the scenes play, or how entities stood.
 
     One row per scene, by what its record and its first words say: the running day (~ follows from the hours, ≥ is the
     earliest that it can be, ? is unknown), the time since the scene before, and its place in the order lived. With

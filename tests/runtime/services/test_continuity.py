@@ -360,9 +360,9 @@ def test_a_stored_scene_that_is_not_there_is_an_error(stores: MemoryStores, proj
 
 def test_a_draft_goes_where_the_story_is_read(stores: MemoryStores, project: str) -> None:
     """At the end it is the scene after the last; on entering a chapter nothing of that chapter lies before it."""
-    assert scene_of_draft(stores, project, StoryPosition()) == (3, 2)
-    assert scene_of_draft(stores, project, StoryPosition(2)) == (2, 0)
-    assert scene_of_draft(stores, project, StoryPosition(2, 4)) == (2, 4)
+    assert scene_of_draft(stores, project, as_of=StoryPosition()) == (3, 2)
+    assert scene_of_draft(stores, project, as_of=StoryPosition(2)) == (2, 0)
+    assert scene_of_draft(stores, project, as_of=StoryPosition(2, 4)) == (2, 4)
 
 
 def test_a_check_without_a_word_of_a_model_asks_none(stores: MemoryStores, project: str) -> None:
