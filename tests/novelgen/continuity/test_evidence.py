@@ -114,11 +114,11 @@ def test_the_last_change_of_everybody_named_has_a_place_of_its_own() -> None:
         "M1", "The watch took Sergeant Pym to the tower.", "C3", event_type="departure", importance=1
     )
     noise = [
-        _memory(f"N{number}", f"Rook likes tea, lemon {number} and talk of weather.", "C0", importance=9)
+        _memory(f"N{number}", f"Pym likes tea, lemon {number} and talk of weather.", "C3", importance=9)
         for number in range(30)
     ]
     story = _story(taken, *noise)
-    found = _gathered("Over tea with lemon Rook and Pym had a talk about the weather.", story, limit=5)
+    found = _gathered("Over tea with lemon Pym had a talk about the weather.", story, limit=5)
     assert "M1" in [each.source_id for each in found]
 
 
@@ -139,6 +139,18 @@ def test_the_place_of_the_last_scene_is_told_of() -> None:
     story = replace(_story(walls, *noise), changes=[seen])
     found = _gathered("Rook climbed over the low hedge and mended the clock by candlelight.", story, limit=4)
     assert "M1" in [each.source_id for each in found]
+
+
+def test_numbers_and_limbs_find_what_is_said_of_them_in_other_words() -> None:
+    """A number with a unit has the story's with such a unit, a limb of somebody the memory of theirs."""
+    sum_ = _memory("M1", "A jeweller valued the whole hoard at nine thousand pounds.", importance=1)
+    limb = _memory("M2", "Varley's left foot is a hook since the siege.", "C2", importance=1)
+    noise = [_memory(f"N{number}", f"Varley opens casket {number} by lantern.", "C2") for number in range(30)]
+    story = _story(sum_, limb, *noise, texts=())
+    money = _gathered("Varley opens the casket by lantern, forty guineas in it.", story, limit=6)
+    body = _gathered("Varley opens the casket by lantern on both feet.", story, limit=6)
+    assert "M1" in [each.source_id for each in money]
+    assert "M2" in [each.source_id for each in body]
 
 
 def test_neighbouring_passages_become_one_piece_and_bounds_hold() -> None:
