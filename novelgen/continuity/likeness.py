@@ -8,16 +8,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import log
-from typing import TYPE_CHECKING
 
+from novelgen.knowledge.story import KnowledgeScene
 from novelgen.models.continuity import ContinuityEvidence
 from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
+from novelgen.names.resolver import NameResolver
 from novelgen.text.language import CJK_RANGES
 from novelgen.text.sentences import Span, split_sentences
-
-if TYPE_CHECKING:
-    from novelgen.continuity.story import StoryBefore
 
 _WORD = re.compile(rf"[^\W\d_{CJK_RANGES}]+(?:[’'][a-z]+)?")
 _CHINESE_RUN = re.compile(f"[{CJK_RANGES}]+")
@@ -91,32 +90,40 @@ class StoryWords:
     """The words of the story before a draft, and how rare they are.
 
     Args:
-        story: The story.
+        scenes: Its scenes with their text.
+        memories: Its memories, outdated ones as well.
+        resolver: Finds whom and what a text names.
+        language: `zh` or `en`.
+        plan: What the draft's scene is meant to do; None where nobody said.
     """
 
-    story: StoryBefore
+    scenes: Sequence[KnowledgeScene]
+    memories: Sequence[StoryMemoryChunk]
+    resolver: NameResolver
+    language: str
+    plan: ScenePlan | None = None
 
     @cached_property
     def sentences(self) -> Sequence[Piece]:
         """The sentences of all scenes before, in their order."""
         return [
             Piece(scene.text, span, scene.position)
-            for scene in self.story.scenes
+            for scene in self.scenes
             for span in split_sentences(scene.text)
         ]
 
     @cached_property
-    def memories(self) -> Sequence[Piece]:
+    def statements(self) -> Sequence[Piece]:
         """The memories that nothing has replaced since."""
         return [
             Piece(each.content, Span(0, len(each.content)), _place(each), each)
-            for each in self.story.memories
+            for each in self.memories
             if each.superseded_by is None
         ]
 
     def pieces(self) -> Iterator[Piece]:
         """Memories first, then sentences."""
-        yield from self.memories
+        yield from self.statements
         yield from self.sentences
 
     @cached_property
@@ -128,7 +135,7 @@ class StoryWords:
 
     @cached_property
     def _memories_of(self) -> Mapping[str, int]:
-        return Counter(each for memory in self.story.memories for each in set(memory.entities_mentioned))
+        return Counter(each for memory in self.memories for each in set(memory.entities_mentioned))
 
     def rarity(self, word: str) -> float:
         """Return how much a word tells: 0 for one that is in every sentence."""
@@ -137,29 +144,28 @@ class StoryWords:
 
     def entity_rarity(self, entity_id: str) -> float:
         """Return how much it tells that two passages name an entity: little for who is in every memory."""
-        return log((len(self.story.memories) + 2) / (self._memories_of.get(entity_id, 0) + 1)) + 0.5
+        return log((len(self.memories) + 2) / (self._memories_of.get(entity_id, 0) + 1)) + 0.5
 
     def read(self, text: str) -> SharedWords:
         """Return the telling words of a passage, and whom and what it names."""
         names: dict[str, frozenset[str]] = {}
-        for mention in self.story.resolver.find_mentions(text):
+        for mention in self.resolver.find_mentions(text):
             names[mention.entity_id] = names.get(mention.entity_id, frozenset()) | telling_words(mention.name)
         return SharedWords(telling_words(text), names)
 
     def is_planned(self, clause: str) -> bool:
         """Tell whether the plan of the scene speaks of what a clause says: then it is meant to be so."""
-        plan = self.story.plan
-        if plan is None:
+        if self.plan is None:
             return False
         here = self.read(clause)
-        told = [self.read(text) for text in (plan.purpose, *plan.key_actions)]
-        return any(self.likeness(here, each) >= MIN_PLANNED[self.story.language] for each in told)
+        told = [self.read(text) for text in (self.plan.purpose, *self.plan.key_actions)]
+        return any(self.likeness(here, each) >= MIN_PLANNED[self.language] for each in told)
 
     def likeness(self, one: SharedWords, other: SharedWords) -> float:
         """Return the rarity of all that two passages share; who is named by both counts once, not by words."""
         both = one.names.keys() & other.names.keys()
         of_names = frozenset().union(*(one.names[each] | other.names[each] for each in both))
-        weight = 2.0 if self.story.language == "zh" else 1.0
+        weight = 2.0 if self.language == "zh" else 1.0
         return sum(map(self.rarity, (one.words & other.words) - of_names)) + weight * sum(
             map(self.entity_rarity, both)
         )

@@ -70,7 +70,7 @@ class StoryBefore:
     @cached_property
     def words(self) -> StoryWords:
         """Its words and how rare they are, read once."""
-        return StoryWords(self)
+        return StoryWords(self.scenes, self.memories, self.resolver, self.language, self.plan)
 
     @cached_property
     def in_force(self) -> Mapping[tuple[str, str], StateChange]:
