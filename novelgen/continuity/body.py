@@ -110,7 +110,7 @@ class _Bodies:
     @cached_property
     def told(self) -> Sequence[tuple[str, Piece]]:
         """Whom a piece tells of a loss, a wound or a bald head of, and the piece; only where that is one person."""
-        return [(who, piece) for piece in self.words.memories if (who := self._whose(piece)) is not None]
+        return [(who, piece) for piece in self.words.statements if (who := self._whose(piece)) is not None]
 
     def _whose(self, piece: Piece) -> str | None:
         if not (_LOST.search(piece.words) or _WOUND.search(piece.words) or _BALD.search(piece.words)):

@@ -159,7 +159,7 @@ def _told_figures(
 def _read_passage(
     words: StoryWords, text: str, sentence: Span, quantity: Quantity, others: Sequence[Quantity]
 ) -> _Passage:
-    language = words.story.language
+    language = words.language
     # Beyond a neighbouring figure the words are that one's.
     others = [each for each in others if _ratio(each, quantity) > 1]
     before = [each.end for each in others if each.end <= quantity.start]
@@ -206,11 +206,11 @@ def _ratio(one: Quantity, other: Quantity) -> float:
 def _same_thing(here: _Passage, there: _Passage, likeness: float, words: StoryWords) -> bool:
     if any(words.rarity(head) >= MIN_HEAD_RARITY for head in here.heads & there.heads):
         return True
-    if likeness < MIN_LIKENESS[words.story.language]:
+    if likeness < MIN_LIKENESS[words.language]:
         return False
     shared = here.clause.words & there.clause.words
     named = here.clause.names.keys() & there.clause.names.keys()
-    if words.story.language == "zh":
+    if words.language == "zh":
         alike = {word for word in here.around.words & there.around.words if len(word) == 1}
         if len(alike) + 2 * len(here.around.names.keys() & there.around.names.keys()) < MIN_CHARACTERS:
             return False

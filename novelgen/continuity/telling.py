@@ -155,7 +155,7 @@ def leaked_knowledge(draft: Draft, story: StoryBefore) -> Iterable[ContinuityIss
     language = _language(story)
     words = story.words
     memories = {each.source_id: each for each in story.knowledge.story.memories}
-    pieces = [each for each in words.memories if _source_id(each) in memories]
+    pieces = [each for each in words.statements if _source_id(each) in memories]
     told = [telling_words(piece.words) for piece in pieces] if draft.speeches else []
     read: dict[int, SharedWords] = {}
     known: dict[tuple[str, str], Knowing] = {}
@@ -230,7 +230,7 @@ def _kin_of_the_kinless(draft: Draft, story: StoryBefore, words: StoryWords) -> 
         who = speech.speaker_id if speech is not None else draft.narrator_id
         if who is None:
             continue
-        for piece in words.memories:
+        for piece in words.statements:
             if (
                 piece.memory is not None
                 and who in piece.memory.entities_mentioned[:1]
@@ -253,7 +253,7 @@ def _enemies_who_are_friends(
             continue
         both = [
             piece
-            for piece in words.memories
+            for piece in words.statements
             if piece.memory is not None and pair <= set(piece.memory.entities_mentioned)
         ]
         friends = [piece for piece in both if _FRIENDSHIP.search(piece.words)]
