@@ -132,7 +132,6 @@ _CHINESE_MOVED = re.compile(
 )
 _NO_CHINESE_SUBJECT = frozenset("的之被与同和及、死已尸")
 _CHINESE_LIFELESS = re.compile(r"死|尸|魂|被[^，]{0,6}[杀打捉拿]")
-_BREAK = re.compile(r"\n\s*")
 
 
 def certain_acts(draft: Draft, story: StoryBefore) -> Iterator[Act]:
@@ -147,10 +146,13 @@ def certain_acts(draft: Draft, story: StoryBefore) -> Iterator[Act]:
     """
     if _ELSEWHEN.search(draft.text[: _opening_end(draft)]) and _is_far_back(draft):
         return
+    namesakes = {each for each in draft.mentions_of if _has_namesake(each, draft)}
     for mention in draft.mentions:
+        if mention.entity_id in namesakes:
+            continue
         if story.entity[mention.entity_id].entity_type != "character" or draft.speech_at(mention.start):
             continue
-        if not is_certain_name(mention, draft, story) or _has_namesake(mention, draft):
+        if not is_certain_name(mention, draft, story):
             continue
         sentence = sentence_at(draft, mention.start)
         if sentence is None or is_elsewhen(draft, sentence):
@@ -170,7 +172,7 @@ def is_certain_name(mention: Mention, draft: Draft, story: StoryBefore) -> bool:
         return False
     is_chinese = has_cjk(name)
     pattern = re.compile(re.escape(name) if is_chinese else rf"\b{re.escape(name)}\b", re.IGNORECASE)
-    named = {each.entity_id for each in draft.mentions}
+    named = draft.mentions_of
     return not any(
         pattern.search(other)
         for entity in story.entities
@@ -189,12 +191,11 @@ _NAMESAKE_BEFORE = re.compile(
 )
 
 
-def _has_namesake(mention: Mention, draft: Draft) -> bool:
+def _has_namesake(entity_id: str, draft: Draft) -> bool:
     """Whether the draft has another of that name: the new one, a second one, a child named after them."""
     return any(
         _NAMESAKE_BEFORE.search(draft.text, max(0, each.start - 20), each.start)
-        for each in draft.mentions
-        if each.entity_id == mention.entity_id
+        for each in draft.mentions_of[entity_id]
     )
 
 
@@ -205,16 +206,15 @@ def is_by_wire(draft: Draft, act: Act) -> bool:
         draft: The draft.
         act: What they do in it.
     """
-    first = min(
-        (each.start for each in draft.mentions if each.entity_id == act.entity_id), default=act.span.start
-    )
+    first = draft.mentions_of[act.entity_id][0].start
     start = max(0, min(first, act.span.start) - _CHARACTERS_BEFORE_A_CALL)
     return _BY_WIRE.search(draft.text, start, act.span.end) is not None
 
 
 def sentence_at(draft: Draft, position: int) -> Span | None:
     """Return the sentence that holds a character of the draft."""
-    return next((each for each in draft.sentences if each.start <= position < each.end), None)
+    at = draft.sentence_index_at(position)
+    return None if at is None else draft.sentences[at]
 
 
 def is_elsewhen(draft: Draft, sentence: Span) -> bool:
@@ -222,7 +222,7 @@ def is_elsewhen(draft: Draft, sentence: Span) -> bool:
 
     What somebody says aloud before it does not count, since it is said in the present.
     """
-    paragraph = max((each.end() for each in _BREAK.finditer(draft.text, 0, sentence.start)), default=0)
+    paragraph = draft.text.rfind("\n", 0, sentence.start) + 1
     start = max(paragraph, _second_sentence_before(draft, sentence))
     return _WRITTEN.search(draft.text, paragraph, sentence.end) is not None or any(
         draft.speech_at(match.start()) is None
@@ -231,8 +231,8 @@ def is_elsewhen(draft: Draft, sentence: Span) -> bool:
 
 
 def _second_sentence_before(draft: Draft, sentence: Span) -> int:
-    before = [each.start for each in draft.sentences if each.start < sentence.start]
-    return before[-2] if len(before) >= 2 else 0
+    at = draft.sentence_index_at(sentence.start) or 0
+    return draft.sentences[at - 2].start if at >= 2 else 0
 
 
 def _opening_end(draft: Draft) -> int:

@@ -187,9 +187,9 @@ def test_who_was_bound_does_not_move_about() -> None:
         "They came for her at noon. The phone rang once. Captain Varley laughed, and she heard doors behind him.",
         "Three months later the ice broke. Captain Varley sat down beside the stove.",
         (
-            "At the prison they let her wait. Captain Varley sat down behind the glass. He was thinner, and would not look"
-            " at her for a long while, and when he did it was with his head on one side, as if she were a ship he had sold"
-            " and could not place. She had brought tobacco, and a book, and a pair of woollen socks, and she put them one"
+            "At the prison they let her wait. Captain Varley sat down behind the glass. He was thinner, and would not"
+            " look at her for a long while, and when he did it was with his head on one side, as if she were a ship he"
+            " had sold. She had brought tobacco, and a book, and a pair of woollen socks, and she put them one by one"
             " after another upon the shelf. Captain Varley took up the socks."
         ),
     ],
