@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from novelgen.continuity.acting import Act, certain_acts, is_certain_name, sentence_at
+from novelgen.continuity.acting import Act, certain_acts, is_by_wire, is_certain_name, sentence_at
 from novelgen.continuity.proof import is_planned, place_of, where_told
 from novelgen.continuity.standing import FREED, Standing, captivity_of, death_of, departure_of, says_held
 from novelgen.continuity.story import Draft, StoryBefore
@@ -124,19 +124,23 @@ def absent_act(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:
         if who not in standing:
             standing[who] = captivity_of(who, story)
         held = standing[who]
-        if held is None or _is_explained(draft, story, act, held):
+        if held is None or (held.kind == "bound" and not act.moves):
+            continue
+        if _is_explained(draft, story, act, held):
+            # Whoever has been freed, visited or rung up stays so for the rest of the scene.
+            seen.add(who)
             continue
         seen.add(who)
         yield _issue(draft, story, act, held, rule="absent_act")
 
 
 def _is_explained(draft: Draft, story: StoryBefore, act: Act, held: Standing) -> bool:
-    """Whether the draft itself tells how they come to act: freed, in custody, or with whoever holds them.
+    """Whether the draft itself tells how they come to act: freed, in custody, heard from, or with whoever holds them.
 
     Somebody bound is free to speak, and somebody held to do anything, wherever their captors are.
     """
     until = draft.text[: act.span.end]
-    if FREED.search(until) or (held.kind == "bound" and not act.moves):
+    if FREED.search(until) or _TIME_PASSED.search(until) or is_by_wire(draft, act):
         return True
     around = draft.text[max(0, act.span.start - 200) : act.span.end + 100]
     if _CUSTODY_HERE.search(around):
@@ -166,14 +170,23 @@ def _is_fellow(entity_id: str, story: StoryBefore, held: Standing) -> bool:
 # --- The gone ---
 
 _BACK = re.compile(
-    r"\b(?:return\w*|came back|come back|back (?:from|at|in)|arriv\w+|again|came (?:in|home|up|out|to)|entered"
-    r"|reappear\w*"
-    r"|at last|burst in|walked in|found|met|sent for|calls?|called (?:at|on|upon)|reach\w*|land(?:ed|ing))\b"
+    r"\b(?:return\w*|(?:is|was|are|were|been|comes?|came|gets?|got) back|back (?:from|at|in)|arriv\w+|again"
+    r"|came (?:in|home|up|out|to)|entered|reappear\w*|at last|burst in|walked in|found|met|sent for|calls?"
+    r"|called (?:at|on|upon)|reach\w*|land(?:ed|ing))\b"
     r"|回[来到至转]|归[来到]|[赶走跑飞转出迎上前过进下请寻找叫引]来|来[到至了]|到[了得来]|回家|寻[着到见]|遇"
     r"|撞见|[迎引率]|[带领]着?|拜访|访|请[了得]|重逢",
     re.IGNORECASE,
 )
 
+
+_TIME_PASSED = re.compile(
+    r"\b(?:weeks?|months?|years?|seasons?|summer|autumn|winter|spring) (?:later|on\b|pass\w*|went by|go(?:es)? by"
+    r"|had passed|(?:had )?gone by)"
+    r"|\b(?:after|for) (?:\w+ ){0,2}(?:weeks|months|years)\b"
+    r"|(?:周|星期|个月|年)(?:之?后|以后|过去)|过了[^，。！？]{0,3}(?:周|星期|月|年)|[转展]眼|一晃|[春夏秋冬]天[来到]了",
+    re.IGNORECASE,
+)
+"""So much time that whoever was away or held may be back or free by now."""
 
 MAX_CHAPTERS_GONE = 2
 """Chapters after which nobody can tell whether who went away is still gone."""
@@ -191,11 +204,12 @@ def gone_act(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:
             who in seen
             or is_planned(who, story)
             or _BACK.search(draft.text, max(0, act.span.start - 200), act.span.end)
+            or _TIME_PASSED.search(draft.text, 0, act.span.end)
         ):
             continue
         seen.add(who)
         gone = departure_of(who, story)
-        if gone is not None and not _is_distant(gone, story):
+        if gone is not None and not _is_distant(gone, story) and not is_by_wire(draft, act):
             yield _issue(draft, story, act, gone, rule="gone_act")
 
 

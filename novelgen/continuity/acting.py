@@ -34,14 +34,38 @@ _ELSEWHEN = re.compile(
     r"|portrait|picture|photograph\w*|painting|statue|bust|effigy|waxwork|grave|tomb|coffin|corpse|funeral|ashes"
     r"|dead body|the body|bod(?:y|ies) of|bones|disguis\w+|dressed as|posing as|impersonat\w+|in the shape of"
     r"|as if|as though|like the|never again|no longer|letter|diary|journal|newspaper|told us how|told me how"
-    r"|if only|years (?:before|earlier)|that (?:day|night|summer|winter|year) when|flash ?back|hallucinat\w+)\b"
+    r"|if only|years (?:before|earlier)|that (?:day|night|summer|winter|year) when|flash ?back|hallucinat\w+"
+    r"|voice ?mail|answering machine|recordings?|recorded|footage|videos?|films?|movie|screen|snapshot|selfie"
+    r"|read (?:it|them|on|out|aloud)|according to|(?:tells?|told) (?:it|(?:me|us|him|her|them) (?:how|about|the story))"
+    r"|(?:must|might|would|could|should) have|in every|everywhere|it seem(?:s|ed)"
+    r"|seem(?:s|ed) to (?:hear|see|feel))\b"
     r"|当年|昔日|昔年|从前|以前|往日|往事|生前|那年|那时候|想起|记得|记起|回忆|回想|忆起|梦|鬼魂|鬼影"
     r"|[女厉男冤野恶]鬼|闹鬼|阴魂|亡魂|冤魂|幽魂"
     r"|魂灵|魂魄|显灵|灵位|灵柩|画像|遗像|照片|相片|塑像|雕像|坟|墓|尸|遗体|祭|幻|仿佛|好似|犹如|如同|假装|装作"
-    r"|扮作|扮成|冒充|假冒|年前|从小|小时候|幼时|据说|信中|信里|日记|若是|如果|要是|倘",
+    r"|扮作|扮成|冒充|假冒|年前|从小|小时候|幼时|据说|信中|信里|信上|来信|写道|日记|若是|如果|要是|倘"
+    r"|录音|录像|视频|语音|留言|监控|屏幕|电影|影片|去年|似乎|处处|到处|说书|话说|戏台|戏文",
     re.IGNORECASE,
 )
-"""What stands beside a deed that is remembered, dreamt, painted, feigned or only thought of."""
+"""What stands beside a deed that is remembered, dreamt, painted, recorded, read out, feigned or only thought of."""
+
+_WRITTEN = re.compile(
+    r"\b(?:letters?|wrote|written|tells? it|told it|according to|the (?:night|day|morning|evening) before)\b"
+    r"|来信|写信|信[里中上]|书信|家书|写道|[讲说谈]起|给[^，。！？]{1,4}讲|讲了|那[天晚夜]|头天|前一天",
+    re.IGNORECASE,
+)
+"""What opens a letter or a tale that goes on to the end of its paragraph, also where it is said aloud."""
+
+_BY_WIRE = re.compile(
+    r"\b(?:(?:cell|mobile |smart)?phones?|telephon\w*|handset|receiver|dial(?:s|led|ed|ling)?|hang(?:s)? up|hung up"
+    r"|(?:on|end of) the line|voice ?mail|text(?:s|ed|ing)|text messages?|e-?mail\w*|video|zoom|skype|facetime|screen"
+    r"|web ?cam|laptop|chat window|walkie-talkie|radio|wireless|intercom|telegram|letters?|wrote|writes|postcard"
+    r"|messages?)\b"
+    r"|电话|手机|微信|短信|视频|语音|屏幕|邮件|听筒|话筒|挂断|来电|发来|群里|朋友圈|消息|留言|对讲机|电报|来信|信[中里上]"
+    r"|写道",
+    re.IGNORECASE,
+)
+_CHARACTERS_BEFORE_A_CALL = 300
+"""How far before somebody is first named a telephone or a letter may stand that brings their words."""
 
 _SPOKEN = """
     said says asked asks answered answers replied replies cried cries remarked whispered whispers shouted shouts
@@ -108,7 +132,6 @@ _CHINESE_MOVED = re.compile(
 )
 _NO_CHINESE_SUBJECT = frozenset("的之被与同和及、死已尸")
 _CHINESE_LIFELESS = re.compile(r"死|尸|魂|被[^，]{0,6}[杀打捉拿]")
-_BREAK = re.compile(r"\n\s*")
 
 
 def certain_acts(draft: Draft, story: StoryBefore) -> Iterator[Act]:
@@ -123,7 +146,10 @@ def certain_acts(draft: Draft, story: StoryBefore) -> Iterator[Act]:
     """
     if _ELSEWHEN.search(draft.text[: _opening_end(draft)]) and _is_far_back(draft):
         return
+    namesakes = {each for each in draft.mentions_of if _has_namesake(each, draft)}
     for mention in draft.mentions:
+        if mention.entity_id in namesakes:
+            continue
         if story.entity[mention.entity_id].entity_type != "character" or draft.speech_at(mention.start):
             continue
         if not is_certain_name(mention, draft, story):
@@ -146,7 +172,7 @@ def is_certain_name(mention: Mention, draft: Draft, story: StoryBefore) -> bool:
         return False
     is_chinese = has_cjk(name)
     pattern = re.compile(re.escape(name) if is_chinese else rf"\b{re.escape(name)}\b", re.IGNORECASE)
-    named = {each.entity_id for each in draft.mentions}
+    named = draft.mentions_of
     return not any(
         pattern.search(other)
         for entity in story.entities
@@ -156,9 +182,39 @@ def is_certain_name(mention: Mention, draft: Draft, story: StoryBefore) -> bool:
     )
 
 
+_NAMESAKE_BEFORE = re.compile(
+    r"(?:\b(?:(?:an?|the|this|our|my) (?:new|second|other)|another|named(?: after| for)?|called after|also called"
+    r"|call(?:s|ed)? (?:it|him|her)|(?:man|woman|boy|girl|baby|child|son|daughter|dog|cat|horse) called"
+    r"|young|younger|junior|master)"
+    r"|(?:另一[个位名]|又一[个位名]|新来的|同名的?|也叫|名叫|取名|一样叫|叫[它他她做作]))\W{0,3}$",
+    re.IGNORECASE,
+)
+
+
+def _has_namesake(entity_id: str, draft: Draft) -> bool:
+    """Whether the draft has another of that name: the new one, a second one, a child named after them."""
+    return any(
+        _NAMESAKE_BEFORE.search(draft.text, max(0, each.start - 20), each.start)
+        for each in draft.mentions_of[entity_id]
+    )
+
+
+def is_by_wire(draft: Draft, act: Act) -> bool:
+    """Tell whether somebody who acts may only be heard from: by telephone, on a screen, in a letter.
+
+    Args:
+        draft: The draft.
+        act: What they do in it.
+    """
+    first = draft.mentions_of[act.entity_id][0].start
+    start = max(0, min(first, act.span.start) - _CHARACTERS_BEFORE_A_CALL)
+    return _BY_WIRE.search(draft.text, start, act.span.end) is not None
+
+
 def sentence_at(draft: Draft, position: int) -> Span | None:
     """Return the sentence that holds a character of the draft."""
-    return next((each for each in draft.sentences if each.start <= position < each.end), None)
+    at = draft.sentence_index_at(position)
+    return None if at is None else draft.sentences[at]
 
 
 def is_elsewhen(draft: Draft, sentence: Span) -> bool:
@@ -166,17 +222,17 @@ def is_elsewhen(draft: Draft, sentence: Span) -> bool:
 
     What somebody says aloud before it does not count, since it is said in the present.
     """
-    start = max((each.end() for each in _BREAK.finditer(draft.text, 0, sentence.start)), default=0)
-    start = max(start, _second_sentence_before(draft, sentence))
-    return any(
+    paragraph = draft.text.rfind("\n", 0, sentence.start) + 1
+    start = max(paragraph, _second_sentence_before(draft, sentence))
+    return _WRITTEN.search(draft.text, paragraph, sentence.end) is not None or any(
         draft.speech_at(match.start()) is None
         for match in _ELSEWHEN.finditer(draft.text, start, sentence.end)
     )
 
 
 def _second_sentence_before(draft: Draft, sentence: Span) -> int:
-    before = [each.start for each in draft.sentences if each.start < sentence.start]
-    return before[-2] if len(before) >= 2 else 0
+    at = draft.sentence_index_at(sentence.start) or 0
+    return draft.sentences[at - 2].start if at >= 2 else 0
 
 
 def _opening_end(draft: Draft) -> int:

@@ -66,6 +66,12 @@ _VALUED = re.compile(
     re.IGNORECASE,
 )
 
+_MOMENT = re.compile(r"[’']?\s+(?:ago|earlier|from now|hence)\b|(?:之|以)?[前后]", re.IGNORECASE)
+"""What makes of a duration a moment: two days ago, 三日后."""
+
+MAX_MOMENT = 60 * 86400.0
+"""Seconds up to which a moment is told by days, which pass from scene to scene."""
+
 _MESSAGES = {
     "en": "The draft says {here}; the story before it says {there} ({place}).",
     "zh": "草稿说“{here}”，而此前的故事里是“{there}”（{place}）。",
@@ -85,6 +91,7 @@ class _Passage:
     around: SharedWords
     clause: SharedWords
     heads: frozenset[str]
+    is_moment: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +139,11 @@ def contradicted_quantities(draft: Draft, story: StoryBefore) -> Iterable[Contin
             ratio = _ratio(quantity, other)
             if ratio < MIN_RATIO:
                 agreeing = max(agreeing, likeness)
-            elif ratio <= MAX_RATIO and _same_thing(here, there, likeness, words):
+            elif (
+                ratio <= MAX_RATIO
+                and not _is_other_time(here, there)
+                and _same_thing(here, there, likeness, words)
+            ):
                 against.append(_Told(likeness, there, piece))
         best = max(against, key=lambda each: each.likeness, default=None)
         if best is None or agreeing >= AGREEING_SHARE * best.likeness:
@@ -179,6 +190,7 @@ def _read_passage(
         around=words.read(f"{text[left : quantity.start]}\n{text[quantity.end : right]}"),
         clause=words.read(clause),
         heads=_heads(text, quantity, text[left:right]),
+        is_moment=_MOMENT.match(text, quantity.end) is not None,
     )
 
 
@@ -197,6 +209,13 @@ def _heads(text: str, quantity: Quantity, around: str) -> frozenset[str]:
 
 def _same_currency(one: Quantity, other: Quantity) -> bool:
     return one.dimension != "money" or one.unit == other.unit
+
+
+def _is_other_time(here: _Passage, there: _Passage) -> bool:
+    """Whether one of two figures says when, by days that pass between scenes: two days ago is not how long."""
+    if here.quantity.dimension != "duration" or not (here.is_moment or there.is_moment):
+        return False
+    return max(here.quantity.high, there.quantity.high) <= MAX_MOMENT
 
 
 def _ratio(one: Quantity, other: Quantity) -> float:

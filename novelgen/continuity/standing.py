@@ -250,8 +250,12 @@ _NO_LONGER = re.compile(
 FREED = re.compile(
     r"\b(?:releas\w+|freed|set (?:\w+ )?free|at liberty|his liberty|her liberty|escap\w+|rescue\w*"
     r"|(?:let|set|turned|broke|broken) (?:\w+ )?loose|loosed|let (?:him|her|them|me|us) go|unlocked|untied|unbound"
-    r"|bailed?|acquitted|discharged|pardoned|cut (?:his|her|the) (?:bonds|ropes?|cords?))\b"
-    r"|释放|获释|救|解[了开下脱绑缚]|放[了出回走]|松[了绑开]|脱身|脱困|挣[脱断开]|逃|赦|保出|出狱",
+    r"|bail(?:ed)?|parole\w*|acquitted|discharged|pardoned|dropped the charges"
+    r"|charges (?:were |are |have been |had been )?dropped|(?:let|turned) (?:\w+ ){1,2}(?:go|out)"
+    r"|served (?:his|her) (?:time|sentence)"
+    r"|out of (?:prison|jail|gaol|custody|hospital)|cut (?:his|her|the) (?:bonds|ropes?|cords?))\b"
+    r"|释放|获释|救|解[了开下脱绑缚]|放[了出回走人]|松[了绑开]|脱身|脱困|挣[脱断开]|逃|赦|保出|出狱|取保|保释|假释|刑满"
+    r"|无罪|越狱|撤案|撤诉|出来了",
     re.IGNORECASE,
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -136,6 +137,19 @@ class Draft:
     def sentences(self) -> Sequence[Span]:
         """Where its sentences stand, in order."""
         return split_sentences(self.text)
+
+    @cached_property
+    def mentions_of(self) -> Mapping[str, Sequence[Mention]]:
+        """Where it names whom and what, by id."""
+        found: dict[str, list[Mention]] = {}
+        for each in self.mentions:
+            found.setdefault(each.entity_id, []).append(each)
+        return found
+
+    def sentence_index_at(self, position: int) -> int | None:
+        """Return which of the sentences holds a character of the draft, or None where none does."""
+        at = bisect_right(self.sentences, position, key=lambda each: each.start) - 1
+        return at if at >= 0 and position < self.sentences[at].end else None
 
     def speech_at(self, position: int) -> Speech | None:
         """Return what is said aloud at a character of the draft, or None where it is narration."""

@@ -155,7 +155,7 @@ def leaked_knowledge(draft: Draft, story: StoryBefore) -> Iterable[ContinuityIss
     language = _language(story)
     words = story.words
     memories = {each.source_id: each for each in story.knowledge.story.memories}
-    pieces = [each for each in words.statements if _source_id(each) in memories]
+    pieces = [each for each in words.statements if _source_id(each) in memories and not _is_lore(each, story)]
     told = [telling_words(piece.words) for piece in pieces] if draft.speeches else []
     read: dict[int, SharedWords] = {}
     known: dict[tuple[str, str], Knowing] = {}
@@ -191,6 +191,19 @@ def leaked_knowledge(draft: Draft, story: StoryBefore) -> Iterable[ContinuityIss
             who=story.name(speaker_id), why=_WHY[language][verdict.reason], place=place_of(piece, language),
             confidence=0.75,
         )  # fmt: skip
+
+
+def _is_lore(piece: Piece, story: StoryBefore) -> bool:
+    """Whether a memory tells how the world is, which others may know as well, and not what somebody did or said."""
+    memory = piece.memory
+    if memory is None:
+        return False
+    people = (
+        each
+        for each in memory.entities_mentioned
+        if each in story.entity and story.entity[each].entity_type in ("character", "faction")
+    )
+    return memory.event_type == "rule_or_canon" or not any(people)
 
 
 def contradicted_relations(draft: Draft, story: StoryBefore) -> Iterable[ContinuityIssue]:
@@ -247,9 +260,10 @@ def _kin_of_the_kinless(draft: Draft, story: StoryBefore, words: StoryWords) -> 
 def _enemies_who_are_friends(
     draft: Draft, story: StoryBefore, words: StoryWords
 ) -> Iterator[ContinuityIssue]:
+    told: set[frozenset[str]] = set()
     for found in _HATRED.finditer(draft.text):
         pair = _pair_before(draft, story, found.start())
-        if pair is None:
+        if pair is None or pair in told:
             continue
         both = [
             piece
@@ -265,6 +279,7 @@ def _enemies_who_are_friends(
         if friends and not any(
             _FALLEN_OUT.search(text) for text in [*between, *(each.words for each in both)]
         ):
+            told.add(pair)
             clause = clause_span(draft.text, found.start(), found.end())
             language = _language(story)
             names = ("和" if language == "zh" else " and ").join(map(story.name, sorted(pair)))

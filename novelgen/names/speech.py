@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -92,7 +93,8 @@ def find_speeches(text: str, people: Sequence[Mention], *, narrator_id: str | No
 
 def speech_at(speeches: Sequence[Speech], position: int) -> Speech | None:
     """Return the speech that holds a character of the text, or None where it is narration."""
-    return next((each for each in speeches if each.start <= position < each.end), None)
+    at = bisect_right(speeches, position, key=lambda each: each.start) - 1
+    return speeches[at] if at >= 0 and position < speeches[at].end else None
 
 
 def _english_speaker(

@@ -138,6 +138,15 @@ def test_a_figure_that_the_story_also_gives_is_no_contradiction() -> None:
     assert found(draft, story_of([SIEGE, other])) == []
 
 
+def test_days_ago_are_told_from_another_day() -> None:
+    """How many days ago something was changes from scene to scene; how many years ago hardly does."""
+    drowned = "The packet Albatross with the consul aboard foundered off Scarness two days ago."
+    later = "The packet Albatross with the consul aboard foundered off Scarness nine days ago."
+    assert found(later, story_of([drowned])) == []
+    years = drowned.replace("two days", "seven years")
+    assert len(found(later.replace("nine days", "twenty years"), story_of([years]))) == 1
+
+
 def test_what_the_plan_means_to_change_is_no_contradiction() -> None:
     """A plan that speaks of the figure's thing means it so."""
     draft = "The siege of Castle Morrow lasted for three weeks before the garrison surrendered."
@@ -337,8 +346,20 @@ def test_a_speaker_who_tells_what_they_cannot_know_is_found() -> None:
     own = "I buried the poisoned chalice beneath the chapel flagstones and swore the sexton to silence"
     assert found(f"“{own},” said Pym.", story) == []
     assert found("“There is a chalice in the chapel,” said Ottoline.", story) == []
+    lore = replace_place(SECRET).model_copy(update={"event_type": "rule_or_canon"})
+    told_of_the_world = story_of(["", "Pym dug alone."], [lore], present="C3")
+    assert found(f"“{said},” said Ottoline.", told_of_the_world) == []
 
 
 def replace_place(chunk: StoryMemoryChunk) -> StoryMemoryChunk:
     """The memory in the first scene of its chapter, where the story has its text."""
     return chunk.model_copy(update={"scene_index": 1})
+
+
+def test_the_enmity_of_one_pair_is_told_once() -> None:
+    """Two words of one enmity are one finding."""
+    sworn = memory("韩铁山与顾捕头是结义兄弟。", "C2", "C3")
+    draft = "韩铁山与顾捕头素来不和，势不两立，人人知道。"
+    assert [each.rule for each in found(draft, story_of(memories=[sworn], language="zh"))] == [
+        "telling_friends"
+    ]

@@ -63,6 +63,16 @@ def test_somebody_dead_who_acts_is_found_in_chinese(draft: str, quote: str) -> N
         "They stood about the grave. Captain Varley lay with his sword upon his breast.",
         "“Captain Varley took the north road,” said Ottoline, “the day before it happened.”",
         "They carried the body of Captain Varley up from the weir.",
+        "It was an old video. Captain Varley stood on the quay and waved at whoever held the camera.",
+        "There was a voicemail from March. Captain Varley coughed and asked her to ring him back.",
+        (
+            "“My cousin wrote to me,” said Ottoline, and unfolded the sheet. Varley begged her to sell. Varley asked"
+            " after the mill."
+        ),
+        "Pym tells it as he would tell it to a jury. Captain Varley comes in at nine. Captain Varley walks to the bar.",
+        "It seemed to her that the house listened. Captain Varley stood in every doorway.",
+        "A child had been named after Captain Varley. Captain Varley sat in the mud and ate a button.",
+        "“You will be Mr. Rook,” said young Varley.",
         "Captain Varley’s brother sat down beside the stove.",
         "Pym, disguised in a dead man’s coat, went to the gate. Captain Varley nodded to the guard.",
         "Ottoline and the others spoke of Varley until the lamp failed.",
@@ -81,6 +91,9 @@ def test_what_is_past_dreamt_painted_or_only_said_is_no_act(draft: str) -> None:
         "墙上挂着一幅画像。韩铁山笑着望向众人。",
         "众人说起韩铁山，都不言语。",
         "她跪在坟前。韩铁山笑了一声，却只是风。",
+        "她翻出去年的视频。韩铁山站在台上唱歌。",
+        "邻居给她讲那天早上的事。韩铁山坐在门口，骂了半日。",
+        "孩子做了个纸人，叫它韩铁山。韩铁山坐在桌上，孩子给它斟酒。",
         "晚棠道：“韩铁山拿走了那盏灯。”",
         "韩铁山的弟弟坐在炉边。",
     ],
@@ -170,12 +183,28 @@ def test_who_was_bound_does_not_move_about() -> None:
         "They had released him at noon. Captain Varley came in and shook the snow from his coat.",
         "The cell was cold. Captain Varley came to the grating and asked for water.",
         "Sergeant Pym opened the door. Captain Varley came in and shook the snow from his coat.",
+        "He was out on bail. Captain Varley came in and shook the snow from his coat.",
+        "They came for her at noon. The phone rang once. Captain Varley laughed, and she heard doors behind him.",
+        "Three months later the ice broke. Captain Varley sat down beside the stove.",
+        (
+            "At the prison they let her wait. Captain Varley sat down behind the glass. He was thinner, and would not"
+            " look at her for a long while, and when he did it was with his head on one side, as if she were a ship he"
+            " had sold. She had brought tobacco, and a book, and a pair of woollen socks, and she put them one by one"
+            " after another upon the shelf. Captain Varley took up the socks."
+        ),
     ],
 )
 def test_who_is_freed_or_in_custody_may_act(draft: str) -> None:
     """The draft itself tells that they are free, or shows them in custody, or with who arrested them."""
     arrest = memory("Sergeant Pym arrested Captain Varley for the fire.", "C2", "C3")
     assert found(draft, told(ENGLISH, changes=[ARRESTED], memories=[arrest])) == []
+
+
+def test_who_is_out_on_bail_may_act_in_chinese() -> None:
+    """What a modern story calls a release frees as a rescue does."""
+    story = told(CHINESE, changes=[state("C2", "status", "被捕，羁押在看守所")])
+    assert found("上午办了取保候审。韩铁山站在门口，冲她点头。", story) == []
+    assert len(found("天亮了。韩铁山站在门口，冲她点头。", story)) == 1
 
 
 def test_who_was_freed_since_may_act() -> None:
@@ -255,11 +284,23 @@ def test_who_went_away_is_not_there_all_along() -> None:
         "The mail-boat had arrived. Captain Varley sat in the window, smoking.",
         "Captain Varley came in and sat down in the window.",
         "At Lisbon they called upon the harbour office. Captain Varley rose and bowed.",
+        "A month went by. Captain Varley sat in the window, smoking.",
+        "The phone rings at two. It is Lisbon. Captain Varley laughs, and there is traffic behind him.",
+        "An e-mail from Lisbon: all well. Captain Varley sends his love and asks for his razor.",
+        "She knew it by the smell of tobacco: he was back. Captain Varley sat in the window.",
     ],
 )
 def test_who_comes_back_or_is_visited_may_act(draft: str) -> None:
     """An arrival, a return or a visit in the draft tells how they are there."""
     assert found(draft, told(ENGLISH, changes=[SAILED])) == []
+
+
+def test_who_is_heard_on_the_telephone_in_chinese_may_be_anywhere() -> None:
+    """A call, a message or a skip of time explains them in Chinese as well."""
+    story = told(CHINESE, changes=[state("C2", "location_id", None)])
+    assert found("手机响了，是韩铁山。“我快化了。”韩铁山笑着说。", story) == []
+    assert found("一个月过去了。韩铁山坐在窗前吃饭。", story) == []
+    assert len(found("晚棠在补网。韩铁山坐在窗前吃饭。", story)) == 1
 
 
 def test_who_was_met_again_or_placed_elsewhere_has_not_gone() -> None:
