@@ -61,9 +61,16 @@ SHARES: Mapping[str, Share] = MappingProxyType(
         "holding": Share("search", 1.0, "the last step of the answer to one query"),
         "index": Share("retrievers", 0.7, "exact search answers when the index has not"),
         "allowed_ids": Share("index", 0.4, "with the database hanging the index is asked by position alone"),
+        "story": Share("check", 0.6, "without the story before it nothing of a draft can be judged", 0.1),
+        "meaning": Share("check", 0.5, "beside the story, and back in time to be heard", 0.05),
+        "rules": Share("check", 0.6, "rules that take too long must not cost the evidence", 0.05),
+        "evidence": Share(
+            "check", 1.0, "nothing but the model comes after it, which has a time of its own", 0.05
+        ),
     }
 )
-"""The whole ladder, from the time of a context (`chain_timeout_s`, without the model) down to Chroma.
+"""The whole ladder, from the time of a context (`chain_timeout_s`, without the model) down to Chroma; and that of
+the check of a draft (`continuity.timeout_s`, without the model).
 
 What hangs leaves time to what comes after it. `docs/architecture.md` shows the seconds."""
 

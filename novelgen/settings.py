@@ -22,6 +22,20 @@ class ChunkContextSettings(BaseModel):
     touch: bool = Field(default=False, description="Note on the memories shown that they were read now.")
 
 
+class ContinuitySettings(BaseModel):
+    """The check of a draft against the story before it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    timeout_s: float = Field(default=20.0, gt=0, le=3600, description="For one draft, without the model.")
+    model_timeout_s: float = Field(
+        default=180.0, gt=0, le=3600, description="For one draft, all calls of the model together."
+    )
+    max_evidence: int = Field(default=40, ge=0, le=1000, description="At most so many pieces are gathered.")
+    evidence_tokens: int = Field(default=2500, ge=0, le=1_000_000, description="Tokens for all of them.")
+    workers: int = Field(default=1, ge=1, le=64, description="Drafts that the model reads at once.")
+
+
 class ContextSettings(BaseModel):
     """Budgets, deadlines and weights of a context; a program's own settings may extend them."""
 

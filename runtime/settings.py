@@ -30,7 +30,7 @@ from yaml import YAMLError, safe_load
 
 from novelgen.character_memory.settings import CharacterMemorySettings
 from novelgen.errors import ConfigurationError
-from novelgen.settings import ChunkContextSettings, ContextSettings
+from novelgen.settings import ChunkContextSettings, ContextSettings, ContinuitySettings
 from runtime.setting_names import (
     grouped_settings,
     misspelt_key,
@@ -138,6 +138,7 @@ class MemorySettings(ContextSettings):
     summarization: SummarizationSettings = SummarizationSettings()
     consolidation: ConsolidationSettings = ConsolidationSettings()
     chunk_context: ChunkContextSettings = ChunkContextSettings()
+    continuity: ContinuitySettings = ContinuitySettings()
     character_memory: CharacterMemorySettings = CharacterMemorySettings()
     token_counter: str = Field(
         default="estimate",

@@ -33,6 +33,7 @@ from runtime.services.scene_summary import summarize_scene
 from runtime.services.transfer import ProjectExport
 from runtime.stores import MemoryStores
 from runtime.story_base import Place, position_of
+from runtime.story_continuity import StoryContinuity
 from runtime.story_editing import StoryEditing
 from runtime.story_filling import Progress, StoryFilling, read_given
 from runtime.story_game import StoryGame
@@ -45,7 +46,7 @@ from runtime.story_tools.toolset import build_story_tools
 _PLAN_KEYS = ("chapter_index", "scene_index", "scene_plan", "chapter_plan")
 
 
-class Story(StoryFilling, StoryLookup, StoryKnowledge, StoryEditing, StoryGame):
+class Story(StoryFilling, StoryLookup, StoryKnowledge, StoryContinuity, StoryEditing, StoryGame):
     """The memory of one story; safe to share between threads. `Memory.story` gives it.
 
     Positions are `StoryPosition`s, `(chapter, scene)` pairs or chapter numbers; what is read at a position lies

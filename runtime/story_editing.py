@@ -251,6 +251,7 @@ class StoryEditing(StoryBase):
         pay_off: str | None = None,
         due_from: Place = None,
         due_by: Place = None,
+        parts: int | None = None,
     ) -> ListedThread:
         """Change how a thread is described and what is noted of it; what is None stays.
 
@@ -260,9 +261,10 @@ class StoryEditing(StoryBase):
             category: mystery, relationship, goal, threat, promise, ….
             importance: low, medium, high or critical.
             notes: What its author notes of it; it stands in no context and no prompt.
-            pay_off: What its pay-off needs; `thread_ledger` tells it, like the next two.
+            pay_off: What its pay-off needs; `thread_ledger` tells it, like the next three.
             due_from: From entering this scene on it is due.
             due_by: Open on entering this scene, it is overdue.
+            parts: In how many parts it is to be paid, at least two.
 
         Raises:
             UserInputError: When no such thread is stored, or nothing is to be changed.
@@ -278,6 +280,7 @@ class StoryEditing(StoryBase):
             pay_off=pay_off,
             due_from=position_of(due_from),
             due_by=position_of(due_by),
+            parts=parts,
         )
 
     def delete_thread(self, thread_id: str) -> DeletionResult:

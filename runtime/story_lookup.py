@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.state import EntityStateSnapshot, LoopStatus, Relationship
+from novelgen.models.story_difference import StoryDifference
+from novelgen.models.story_time import StoryTimeline
 from novelgen.names.candidates import MIN_COUNT, NameCandidate
 from novelgen.names.sightings import CandidateKind
 from novelgen.threads.ledger import ThreadLedger
@@ -21,6 +23,8 @@ from runtime.services.attachments import DEFAULT_ABOUT, MemoriesAbout
 from runtime.services.conflicts import ListedConflict
 from runtime.services.memories import DEFAULT_LIMIT, MemoryListing, MemoryStatus
 from runtime.services.name_candidates import list_candidates
+from runtime.services.story_difference import what_changed
+from runtime.services.story_time import story_timeline
 from runtime.services.thread_ledger import thread_ledger
 from runtime.services.threads import ListedThread
 from runtime.story_base import Place, StoryBase, position_of
@@ -100,6 +104,30 @@ class StoryLookup(StoryBase):
         return self._tools.get_recent_timeline(
             self.project_id, chapter_index, context_window=context_window, as_of=position_of(as_of)
         )
+
+    def what_changed(self, *, since: Place = None, until: Place = None) -> StoryDifference:
+        """Tell what changed between two points: facts, states, who holds what, threads, knowledge, relationships.
+
+        Also who came for the first time, died, or turned out to be somebody else. Nothing later than `until` is told
+        or let on. `novelgen.rendering.story_difference` makes lines of it, in the story's language.
+
+        Args:
+            since: Told is what the scenes from here on changed; None means the last scene before `until`.
+            until: Nothing from here on is told; None means the end of the story.
+
+        Raises:
+            InvalidPositionError: When `until` does not lie after `since`.
+        """
+        return what_changed(self._stores, self.project_id, since=position_of(since), until=position_of(until))
+
+    def story_times(self, *, character: str | None = None, as_of: Place = None) -> StoryTimeline:
+        """Tell when the scenes play: running days, the time between them, the order told and the order lived.
+
+        Args:
+            character: Only scenes with this character, by id, name or alias.
+            as_of: Only what lies strictly before this position.
+        """
+        return story_timeline(self._stores, self.project_id, as_of=position_of(as_of), character=character)
 
     def entities(self, entity_type: EntityType | None = None, *, as_of: Place = None) -> list[Entity]:
         """Return the characters, places, things, factions and terms of the story, in order of id.
@@ -216,6 +244,8 @@ class StoryLookup(StoryBase):
     asearch = async_twin(search)
     astate = async_twin(state)
     atimeline = async_twin(timeline)
+    awhat_changed = async_twin(what_changed)
+    astory_times = async_twin(story_times)
     aentities = async_twin(entities)
     acandidates = async_twin(candidates)
     athreads = async_twin(threads)

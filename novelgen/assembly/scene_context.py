@@ -276,6 +276,7 @@ class _Assembler:
         return SceneAhead(
             texts=(scene.location, scene.purpose, *scene.key_actions),
             entity_ids=frozenset(self.plan.entity_ids),
+            expected_ids=frozenset(self.plan.thread_ids),
             chosen=[(_place_of(each), each.content) for each in chosen],
             known_texts=[
                 each.chunk.content

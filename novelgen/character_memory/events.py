@@ -128,20 +128,6 @@ def require_slot(slot: str, settings: CharacterMemorySettings) -> None:
         raise UserInputError(f"no slot is of type {slot_type!r}{meant}, or add it to the setting slot_types")
 
 
-def clamped_deltas(deltas: Mapping[str, Any], settings: CharacterMemorySettings) -> dict[str, Any]:
-    """Return changes of state whose numbers a model proposed, none beyond what the settings allow."""
-    bounds = {
-        "trust_change": settings.max_trust_change,
-        "affection_change": settings.max_affection_change,
-        "fear_change": settings.max_fear_change,
-        "respect_change": settings.max_respect_change,
-    }
-    return {
-        name: max(-bounds[name], min(bounds[name], value)) if name in bounds else value
-        for name, value in deltas.items()
-    }
-
-
 def is_milestone(event_type: str, settings: CharacterMemorySettings) -> bool:
     """Tell whether events of a type are milestones by themselves."""
     return event_type in settings.pinned_event_types

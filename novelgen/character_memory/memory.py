@@ -117,11 +117,6 @@ class CharacterMemory(BaseModel):
         """Whether the character was not there."""
         return self.how in SECOND_HAND
 
-    @property
-    def is_slot_history(self) -> bool:
-        """Whether it is an earlier value of its slot."""
-        return self.slot is not None and self.superseded_by is not None
-
 
 class KnownStoryMemory(CharacterMemory):
     """A memory of the story that a character knows, as a recall weighs it beside the character's own.

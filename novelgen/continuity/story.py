@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from novelgen.continuity.likeness import StoryWords
 from novelgen.knowledge.rules import KnowledgeRules
 from novelgen.knowledge.story import KnowledgeScene
 from novelgen.models.entity import Entity
@@ -13,8 +16,16 @@ from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import OpenLoop, Relationship, StateChange
+from novelgen.models.story_time import SceneTime
+from novelgen.names.presence import is_first_person, narrator_of
 from novelgen.names.resolver import Mention, NameResolver
+from novelgen.names.speech import QUOTED, Speech, find_speeches, speech_at
 from novelgen.text.sentences import Span, split_sentences
+
+SCENES_OF_A_NARRATOR = 20
+MIN_SCENES_OF_A_NARRATOR = 3
+SHARE_OF_A_NARRATOR = 0.8
+"""How many of the last scenes in the first person tell who narrates, and in what share they are on stage, unnamed."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +43,7 @@ class StoryBefore:
         knowledge: Who knows what; its story holds the scenes with their text, and quotes of memories.
         plan: What the scene is meant to do; None where nobody said.
         pov: Id of the point of view; None where there is none.
+        story_times: When the scenes play, in story order.
     """
 
     as_of: StoryPosition
@@ -44,6 +56,7 @@ class StoryBefore:
     knowledge: KnowledgeRules
     plan: ScenePlan | None = None
     pov: str | None = None
+    story_times: Sequence[SceneTime] = ()
 
     @property
     def scenes(self) -> Sequence[KnowledgeScene]:
@@ -56,15 +69,48 @@ class StoryBefore:
         return {each.entity_id: each for each in self.entities}
 
     @cached_property
+    def words(self) -> StoryWords:
+        """Its words and how rare they are, read once."""
+        return StoryWords(self.scenes, self.memories, self.resolver, self.language, self.plan)
+
+    @cached_property
     def in_force(self) -> Mapping[tuple[str, str], StateChange]:
         """The last change of each entity's attribute."""
         return {(each.entity_id, each.attribute): each for each in self.changes}
+
+    @cached_property
+    def quotes(self) -> Mapping[str, str]:
+        """What of its scene's text proves a memory, by source_id, where that is known."""
+        return {each.source_id: each.quote for each in self.knowledge.story.memories if each.quote}
 
     @cached_property
     def resolver(self) -> NameResolver:
         """Resolves names as of the position; who was on stage last comes first."""
         last = [sorted(scene.present) for scene in self.scenes[:-4:-1]]
         return NameResolver(self.entities, present_ids=[each for present in last for each in present])
+
+    @cached_property
+    def narrator_id(self) -> str | None:
+        """Who tells the last scenes in the first person; None where nobody does, or it may be several.
+
+        Whoever is on stage in nearly all of them, while what is narrated hardly names them.
+        """
+        told = [scene for scene in self.scenes if is_first_person(scene.text)][-SCENES_OF_A_NARRATOR:]
+        if len(told) < MIN_SCENES_OF_A_NARRATOR:
+            return None
+        named = Counter(
+            entity_id
+            for scene in told
+            for entity_id in set(self.resolver.entity_ids_in(QUOTED.sub(" ", scene.text)))
+        )
+        there = Counter(entity_id for scene in told for entity_id in scene.present)
+        unnamed = [
+            entity_id
+            for entity_id, times in there.items()
+            if times >= SHARE_OF_A_NARRATOR * len(told)
+            and named[entity_id] <= (1 - SHARE_OF_A_NARRATOR) * len(told)
+        ]
+        return unnamed[0] if len(unnamed) == 1 else None
 
     def name(self, entity_id: str) -> str:
         """Return the name to show for an entity."""
@@ -73,19 +119,45 @@ class StoryBefore:
 
 @dataclass(frozen=True)
 class Draft:
-    """A draft with its sentences and whom and what they name."""
+    """A draft with its sentences, whom and what they name, and what is said aloud.
+
+    Args:
+        text: The draft.
+        mentions: Whom and what it names, in the order of the text.
+        speeches: What is said aloud, in order, with the speaker where that is certain.
+        narrator_id: Who says I outside of what is said aloud; None where nobody is known to.
+    """
 
     text: str
     mentions: Sequence[Mention] = field(default=())
+    speeches: Sequence[Speech] = field(default=())
+    narrator_id: str | None = None
 
     @cached_property
     def sentences(self) -> Sequence[Span]:
         """Where its sentences stand, in order."""
         return split_sentences(self.text)
 
+    @cached_property
+    def mentions_of(self) -> Mapping[str, Sequence[Mention]]:
+        """Where it names whom and what, by id."""
+        found: dict[str, list[Mention]] = {}
+        for each in self.mentions:
+            found.setdefault(each.entity_id, []).append(each)
+        return found
+
+    def sentence_index_at(self, position: int) -> int | None:
+        """Return which of the sentences holds a character of the draft, or None where none does."""
+        at = bisect_right(self.sentences, position, key=lambda each: each.start) - 1
+        return at if at >= 0 and position < self.sentences[at].end else None
+
+    def speech_at(self, position: int) -> Speech | None:
+        """Return what is said aloud at a character of the draft, or None where it is narration."""
+        return speech_at(self.speeches, position)
+
 
 def read_draft(text: str, story: StoryBefore) -> Draft:
-    """Return a draft with whom and what it names by names that the story has shown.
+    """Return a draft with whom and what it names by names that the story has shown, and who speaks in it.
 
     The plan's cast counts as present, so that what several bear means whom the plan has on stage.
 
@@ -95,4 +167,27 @@ def read_draft(text: str, story: StoryBefore) -> Draft:
     """
     planned = story.plan.characters if story.plan is not None else []
     present = [found for name in planned if (found := story.resolver.resolve(name).entity_id) is not None]
-    return Draft(text, tuple(story.resolver.find_mentions(text, also_present=present)))
+    mentions = story.resolver.find_mentions(text, also_present=present)
+    people = [each for each in mentions if story.entity[each.entity_id].entity_type == "character"]
+    narrator_id = narrator_of(text, story.entities)
+    if narrator_id is None and is_first_person(text):
+        narrator_id = story.narrator_id
+    speeches = find_speeches(text, people, narrator_id=narrator_id)
+    return Draft(text, tuple(mentions), tuple(speeches), narrator_id)
+
+
+def part_of(draft: Draft, start: int, end: int) -> Draft:
+    """Return the characters [start, end) of a draft as a draft of their own; all of it is the draft itself."""
+    if (start, end) == (0, len(draft.text)):
+        return draft
+    mentions = [
+        replace(each, start=each.start - start, end=each.end - start)
+        for each in draft.mentions
+        if start <= each.start and each.end <= end
+    ]
+    speeches = [
+        replace(each, start=each.start - start, end=each.end - start)
+        for each in draft.speeches
+        if start <= each.start and each.end <= end
+    ]
+    return replace(draft, text=draft.text[start:end], mentions=tuple(mentions), speeches=tuple(speeches))

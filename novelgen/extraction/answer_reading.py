@@ -241,6 +241,7 @@ class AnswerReader:
                 category=loop.category,
                 description=loop.description,
                 importance=loop.importance,
+                pay_off=loop.pay_off,
                 **self._related(loop.entities, field=f"open_loops_created[{index}].entities"),
             )
             for index, loop in enumerate(answer.open_loops_created)

@@ -13,14 +13,12 @@ from novelgen.extraction.model_record import (
     HIGHEST_IMPORTANCE,
     LOWEST_IMPORTANCE,
     LoopOutcomeWord,
-    ModelPart,
     ModelSameEntities,
-    Text,
-    Texts,
 )
 from novelgen.extraction.name_evidence import name_evidence
 from novelgen.extraction.request import NewName, SameEntities
 from novelgen.extraction.thread_moves import meant_thread
+from novelgen.model_calls.answer_parts import ModelPart, Text, Texts
 from novelgen.model_calls.prompt_data import NOTHING, as_data, telling_names
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity

@@ -8,8 +8,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from novelgen.extraction.model_record import ModelLearning, ModelPart, Text, Texts
+from novelgen.extraction.model_record import ModelLearning
 from novelgen.extraction.placing import Placer
+from novelgen.model_calls.answer_parts import ModelPart, Text, Texts
 from novelgen.model_calls.answers import UnusableAnswerError
 from novelgen.models.context import ReportIssue
 from novelgen.models.record import RecordedLearning, SceneRecord

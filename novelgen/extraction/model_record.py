@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field
 
+from novelgen.model_calls.answer_parts import ModelPart, Text, Texts
 from novelgen.models.entity import EntityType
 from novelgen.models.memory import EVENT_TYPES
 from novelgen.models.state import DELTA_BOUNDS, LoopImportance, RelationshipDimension
@@ -26,7 +27,6 @@ MAX_MEMORIES = 12
 MAX_NAMES = 8
 MAX_KNOWERS = 16
 MAX_LEARNINGS = 12
-MAX_TEXT_CHARACTERS = 1000
 LOWEST_IMPORTANCE, HIGHEST_IMPORTANCE = 1, 10
 
 _ENTITY_TYPE_WORDS: Mapping[str, EntityType] = {
@@ -115,33 +115,9 @@ def _as_text(value: Any) -> Any:
     return None if isinstance(value, str) and not value.strip() else value
 
 
-Text = Annotated[str, AfterValidator(lambda value: " ".join(value.split())[:MAX_TEXT_CHARACTERS])]
-Texts = Annotated[list[Text], AfterValidator(lambda texts: [text for text in texts if text])]
 LoopOutcomeWord = Annotated[LoopOutcome, _words(_OUTCOME_WORDS)]
 IdentityWord = Annotated[IdentityHow, _words(_IDENTITY_WORDS)]
 EntityTypeWord = Annotated[EntityType, _words(_ENTITY_TYPE_WORDS)]
-
-
-def _drop_titles(schema: dict[str, Any]) -> None:
-    """Take pydantic's titles, which repeat the names, out of a schema that every prompt has to carry."""
-    schema.pop("title", None)
-    for shape in schema.get("properties", {}).values():
-        shape.pop("title", None)
-
-
-class ModelPart(BaseModel):
-    """A part of the model's answer; null stands for what is not said."""
-
-    model_config = ConfigDict(json_schema_extra=_drop_titles)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _drop_nulls(cls, given: Any) -> Any:
-        return (
-            {key: value for key, value in given.items() if value is not None}
-            if isinstance(given, dict)
-            else given
-        )
 
 
 class ModelNewEntity(ModelPart):
@@ -239,6 +215,7 @@ class ModelLoop(ModelPart):
     entities: Annotated[Texts, _at_most(MAX_NAMES)] = Field(
         default_factory=list, description="ids", max_length=MAX_NAMES
     )
+    pay_off: Text = Field(default="", description="the term or condition that the text sets; mostly empty")
 
 
 class ModelLoopMove(ModelPart):

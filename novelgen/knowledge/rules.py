@@ -230,11 +230,14 @@ class KnowledgeRules:
             return self._unknown(character_id, memory, "present" if is_present else "absent")
         if not is_present and memory.event_type in SETTLED_AMONG_OTHERS and subject != character_id:
             return self._unknown(character_id, memory, "settled")
+        how: KnowledgeSource
         if is_present and subject != character_id:
-            how: KnowledgeSource = "witnessed"
-            certainty = WITNESSED_CERTAINTY
-        else:
+            how, certainty = "witnessed", WITNESSED_CERTAINTY
+        elif is_present or subject in (None, character_id):
             how, certainty = "own_doing", DONE_CERTAINTY if is_present else ABSENT_CERTAINTY
+        else:
+            # Who is merely named while away was no witness: nothing tells how they know what concerns them.
+            how, certainty = "author", ABSENT_CERTAINTY
         return Knowing(
             memory.source_id,
             character_id,

@@ -346,13 +346,20 @@ def recorded_loop_events(record: SceneRecord) -> list[RecordedLoopEvent]:
     return [*record.open_loops_created, *record.open_loops_advanced, *record.open_loops_resolved]
 
 
+EXPECTED_FIELDS = {"pay_off", "due_from", "due_by"}
+"""What a record expects of a thread's pay-off; it stands apart in the detail, since the author's word goes before."""
+
+
 def loop_event_values(event: RecordedLoopEvent) -> dict[str, Any]:
     """Return what a record says of a thread as a `LoopEvent` without a position."""
     kind, note, detail = "planted", "", {}
     if isinstance(event, RecordedLoop):
-        detail = event.model_dump(exclude={"id", "extra"})
+        detail = event.model_dump(exclude={"id", "extra", *EXPECTED_FIELDS})
+        if expected := event.model_dump(mode="json", include=EXPECTED_FIELDS):
+            detail["expected"] = expected
     elif isinstance(event, RecordedLoopAdvance):
         kind, note = "advanced", event.note
+        detail = {"pays_part": True} if event.pays_part else {}
     else:
         kind, note = "abandoned" if event.abandoned else "resolved", event.resolution_summary
         detail = {"ending": event.ending} if event.ending else {}

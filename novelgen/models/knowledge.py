@@ -28,8 +28,6 @@ KNOWLEDGE_KINDS: tuple[KnowledgeKind, ...] = ("knows", "hidden", "deceived", "do
 KnowledgeMode = Literal["mark", "separate", "exclude"]
 """What a context does with what its point of view does not know: say it, set it apart, or leave it out."""
 
-KNOWLEDGE_MODES: tuple[KnowledgeMode, ...] = ("mark", "separate", "exclude")
-
 READER = "reader"
 """Stands for whoever reads the book, where a character's id is asked."""
 

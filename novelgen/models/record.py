@@ -81,6 +81,28 @@ class RecordedLoop(UserFileModel):
     related_characters: list[str] = Field(default_factory=list)
     related_locations: list[str] = Field(default_factory=list)
     related_items: list[str] = Field(default_factory=list)
+    pay_off: str = Field(
+        default="",
+        exclude_if=is_unsaid,
+        description="When or under what condition the text expects it to be paid, in words.",
+    )
+    due_from: tuple[int, int] | None = Field(
+        default=None, exclude_if=is_unsaid, description="It is due on entering this chapter and scene."
+    )
+    due_by: tuple[int, int] | None = Field(
+        default=None,
+        exclude_if=is_unsaid,
+        description="Open on entering this chapter and scene, it is overdue.",
+    )
+    parts: int | None = Field(
+        default=None, ge=2, exclude_if=is_unsaid, description="In how many parts it is to be paid."
+    )
+
+    @field_validator("due_from", "due_by", mode="before")
+    @classmethod
+    def _whole_chapter(cls, value: Any) -> Any:
+        """Take a chapter alone as its first scene."""
+        return (value, 0) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 class RecordedLoopAdvance(UserFileModel):
@@ -88,6 +110,9 @@ class RecordedLoopAdvance(UserFileModel):
 
     id: str = Field(min_length=1)
     note: str = ""
+    pays_part: bool = Field(
+        default=False, exclude_if=is_unsaid, description="Whether a part of it was paid by this."
+    )
 
 
 ThreadEnding = Literal["paid", "broken", "dropped", "moot"]

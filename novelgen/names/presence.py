@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from novelgen.models.entity import Entity, EntityType
 from novelgen.names.resolver import Mention
+from novelgen.names.speech import QUOTED
 from novelgen.text.language import CJK_RANGES, has_cjk
 
 ON_STAGE_SCORE = 2.0
@@ -20,7 +21,6 @@ SPOKEN_OF_SCORE = 0.25
 FIRST_PERSON_SHARE = 0.004
 """Least share of "I" or 我 among a narration's words or characters that makes it a first person's."""
 
-_SPEECH = re.compile(r"“[^”]*(?:”|$)|「[^」]*(?:」|$)|『[^』]*(?:』|$)|\"[^\"\n]*\"")
 _FIRST_PERSON = re.compile(r"\bI\b|我")
 _WORD = re.compile(r"\w+")
 _NARRATOR_ROLE = re.compile(r"narrator|first.person|叙述者|叙事者|第一人称", re.IGNORECASE)
@@ -75,11 +75,12 @@ def presence_of(
         The presence; empty when nobody is named.
     """
     types = {entity.entity_id: entity.entity_type for entity in entities}
-    speech = [(match.start(), match.end()) for match in _SPEECH.finditer(text)]
+    speech = [(match.start(), match.end()) for match in QUOTED.finditer(text)]
     scores: defaultdict[str, float] = defaultdict(float)
     for mention in _of_type(mentions, types, "character"):
         scores[mention.entity_id] += _stage_score(text, mention, speech)
-    for narrator_id in _narrators(text, entities):
+    narrator_id = narrator_of(text, entities)
+    if narrator_id is not None:
         scores[narrator_id] += ON_STAGE_SCORE
     ranked = sorted(scores, key=lambda entity_id: -scores[entity_id])
     participants = [entity_id for entity_id in ranked if scores[entity_id] >= ON_STAGE_SCORE]
@@ -105,12 +106,22 @@ def _is_spoken(mention: Mention, speech: Sequence[tuple[int, int]]) -> bool:
     return any(start <= mention.start < end for start, end in speech)
 
 
-def _narrators(text: str, entities: Sequence[Entity]) -> list[str]:
+def narrator_of(text: str, entities: Sequence[Entity]) -> str | None:
+    """Return the id of who tells a text in the first person, or None where that is nobody known.
+
+    Args:
+        text: The scene.
+        entities: The known entities; the one character whose role says narrator tells it.
+    """
     narrators = [entity.entity_id for entity in entities if _NARRATOR_ROLE.search(entity.role)]
-    narration = _SPEECH.sub(" ", text)
+    return narrators[0] if len(narrators) == 1 and is_first_person(text) else None
+
+
+def is_first_person(text: str) -> bool:
+    """Tell whether a text says I outside of what is said aloud as often as a first person's narration does."""
+    narration = QUOTED.sub(" ", text)
     size = len(narration) if has_cjk(narration) else len(_WORD.findall(narration))
-    is_first_person = len(_FIRST_PERSON.findall(narration)) >= max(1.0, FIRST_PERSON_SHARE * size)
-    return narrators if len(narrators) == 1 and is_first_person else []
+    return len(_FIRST_PERSON.findall(narration)) >= max(1.0, FIRST_PERSON_SHARE * size)
 
 
 def _place(

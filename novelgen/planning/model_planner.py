@@ -32,6 +32,7 @@ from novelgen.planning.retrieval_plan import (
     MAX_FURTHER_QUERIES,
     MAX_QUERIES,
     MAX_QUERY_CHARACTERS,
+    MAX_THREADS,
     ModelQuery,
     ModelRetrievalPlan,
     PlannedQuery,
@@ -54,20 +55,22 @@ class Ground:
         has_known_entities: Whether any entity is known there.
         scene_text: The scene plan, the hints and what the prompt tells of the story, as text.
         example: The worked example of the prompt.
+        thread_ids: The threads that are open there.
     """
 
     names: NameResolver
     has_known_entities: bool
     scene_text: str
     example: ModelRetrievalPlan
+    thread_ids: frozenset[str] = frozenset()
 
 
 def ground_plan(answer: ModelRetrievalPlan, ground: Ground) -> RetrievalPlan:
     """Keep of a model's plan what is grounded in the scene and in the known entities.
 
-    An entity is kept when its id or name is known. A search is kept when it names a known entity or shares
-    SHARED_WORDS_OF_A_GROUNDED_QUERY words with the scene, and does not come from the prompt's example. Events
-    become searches after the queries, up to MAX_QUERIES in all.
+    An entity is kept when its id or name is known, a thread when it is open. A search is kept when it names a known
+    entity or shares SHARED_WORDS_OF_A_GROUNDED_QUERY words with the scene, and does not come from the prompt's
+    example. Events become searches after the queries, up to MAX_QUERIES in all.
 
     Args:
         answer: The plan as the model gave it.
@@ -93,8 +96,13 @@ def ground_plan(answer: ModelRetrievalPlan, ground: Ground) -> RetrievalPlan:
     return RetrievalPlan(
         entity_ids=entity_ids,
         queries=queries,
+        thread_ids=_open_threads(answer, ground),
         planner=PlannerReport(used="llm", reason="the model's plan was added to that of the rules"),
     )
+
+
+def _open_threads(answer: ModelRetrievalPlan, ground: Ground) -> list[str]:
+    return [each for each in answer.threads if each in ground.thread_ids]
 
 
 def _grounded_queries(answer: ModelRetrievalPlan, ground: Ground) -> list[PlannedQuery]:
@@ -162,7 +170,7 @@ def _folded(text: str) -> str:
 PROMPT_VARIABLES = frozenset(
     {"background", "cards", "chapter_so_far", "content_types", "example", "format_instructions"}
     | {"known_entities", "last_scenes", "max_entities", "max_events", "max_queries", "max_query_characters"}
-    | {"newcomers", "scene_plan", "states", "tags", "threads"}
+    | {"max_threads", "newcomers", "scene_plan", "states", "tags", "threads"}
 )
 
 REPAIR_VARIABLES = frozenset({"problem"})
@@ -238,6 +246,7 @@ class ModelPlanner:
             has_known_entities=bool(entities),
             scene_text="\n".join([scene_text, *request.hints, *(told.texts[each] for each in _GROUNDS)]),
             example=ModelRetrievalPlan.model_validate_json(example),
+            thread_ids=frozenset(each.loop_id for each in story.outline.open_loops) if story else frozenset(),
         )
         prompt = load_chat_prompt("plan_retrieval", language, variables=PROMPT_VARIABLES)
         messages = prompt.format_messages(
@@ -249,6 +258,7 @@ class ModelPlanner:
             max_events=str(MAX_EVENTS),
             max_queries=str(MAX_QUERIES),
             max_query_characters=str(MAX_QUERY_CHARACTERS),
+            max_threads=str(MAX_THREADS),
             scene_plan=scene_text,
             **told.texts,
         )
@@ -319,7 +329,7 @@ _GROUNDS = ("last_scenes", "chapter_so_far", "threads", "states")
 def _further_plan(answer: ModelRetrievalPlan, ground: Ground) -> RetrievalPlan:
     """Keep of a second answer what is grounded; one that asks nothing more says that nothing is missing."""
     if not (answer.entities or answer.queries or answer.events):
-        return RetrievalPlan(planner=PlannerReport(used="llm"))
+        return RetrievalPlan(planner=PlannerReport(used="llm"), thread_ids=_open_threads(answer, ground))
     plan = ground_plan(answer, ground)
     return plan.model_copy(update={"queries": plan.queries[:MAX_FURTHER_QUERIES]})
 

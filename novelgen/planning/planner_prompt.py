@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from novelgen.memory.outline import OutlineScene, StoryOutline, StoryRecap
@@ -14,12 +14,13 @@ from novelgen.models.entity import Entity
 from novelgen.models.memory import DISTILLED_TYPES
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import story_place
-from novelgen.models.state import LOOP_WEIGHTS, EntityStateSnapshot, OpenLoop, most_due
+from novelgen.models.state import LOOP_WEIGHTS, EntityStateSnapshot, OpenLoop
 from novelgen.models.user_file import Character
 from novelgen.names.normalise import name_key
 from novelgen.rendering.labels import labels_for
 from novelgen.rendering.lines import render_states, render_value
-from novelgen.text.language import StoryLanguage, estimate_tokens, significant_words
+from novelgen.text.language import StoryLanguage, estimate_tokens
+from novelgen.threads.pay_off import SceneAhead, threads_by_pay_off
 
 MAX_PLAN_CHARACTERS = 6000
 
@@ -134,7 +135,7 @@ def _joined(names: Iterable[str], language: StoryLanguage) -> str:
 SECTION_TOKENS: dict[str, int] = {
     "last_scenes": 450,
     "chapter_so_far": 350,
-    "threads": 450,
+    "threads": 700,
     "states": 500,
     "known_entities": 1500,
     "first_hits": 800,
@@ -154,10 +155,6 @@ RECENT_SCENES_OF_A_LISTING = 3
 
 HALF_LIFE_SCENES = 20
 """A scene that lies so far back counts half as much for whom it shows."""
-
-SHARED_WORD = 0.25
-
-MAX_SHARED_WORDS = 4
 
 _WORDS: dict[StoryLanguage, dict[str, str]] = {
     "en": {
@@ -235,8 +232,7 @@ def story_sections(
     _add_lines(sections, "last_scenes", [*_last_scenes(last, names, language)], language, from_the_end=True)
     chapter = _chapter_so_far(story, last, request.chapter_index, language)
     _add_lines(sections, "chapter_so_far", chapter, language, from_the_end=True)
-    plan_words = significant_words(scene_plan_text(request.scene_plan, language))
-    threads = threads_by_need(story.outline.open_loops, story.touched_ids, plan_words)
+    threads = threads_by_pay_off(story.outline, _ahead(story, request))
     _add_lines(sections, "threads", [_thread_line(each, names, language) for each in threads], language)
     _add_states(sections, story, names, language)
     notes = _Notes(story, names, language)
@@ -292,30 +288,14 @@ def _weights(outline: StoryOutline) -> defaultdict[str, float]:
     return weights
 
 
-def threads_by_need(
-    loops: Sequence[OpenLoop], touched_ids: Sequence[str], plan_words: Collection[str]
-) -> list[OpenLoop]:
-    """Return threads, those first that touch the plan most, then the most due.
-
-    A thread touches the plan by words of its description that stand there, each SHARED_WORD up to
-    MAX_SHARED_WORDS, and by entities that it is about, each the less the more open threads are about it: a hero is
-    in all of them, and tells nothing.
-
-    Args:
-        loops: Open threads at the position.
-        touched_ids: Entities that the plan touches.
-        plan_words: Significant words of the plan.
-    """
-    counts = Counter(entity_id for loop in loops for entity_id in set(loop.related_entities))
-
-    def touch(loop: OpenLoop) -> float:
-        shared = len(significant_words(loop.description).intersection(plan_words))
-        by_entities = sum(1 / counts[each] for each in set(loop.related_entities).intersection(touched_ids))
-        return by_entities + SHARED_WORD * min(shared, MAX_SHARED_WORDS)
-
-    touches = {loop.loop_id: touch(loop) for loop in loops}
-    due = most_due(loops, len(loops))
-    return sorted(due, key=lambda loop: -touches[loop.loop_id])
+def _ahead(story: StorySoFar, request: MemoryContextRequest) -> SceneAhead:
+    """Return the scene as far as it is known before anything was searched for it."""
+    scene = request.scene_plan
+    return SceneAhead(
+        texts=(scene.location, scene.purpose, *scene.key_actions),
+        entity_ids=frozenset(story.touched_ids),
+        known_texts=[text for each in story.outline.scenes for text in (*each.summary, *each.key_events)],
+    )
 
 
 def first_hits_text(found: SearchResult, language: StoryLanguage) -> str:
@@ -412,7 +392,7 @@ def _thread_line(loop: OpenLoop, names: dict[str, str], language: StoryLanguage)
         due = _joined([due, words["moving"]], language)
     who = _joined((names[each] for each in loop.related_entities if each in names), language)
     people = (f"（{who}）" if language == "zh" else f" ({who})") if who else ""
-    return f"- [{due}] {_clipped(loop.description, MAX_LINE_CHARACTERS[language])}{people}"
+    return f"- {loop.loop_id} [{due}] {_clipped(loop.description, MAX_LINE_CHARACTERS[language])}{people}"
 
 
 def _add_states(

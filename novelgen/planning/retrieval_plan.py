@@ -15,6 +15,7 @@ MAX_ENTITIES = 12
 MAX_EVENTS = 6
 MAX_QUERIES = 12
 MAX_FURTHER_QUERIES = 6
+MAX_THREADS = 6
 MAX_TAGS = 4
 MAX_QUERY_CHARACTERS = 200
 
@@ -38,6 +39,12 @@ def _item_key(item: Any) -> str:
 
 def _at_most(limit: int) -> BeforeValidator:
     return BeforeValidator(partial(_without_repeats, limit=limit))
+
+
+def _only_texts(value: Any) -> list[str]:
+    """Keep the texts of a list; whatever else stands there is no answer, and spoils none."""
+    texts = [item.strip() for item in value if isinstance(item, str)] if isinstance(value, list) else []
+    return _without_repeats(texts, limit=MAX_THREADS)
 
 
 class ModelQuery(BaseModel):
@@ -84,6 +91,11 @@ class ModelRetrievalPlan(BaseModel):
     queries: Annotated[list[ModelQuery], _at_most(MAX_QUERIES)] = Field(
         description="step 2: the searches", max_length=MAX_QUERIES
     )
+    threads: Annotated[list[str], BeforeValidator(_only_texts)] = Field(
+        default_factory=list,
+        description="step 3: ids of open threads that this scene ends or must not forget, surest first",
+        max_length=MAX_THREADS,
+    )
 
 
 class PlannedQuery(SearchQuery):
@@ -107,6 +119,9 @@ class RetrievalPlan(BaseModel):
     unresolved_names: list[str] = Field(
         default_factory=list, description="Names in the plan that no known entity bears; query words only."
     )
+    thread_ids: list[str] = Field(
+        default_factory=list, description="Open threads that a model expects the scene to pay, surest first."
+    )
     planner: PlannerReport = Field(default_factory=PlannerReport)
     issues: list[ReportIssue] = Field(default_factory=list)
 
@@ -129,6 +144,7 @@ def merge_plans(rules: RetrievalPlan, model: RetrievalPlan) -> RetrievalPlan:
         pov_id=rules.pov_id,
         queries=[*rules.queries, *(query for query in model.queries if _query_key(query) not in asked)],
         unresolved_names=list(dict.fromkeys([*rules.unresolved_names, *model.unresolved_names])),
+        thread_ids=list(dict.fromkeys([*rules.thread_ids, *model.thread_ids])),
         planner=model.planner,
         issues=[*rules.issues, *model.issues],
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any, Literal
@@ -12,7 +11,9 @@ from pydantic import BaseModel, Field
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import Place
 
-ConflictKind = Literal["slot_value", "dead_acts", "two_holders", "memories_disagree", "relationship"]
+ConflictKind = Literal[
+    "slot_value", "dead_acts", "two_holders", "memories_disagree", "relationship", "story_time"
+]
 
 
 class SceneFacts(BaseModel):
@@ -92,14 +93,6 @@ def said(attribute: str, value: Any) -> str:
     shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     return f"{attribute}: {shown}"
 
-
-TOLD_OF_THE_PAST = re.compile(
-    r"\b(?:flash ?back|told|tells|recall|remember|memor(?:y|ies)|past|years? (?:ago|earlier|before)|earlier|before"
-    r"|dream|vision|ghost|s[ée]ance|prologue|events)\b"
-    r"|回忆|往事|当年|昔年|从前|以前|年前|之前|追述|倒叙|梦|幻|亡魂|鬼魂|地府|前世|旧事|自述",
-    re.IGNORECASE,
-)
-"""What a story time says of a scene that does not play when it is told."""
 
 REVEALING_EVENTS = frozenset(
     """

@@ -1,4 +1,4 @@
-"""Contradictions of a story that no rule resolves: values, holders, the dead who act, memories, relationships."""
+"""Contradictions of a story that no rule resolves: values, holders, the dead who act, memories, relationships, time."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import Place, story_place
 from novelgen.models.state import StateChange
+from novelgen.models.story_time import SceneTime
 from novelgen.names.normalise import title_free_key
 from novelgen.records.conflict import (
-    TOLD_OF_THE_PAST,
     Conflict,
     ConflictSource,
     SceneFacts,
@@ -26,8 +26,11 @@ from novelgen.records.conflict import (
     source_in,
 )
 from novelgen.records.relationship_conflicts import StatedRelationship, relationships_at_odds
+from novelgen.records.story_time_conflicts import story_time_conflicts
 from novelgen.records.supersession import slot_of, split_slot
 from novelgen.records.vital_status import STATUS_ATTRIBUTES, is_death, is_return_to_life
+from novelgen.story_time.past import is_out_of_time
+from novelgen.story_time.reading import read_story_time
 
 ACTING_ATTRIBUTES = frozenset({"goals", "knowledge", "emotional_state", "disguise"})
 """What only the living take on; a body can be moved, robbed and buried."""
@@ -76,7 +79,7 @@ def _acts_of(
             death = None
             continue
         act = _act_in(scene, character, stated)
-        if death is not None and act and not TOLD_OF_THE_PAST.search(scene.story_time or ""):
+        if death is not None and act and not is_out_of_time(scene.story_time):
             yield conflict_between(
                 "dead_acts", character, [character], first=death, second=source_in(scene, act)
             )
@@ -190,7 +193,18 @@ def _simultaneous(
 
 def _are_at_one_time(one: SceneFacts, other: SceneFacts) -> bool:
     times = {" ".join((scene.story_time or "").casefold().split()) for scene in (one, other)}
-    return len(times) == 1 and _DATED.search(times.pop()) is not None
+    if len(times) == 1:
+        return _DATED.search(times.pop()) is not None
+    told, also = (_date_and_hour(scene) for scene in (one, other))
+    return told is not None and told == also
+
+
+def _date_and_hour(scene: SceneFacts) -> tuple[object, ...] | None:
+    """When a scene plays by the clock of a dated day, however its words put it."""
+    told = read_story_time(scene.story_time or "")
+    if not (told.is_dated and told.is_clock and told.part) or told.tells_of_past:
+        return None
+    return told.era, told.year, told.month, told.day, told.is_lunar, told.minutes
 
 
 def _between(
@@ -349,6 +363,7 @@ def find_conflicts(
     *,
     entities: Sequence[Entity] = (),
     relationships: Sequence[StatedRelationship] = (),
+    times: Sequence[SceneTime] = (),
     waived_ids: Collection[str] = (),
 ) -> list[Conflict]:
     """Find what contradicts itself in a story.
@@ -359,6 +374,7 @@ def find_conflicts(
         memories: Memories of the story.
         entities: The entities of the story.
         relationships: What scenes say of pairs, in the order in which it applies.
+        times: When the scenes play, in the order told.
         waived_ids: Conflicts that the author means to be so; they are left out.
 
     Returns:
@@ -370,6 +386,7 @@ def find_conflicts(
         *things_held_twice(scenes, changes, entities=entities),
         *memories_that_disagree(scenes, memories),
         *relationships_at_odds(scenes, relationships, changes, memories),
+        *story_time_conflicts(times, changes),
     ]
     unwaived = {each.conflict_id: each for each in found if each.conflict_id not in waived_ids}
     return sorted(unwaived.values(), key=lambda each: (each.second.chapter_index, each.second.scene_index))

@@ -17,7 +17,6 @@ from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import Place, story_place
 from novelgen.models.state import Relationship, StateChange
 from novelgen.records.conflict import (
-    TOLD_OF_THE_PAST,
     Conflict,
     ConflictSource,
     SceneFacts,
@@ -27,6 +26,7 @@ from novelgen.records.conflict import (
     source_in,
 )
 from novelgen.records.vital_status import is_death
+from novelgen.story_time.past import is_out_of_time
 
 UNSAID_STATUS = Relationship.model_fields["status"].default
 """Records that were stored and read again have it where nobody gave one."""
@@ -182,7 +182,7 @@ def relationships_at_odds(
     Returns:
         Conflicts in story order of their second side.
     """
-    by_place = {each.place: each for each in scenes if not TOLD_OF_THE_PAST.search(each.story_time or "")}
+    by_place = {each.place: each for each in scenes if not is_out_of_time(each.story_time)}
     by_pair = _by_pair(relationships, by_place)
     revealed = revelations(memories)
     found = [

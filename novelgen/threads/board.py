@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from novelgen.models.position import sort_key
 from novelgen.models.record import ThreadEnding
 from novelgen.models.state import LOOP_WEIGHTS
 from novelgen.text.language import StoryLanguage
+from novelgen.threads.kinds import shown_category
 from novelgen.threads.ledger import LedgerEntry, Place, ThreadLedger, ThreadStage
 
 SILENT_FROM_SCENES = 12
 """From so many scenes without a move on, a board says that nobody touched a thread."""
+
+MAX_OVER = 12
+"""Threads that are over and stand on a board; the report and the JSON tell of all."""
 
 MAX_WARNED = 5
 """Threads that are named in one warning; the others are counted."""
@@ -26,12 +31,17 @@ _WORDS: dict[StoryLanguage, dict[str, str]] = {
         "silent": "nobody touched it for {0} scenes",
         "by": "by {0}",
         "needs": "needs: {0}",
+        "parts": "{0} of {1} paid",
+        "part": "parts paid: {0}",
         "moot": "moot: all whom it is about are dead",
         "paid_ending": "paid",
         "broken": "broken",
         "dropped": "dropped",
         "moot_ending": "moot by death",
         "late": "open for {0} scenes",
+        "late_one": "open for one scene",
+        "untouched": "nobody touched it for {0} scenes, since it was planted",
+        "earlier": "and {0} more, over before these",
         "rhythm": "this book's rhythm: half of its threads are paid within {0} scenes, four fifths within {1}",
         "half": "this book's rhythm: half of its threads are paid within {0} scenes, four fifths never yet",
         "slow": "this book's rhythm: more than half of its threads are still open",
@@ -56,12 +66,17 @@ _WORDS: dict[StoryLanguage, dict[str, str]] = {
         "silent": "已有 {0} 场无人触及",
         "by": "限 {0} 之前",
         "needs": "兑现所需：{0}",
+        "parts": "{1} 份中已兑现 {0} 份",
+        "part": "已兑现 {0} 份",
         "moot": "已无着落：所涉之人都已死去",
         "paid_ending": "已兑现",
         "broken": "已违背",
         "dropped": "有意放下",
         "moot_ending": "因人死而作罢",
         "late": "已悬 {0} 场",
+        "late_one": "已悬一场",
+        "untouched": "埋下后已有 {0} 场无人触及",
+        "earlier": "另有 {0} 条早已了结",
         "rhythm": "本书的节奏：一半在 {0} 场内兑现，八成在 {1} 场内兑现",
         "half": "本书的节奏：一半在 {0} 场内兑现，至今还没有兑现到八成",
         "slow": "本书的节奏：至今兑现的不到一半",
@@ -91,15 +106,25 @@ BOARD_STAGES: tuple[ThreadStage, ...] = ("overdue", "due", "moved", "planted", "
 def board_lines(ledger: ThreadLedger) -> list[tuple[str, list[str]]]:
     """Return the board: for each stage its heading and a line per thread, what presses most first.
 
+    Of those that are over stand the last `MAX_OVER`, the latest first, and how many there are besides.
+
     Args:
         ledger: The ledger.
     """
     words = _WORDS[ledger.language]
-    return [
-        (f"{words[stage]}{words['open']}{len(found)}{words['close']}", [_line(each, words) for each in found])
-        for stage in BOARD_STAGES
-        for found in [ledger.at(stage)]
-    ]
+    board = []
+    for stage in BOARD_STAGES:
+        found = ledger.at(stage)
+        shown = sorted(found, key=_ended_at, reverse=True)[:MAX_OVER] if stage == "over" else found
+        lines = [_line(each, ledger.language) for each in shown]
+        if len(found) > len(shown):
+            lines.append(words["earlier"].format(len(found) - len(shown)))
+        board.append((f"{words[stage]}{words['open']}{len(found)}{words['close']}", lines))
+    return board
+
+
+def _ended_at(entry: LedgerEntry) -> Place:
+    return sort_key(entry.last_chapter_index, entry.last_scene_index)
 
 
 def unpaid_report(ledger: ThreadLedger) -> list[str]:
@@ -118,7 +143,7 @@ def unpaid_report(ledger: ThreadLedger) -> list[str]:
     told = [words["counts"].format(len(ledger.entries), *counts, len(waiting)), rhythm_line(ledger)]
     if waiting:
         told.append(f"{words['never']}{words['open']}{len(waiting)}{words['close']}")
-    return [*told, *(f"- {_line(each, words)}" for each in waiting)]
+    return [*told, *(f"- {_line(each, ledger.language)}" for each in waiting)]
 
 
 def rhythm_line(ledger: ThreadLedger) -> str:
@@ -134,24 +159,30 @@ def rhythm_line(ledger: ThreadLedger) -> str:
     return words["rhythm"].format(whole.due_after_scenes, whole.overdue_after_scenes)
 
 
-def ledger_warnings(ledger: ThreadLedger, scenes: Collection[Place]) -> list[str]:
+def ledger_warnings(
+    ledger: ThreadLedger, scenes: Collection[Place], *, before: ThreadLedger | None = None
+) -> list[str]:
     """Return what an author should hear of after scenes were taken in.
 
     Args:
         ledger: The ledger after them.
         scenes: Chapter and scene of those that were taken in; endings elsewhere were told before.
+        before: The ledger as many scenes earlier; what was overdue there by the book's rhythm was told before.
 
     Returns:
-        Critical threads that are overdue (by the book's rhythm only those that became so in as many last scenes,
-        so that a vow of the whole book is named once), threads that one of the scenes ended without a word, and
-        those of which one of the scenes killed the last character.
+        Critical threads that are overdue (a stated deadline is told of every time, the rhythm's once, or a vow of the
+        whole book would be named with each scene), threads that one of the scenes ended without a word, and those
+        of which one of the scenes killed the last character.
     """
     words = _WORDS[ledger.language]
+    told = {each.loop_id for each in before.at("overdue")} if before else set()
     found = []
     late = [
         each
         for each in ledger.at("overdue")
-        if each.importance == "critical" and not each.moot_since and _is_news(each, len(scenes))
+        if each.importance == "critical"
+        and not each.moot_since
+        and (each.loop_id not in told or (each.window is not None and each.window.source != "rhythm"))
     ]
     if late:
         found.append(words["warn_overdue"].format(_named(late, words)))
@@ -165,11 +196,6 @@ def ledger_warnings(ledger: ThreadLedger, scenes: Collection[Place]) -> list[str
     return found
 
 
-def _is_news(entry: LedgerEntry, scenes: int) -> bool:
-    after = entry.window.overdue_after_scenes if entry.window else None
-    return after is None or (entry.age_scenes or 0) - after <= scenes
-
-
 def _named(entries: list[LedgerEntry], words: dict[str, str]) -> str:
     named = [f"{each.loop_id} {each.description}" for each in entries[:MAX_WARNED]]
     if len(entries) > MAX_WARNED:
@@ -177,22 +203,46 @@ def _named(entries: list[LedgerEntry], words: dict[str, str]) -> str:
     return words["list"].join(named)
 
 
-def _line(entry: LedgerEntry, words: dict[str, str]) -> str:
-    said = list(filter(None, _remarks(entry, words)))
+def _line(entry: LedgerEntry, language: StoryLanguage) -> str:
+    words = _WORDS[language]
+    said = list(filter(None, _remarks(entry, language)))
     return f"{entry.loop_id} {entry.description}" + (
         f"{words['open']}{words['list'].join(said)}{words['close']}" if said else ""
     )
 
 
-def _remarks(entry: LedgerEntry, words: dict[str, str]) -> list[str]:
+def _remarks(entry: LedgerEntry, language: StoryLanguage) -> list[str]:
+    words = _WORDS[language]
+    kind = shown_category(entry.category, language)
     if entry.ending is not None:
-        return [words[_ENDING_WORDS[entry.ending]], entry.resolution_summary or ""]
-    silent = entry.silent_scenes or 0
+        return [
+            kind,
+            words[_ENDING_WORDS[entry.ending]],
+            _parts(entry, words),
+            entry.resolution_summary or "",
+        ]
     due_by = entry.window.due_by if entry.window else None
     return [
+        kind,
         words["moot"] if entry.moot_since else "",
-        words["late"].format(entry.age_scenes) if entry.age_scenes else "",
-        words["silent"].format(silent) if silent >= SILENT_FROM_SCENES else "",
+        _parts(entry, words),
+        *_wait(entry.age_scenes or 0, entry.silent_scenes or 0, words),
         words["by"].format(":".join(map(str, due_by))) if due_by else "",
         words["needs"].format(entry.pay_off) if entry.pay_off else "",
     ]
+
+
+def _wait(age: int, silent: int, words: dict[str, str]) -> list[str]:
+    if SILENT_FROM_SCENES <= silent == age:
+        return [words["untouched"].format(age)]
+    waits = words["late_one"] if age == 1 else words["late"].format(age)
+    return [
+        waits if age else "",
+        words["silent"].format(silent) if silent >= SILENT_FROM_SCENES else "",
+    ]
+
+
+def _parts(entry: LedgerEntry, words: dict[str, str]) -> str:
+    if entry.parts is not None and entry.ending != "paid":
+        return words["parts"].format(entry.parts_paid, entry.parts)
+    return words["part"].format(entry.parts_paid) if entry.parts_paid and entry.ending != "paid" else ""

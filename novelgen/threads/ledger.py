@@ -14,8 +14,11 @@ from novelgen.models.position import StoryPosition, sort_key
 from novelgen.models.record import ThreadEnding
 from novelgen.models.state import LOOP_WEIGHTS, UNRESOLVED_STATUSES, LoopImportance, OpenLoop
 from novelgen.text.language import StoryLanguage
+from novelgen.threads.kinds import asks_something, is_of_category
 
 ThreadStage = Literal["planted", "moved", "due", "overdue", "over"]
+
+StatedSource = Literal["author", "record"]
 
 Place = tuple[int, int]
 
@@ -49,6 +52,7 @@ class ThreadMove(BaseModel):
 
     kind: str
     note: str = ""
+    pays_part: bool = Field(default=False, description="Whether it paid a part of the thread.")
     chapter_index: int | None = None
     scene_index: int | None = None
 
@@ -56,7 +60,7 @@ class ThreadMove(BaseModel):
 class ThreadWindow(BaseModel):
     """When a thread is expected to be paid: between two places, or between two ages in scenes."""
 
-    source: Literal["author", "rhythm"]
+    source: Literal["author", "record", "rhythm"]
     due_from: Place | None = Field(default=None, description="It is due on entering this scene.")
     due_by: Place | None = Field(default=None, description="Open on entering this scene, it is overdue.")
     due_after_scenes: int | None = None
@@ -72,10 +76,17 @@ class LedgerEntry(OpenLoop):
     silent_scenes: int | None = Field(default=None, description="Stored scenes since it last moved.")
     window: ThreadWindow | None = None
     pressure: float = Field(default=0.0, description="How much it presses, 0 when it is over or moot.")
-    pay_off: str = Field(default="", description="What its pay-off needs, in the author's words.")
+    pay_off: str = Field(
+        default="", description="What its pay-off needs, in words: the author's, else the record's."
+    )
+    parts: int | None = Field(
+        default=None, description="In how many parts it is to be paid, where that was said."
+    )
+    parts_paid: int = Field(default=0, description="How many of its moves paid a part.")
     dead_ids: list[str] = Field(default_factory=list, description="Of its characters, who is dead.")
     moot_since: Place | None = Field(
-        default=None, description="It waits though all its characters are dead: where the last of them died."
+        default=None,
+        description="It waits for a deed though all its characters are dead: where the last of them died.",
     )
 
     @property
@@ -125,6 +136,16 @@ class ThreadLedger(BaseModel):
     def at(self, *stages: ThreadStage) -> list[LedgerEntry]:
         """Return the threads of these stages, in the ledger's order."""
         return [each for each in self.entries if each.stage in stages]
+
+    def of_category(self, *wanted: str) -> ThreadLedger:
+        """Return the ledger of the threads of these categories alone, whose words may be of either language.
+
+        Args:
+            wanted: promise, question, mystery, threat, plan, debt, foreshadowing, 许诺, 伏笔, …; a word that names
+                none of these kinds finds what is called just so. None at all leaves the ledger whole.
+        """
+        kept = [each for each in self.entries if any(is_of_category(each.category, one) for one in wanted)]
+        return self.model_copy(update={"entries": kept}) if wanted else self
 
     def ended(self, *endings: ThreadEnding) -> list[LedgerEntry]:
         """Return the threads that ended in these ways."""
@@ -268,7 +289,8 @@ def _entered(places: Sequence[Place], as_of: StoryPosition) -> Place:
 def _entry(thread: _Thread, story: LedgerStory, rhythm: BookRhythm, here: Place) -> LedgerEntry:
     characters = list(thread.detail.get("related_characters") or ())
     dead = [each for each in characters if each in story.deaths]
-    is_moot = not thread.is_over and bool(characters) and len(dead) == len(characters)
+    doers = [] if asks_something(thread.planted.category, thread.planted.description) else characters
+    is_moot = not thread.is_over and bool(doers) and len(dead) == len(doers)
     moot_since = max(story.deaths[each] for each in dead) if is_moot else None
     window = _expected(thread, rhythm)
     stage = "over" if thread.is_over else _stage(thread, window, here)
@@ -276,11 +298,12 @@ def _entry(thread: _Thread, story: LedgerStory, rhythm: BookRhythm, here: Place)
     return LedgerEntry(
         **dict(thread.planted),
         stage=stage,
-        ending=_ending(thread, characters, story.deaths) if thread.is_over else None,
+        ending=_ending(thread, doers, story.deaths) if thread.is_over else None,
         moves=[
             ThreadMove(
                 kind=event.kind,
                 note=event.note,
+                pays_part=_pays_part(event),
                 chapter_index=event.chapter_index,
                 scene_index=event.scene_index,
             )
@@ -289,32 +312,48 @@ def _entry(thread: _Thread, story: LedgerStory, rhythm: BookRhythm, here: Place)
         silent_scenes=thread.silent,
         window=window,
         pressure=_pressure(thread, stage, window, story.on_stage) if waits else 0.0,
-        pay_off=thread.detail.get("pay_off", ""),
+        pay_off=thread.detail.get("pay_off") or _expected_by_record(thread).get("pay_off", ""),
+        parts=thread.detail.get("parts"),
+        parts_paid=sum(map(_pays_part, thread.events)),
         dead_ids=dead,
         moot_since=moot_since,
     )
 
 
-def _ending(thread: _Thread, characters: Sequence[str], deaths: Mapping[str, Place]) -> ThreadEnding:
+def _ending(thread: _Thread, doers: Sequence[str], deaths: Mapping[str, Place]) -> ThreadEnding:
     said = _said_ending(thread.last)
     if said is not None:
         return said
     if thread.planted.status == "resolved":
         return "paid"
     end = sort_key(thread.last.chapter_index, thread.last.scene_index)
-    if characters and all(each in deaths and deaths[each] <= end for each in characters):
+    if doers and all(each in deaths and deaths[each] <= end for each in doers):
         return "moot"
     return "dropped"
 
 
 def _expected(thread: _Thread, rhythm: BookRhythm) -> ThreadWindow | None:
-    due_from, due_by = (_stated_place(thread.detail.get(name)) for name in ("due_from", "due_by"))
-    if due_from or due_by:
-        return ThreadWindow(source="author", due_from=due_from, due_by=due_by)
+    said: tuple[tuple[StatedSource, Mapping[str, Any]], ...] = (
+        ("author", thread.detail),
+        ("record", _expected_by_record(thread)),
+    )
+    for source, stated in said:
+        due_from, due_by = (_stated_place(stated.get(name)) for name in ("due_from", "due_by"))
+        if due_from or due_by:
+            return ThreadWindow(source=source, due_from=due_from, due_by=due_by)
     window = rhythm.windows.get(thread.planted.importance)
     if window is None or window.due_after_scenes is None:
         return None
     return ThreadWindow(source="rhythm", **dict(window))
+
+
+def _expected_by_record(thread: _Thread) -> Mapping[str, Any]:
+    expected: Mapping[str, Any] = thread.detail.get("expected") or {}
+    return expected
+
+
+def _pays_part(event: ThreadEvent) -> bool:
+    return bool(event.detail.get("pays_part"))
 
 
 def _stated_place(said: Sequence[int] | None) -> Place | None:
@@ -322,7 +361,7 @@ def _stated_place(said: Sequence[int] | None) -> Place | None:
 
 
 def _stage(thread: _Thread, window: ThreadWindow | None, here: Place) -> ThreadStage:
-    if window is not None and window.source == "author":
+    if window is not None and window.source != "rhythm":
         if window.due_by is not None and here >= window.due_by:
             return "overdue"
         due_from = window.due_from or (window.due_by[0], -1) if window.due_by else window.due_from
@@ -346,7 +385,7 @@ def _pressure(
     """Weight times how late and how silent it is, up to twice as much where its people and places are on stage."""
     expected = window.overdue_after_scenes if window else None
     lateness = (thread.planted.age_scenes or 0) / (expected or UNKNOWN_WINDOW_SCENES)
-    if window is not None and window.source == "author":
+    if window is not None and window.source != "rhythm":
         lateness = _STAGE_LATENESS[stage]
     silence = (thread.silent or 0) / (expected or UNKNOWN_WINDOW_SCENES)
     own = set(thread.planted.related_entities)

@@ -38,8 +38,10 @@ COMMAND_SECTIONS: dict[str, dict[str, str]] = {
     },
     "Write the next scene": {
         "context": "context:context",
+        "check": "check:check",
         "chunk-context": "lookup:chunk_context",
         "summarize": "lookup:summarize",
+        "since": "since:since",
     },
     "Look things up": {
         "search": "lookup:search",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
 
+    from novelgen.models.story_difference import StoryDifference
     from runtime.files.author_remarks import Remark
     from runtime.services.condition import StoryCondition
     from runtime.services.indexing import IndexingResult
@@ -153,6 +154,21 @@ def print_condition(condition: StoryCondition, labels: ViewLabels) -> None:
     for step in condition.next_steps:
         print_text(f"  {step.command}")
         print_text(f"      {step.reason}")
+
+
+def print_changes(changes: StoryDifference | None) -> None:
+    """Print in a few lines what scenes changed that were just taken in; what kept that from being told, on stderr."""
+    from novelgen.rendering.story_difference import difference_block
+
+    if changes is None:
+        return
+    for issue in changes.issues:
+        report_warning(issue.message)
+    if not changes.issues:
+        heading, *lines = difference_block(changes)
+        print_heading(heading)
+        for line in lines:
+            print_text(line)
 
 
 MAX_REMARKS = 12

@@ -174,6 +174,16 @@ def as_of_option(command: F) -> F:
     )(command)
 
 
+def changes_option(command: F) -> F:
+    """Give a command that takes scenes in the flag `--no-changes`, passed as `tell_changes`."""
+    return click.option(
+        "--changes/--no-changes",
+        "tell_changes",
+        default=True,
+        help="Tell at the end what the last scene changed, as `novelgen since` does, or leave it out.",
+    )(command)
+
+
 def from_option(command: F) -> F:
     """Give a command the option `--from`, passed as `start`."""
     return click.option(

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from runtime.files.chapter_text import CHINESE_NUMERAL, ENDS_OF_SENTENCES, NUMBER_WORDS, chapter_number
+from novelgen.text.numerals import CHINESE_NUMERAL
+from runtime.files.chapter_text import ENDS_OF_SENTENCES, NUMBER_WORDS, chapter_number
 
 HeadingKind = Literal["chapter", "named", "volume"]
 """`named` is a chapter without a number, such as a prologue."""

@@ -1,8 +1,4 @@
-"""Chapters as plain text or Markdown: the numbers in their headings, and splitting them into titled scenes.
-
-Chinese numbers are read here and not by cn2an (0.5.24, tried): it refuses 卅, 百 and 百二十, and reads 第一百五章,
-which follows 第一百四章, as chapter 150.
-"""
+"""Chapters as plain text or Markdown: the numbers in their headings, and splitting them into titled scenes."""
 
 from __future__ import annotations
 
@@ -12,12 +8,8 @@ from dataclasses import dataclass, field
 
 from novelgen.models.plan import GeneratedChapter, GeneratedScene
 from novelgen.text.language import CJK_RANGES, count_cjk
+from novelgen.text.numerals import CHINESE_NUMERAL, chinese_number
 
-_CHINESE_DIGITS = {**{digit: value for value, digit in enumerate("零一二三四五六七八九")}, "〇": 0, "两": 2}
-_CHINESE_UNITS = {"十": 10, "百": 100, "千": 1000}
-_CHINESE_TENS = {"廿": 20, "卅": 30, "卌": 40}
-CHINESE_NUMERAL = "[0-9０-９零〇一二三四五六七八九十百千两廿卅卌]+"
-"""Pattern of a number in a Chinese heading."""
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 NUMBER_WORDS = dict(
     zip(
@@ -43,21 +35,6 @@ def chapter_number(title: str) -> int | None:
     if text.isdigit():
         return int(text)
     return NUMBER_WORDS.get(text) or roman_number(text)
-
-
-def chinese_number(text: str) -> int:
-    """Return the value of a Chinese numeral: 二十三, 廿三, 一百零五, 一二〇, digits, and 1百20 mixed."""
-    total, digits = 0, 0
-    for character in text:
-        if character in _CHINESE_TENS:
-            total += _CHINESE_TENS[character]
-        elif character in _CHINESE_UNITS:
-            total += (digits or 1) * _CHINESE_UNITS[character]
-            digits = 0
-        else:
-            digit = _CHINESE_DIGITS[character] if character in _CHINESE_DIGITS else int(character)
-            digits = digits * 10 + digit
-    return total + digits
 
 
 def roman_number(text: str) -> int | None:

@@ -14,15 +14,14 @@ from pydantic import BaseModel, Field
 from novelgen.errors import InvalidFileError
 from novelgen.models.plan import GeneratedChapter
 from novelgen.models.user_file import StoryPart
+from novelgen.text.numerals import CHINESE_NUMERAL, chinese_number
 from runtime.files.author_remarks import Remark, without_remarks
 from runtime.files.book_formats import docx_text, epub_text
 from runtime.files.chapter_headings import Heading, find_headings, heading_of, numbered_headings
 from runtime.files.chapter_text import (
-    CHINESE_NUMERAL,
     SCENE_TITLE_FIELD,
     chapter_from_text,
     chapter_number,
-    chinese_number,
 )
 from runtime.files.file_reading import DecodedText, read_story_text
 

@@ -27,6 +27,7 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord, is_unsaid
+from novelgen.models.story_difference import StoryDifference
 from novelgen.records.merge import known_loop_ids, loops_said_again, with_loops_said_again
 from novelgen.records.supersession import with_supersessions
 from novelgen.text.language import StoryLanguage
@@ -160,6 +161,11 @@ class ExtractionReport(BaseModel):
         default_factory=list,
         exclude_if=is_unsaid,
         description="Critical threads that are overdue, and those that ended without a word, in the story's language.",
+    )
+    changes: StoryDifference | None = Field(
+        default=None,
+        exclude_if=is_unsaid,
+        description="What the scenes that were read changed; of many the last one, with totals of all.",
     )
 
     def count(self, outcome: Outcome) -> int:

@@ -7,13 +7,14 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
-from novelgen.models.position import StoryPosition, story_place
+from novelgen.models.position import END_OF_STORY, StoryPosition, story_place
 from novelgen.models.record import RecordedRelationshipChange, RecordedStateChange, SceneRecord
 from novelgen.models.state import StateChange
 from novelgen.records.conflict import Conflict, ConflictSource, SceneFacts
 from novelgen.records.conflicts import ACTING_ATTRIBUTES, find_conflicts
 from novelgen.records.supersession import split_slot
 from novelgen.records.vital_status import is_death
+from novelgen.story_time.chronology import scene_times
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.scene_writes import replace_stored_scene
 from runtime.storage.records import MemoryFilter
@@ -23,9 +24,6 @@ from runtime.stores import MemoryStores
 Side = Literal["first", "second"]
 
 _PAIR = ("character_a", "character_b")
-
-WAIVED_SETTING = "waived_conflicts"
-"""Key of the project's stored settings: conflict id to the author's note."""
 
 
 class ListedConflict(BaseModel):
@@ -54,7 +52,7 @@ def list_conflicts(
         DatabaseError: When the database fails.
     """
     with stores.database(project_id).read() as unit:
-        found, waived = _found(unit), _waived(unit)
+        found, waived = _found(unit), unit.projects.waived("conflicts")
     listed = [
         ListedConflict(
             conflict=each, is_waived=each.conflict_id in waived, note=waived.get(each.conflict_id, "")
@@ -72,9 +70,7 @@ def waive_conflict(stores: MemoryStores, project_id: str, *, conflict_id: str, n
     """
     with stores.database(project_id).write() as unit:
         conflict = _require(unit, project_id, conflict_id)
-        settings = unit.projects.require().settings
-        waived = {**_waived(unit), conflict_id: note}
-        unit.projects.update(settings={**settings, WAIVED_SETTING: waived})
+        unit.projects.set_waived("conflicts", {**unit.projects.waived("conflicts"), conflict_id: note})
     return conflict
 
 
@@ -164,11 +160,8 @@ def _found(unit: UnitOfWork) -> list[Conflict]:
         [each.chunk for each in memories],
         entities=[each.entity for each in unit.entities.list_all()],
         relationships=[each for each in unit.relationships.stated() if story_place(each) not in told_back],
+        times=scene_times(unit.scenes.tellings(as_of=END_OF_STORY)),
     )
-
-
-def _waived(unit: UnitOfWork) -> dict[str, str]:
-    return dict(unit.projects.require().settings.get(WAIVED_SETTING, {}))
 
 
 def _one_value(unit: UnitOfWork, conflict: Conflict, slot: tuple[str, str], keep: Side) -> str:

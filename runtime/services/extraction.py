@@ -24,6 +24,7 @@ from runtime.ingest.extraction_estimate import (
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.knowledge_pass import KnowledgeChoice, KnowledgeReport, read_knowledge
 from runtime.providers.chat_models import UnavailableChatModel, build_chat_model
+from runtime.services.story_difference import what_taken_changed
 from runtime.services.thread_ledger import thread_warnings
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
@@ -40,6 +41,7 @@ def extract_project(
     model: str | BaseChatModel | None = None,
     workers: int | None = None,
     prices: TokenPrices | None = None,
+    tell_changes: bool = True,
     progress: Callable[[int, int], Any] | None = None,
 ) -> ExtractionReport:
     """Let a model read stored scenes and store what it finds, each with the quote that proves it.
@@ -54,6 +56,7 @@ def extract_project(
         model: The chat model, or its name as provider:model; None takes that of the settings.
         workers: So many scenes are read at once; None takes that of the settings.
         prices: What tokens cost; what is not told is taken from the settings.
+        tell_changes: Whether the report tells what the last scene that was read changed.
         progress: Called after each scene with those done and all.
 
     Raises:
@@ -77,7 +80,9 @@ def extract_project(
         progress=progress,
     )
     read = [(each.chapter_index, each.scene_index) for each in report.scenes if each.outcome == "done"]
-    return report.model_copy(update={"thread_warnings": thread_warnings(stores, project_id, read)})
+    warnings = thread_warnings(stores, project_id, scenes=read)
+    changes = what_taken_changed(stores, project_id, taken=read) if tell_changes else None
+    return report.model_copy(update={"thread_warnings": warnings, "changes": changes})
 
 
 def reconcile_project(

@@ -11,7 +11,8 @@ from pydantic import BaseModel, Field
 
 from novelgen.errors import InvalidFileError, InvalidPositionError, UnknownProjectError, UserInputError
 from novelgen.models.position import StoryPosition
-from novelgen.models.record import SceneRecord
+from novelgen.models.record import SceneRecord, is_unsaid
+from novelgen.models.story_difference import StoryDifference
 from novelgen.models.user_file import Settings, StoryPart
 from runtime.files.author_remarks import Remark
 from runtime.files.paths import ProjectPaths
@@ -42,6 +43,7 @@ from runtime.ingest.ingest import (
 )
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
 from runtime.services.condition import StoryCondition, story_condition
+from runtime.services.story_difference import what_taken_changed
 from runtime.services.thread_ledger import thread_warnings
 from runtime.stores import MemoryStores
 from runtime.transfer.importing import import_story
@@ -70,6 +72,11 @@ class IngestReport(BaseModel):
     condition: StoryCondition | None = Field(
         default=None, description="What the project holds now, and what to do next."
     )
+    changes: StoryDifference | None = Field(
+        default=None,
+        exclude_if=is_unsaid,
+        description="What the scenes that were taken in changed; of many the last one, with totals of all.",
+    )
 
     def count(self, outcome: str) -> int:
         """Return how many scenes had that outcome."""
@@ -84,6 +91,7 @@ def ingest_project(
     records: bool | None = None,
     chapter_index: int | None = None,
     keep_remarks: bool = False,
+    tell_changes: bool = True,
     progress: Progress | None = None,
     index_progress: Progress | None = None,
 ) -> IngestReport:
@@ -99,6 +107,7 @@ def ingest_project(
         records: True wants the records in records/, False leaves them, None takes them where they are.
         chapter_index: Only this chapter; None means all.
         keep_remarks: Whether what an author says to readers stays in chapters of text.
+        tell_changes: Whether the report tells what the last scene changed.
         progress: Called after each scene.
         index_progress: Called after each step of indexing.
 
@@ -135,7 +144,7 @@ def ingest_project(
     report.warnings += [issue.message for issue in consolidate_beyond_setting(stores, project_id)]
     if not sources.files:
         report.warnings.append(f"no chapters in {str(paths.chapters)!r}; write chapter_001.json, .txt or .md")
-    return _counted(stores, report)
+    return _counted(stores, report, tell_changes=tell_changes)
 
 
 def import_book_folder(
@@ -144,6 +153,7 @@ def import_book_folder(
     *,
     folder: Path,
     records: bool = False,
+    tell_changes: bool = True,
     progress: Progress | None = None,
     index_progress: Progress | None = None,
 ) -> IngestReport:
@@ -154,6 +164,7 @@ def import_book_folder(
         project_id: The project.
         folder: Holds scenes.jsonl, meta.json and, for `records`, entities.jsonl and records.jsonl.
         records: Also take entities and records.
+        tell_changes: Whether the report tells what the last scene changed.
         progress: Called after each scene.
         index_progress: Called after each step of indexing.
 
@@ -176,7 +187,7 @@ def import_book_folder(
     report = IngestReport(
         project_id=project_id, scenes=result.scenes, warnings=warnings, indexing=result.indexing
     )
-    return _counted(stores, report)
+    return _counted(stores, report, tell_changes=tell_changes)
 
 
 def store_scene(
@@ -223,6 +234,8 @@ def ingest_finished_scene(
 ) -> IngestReport:
     """Take one finished scene in; it takes the place of what was stored there, and of nothing else.
 
+    What it changed is not told: a program that stores a book scene by scene would pay for each. `what_changed` does.
+
     Args:
         stores: The stores.
         project_id: The project; it is created when there is none.
@@ -259,7 +272,7 @@ def ingest_finished_scene(
     report = IngestReport(
         project_id=project_id, scenes=result.scenes, warnings=warnings, indexing=result.indexing
     )
-    return _counted(stores, report)
+    return _counted(stores, report, tell_changes=False)
 
 
 class _Sources:
@@ -397,7 +410,7 @@ def _messages(scene: SceneIngestResult) -> list[str]:
     return [issue.message for issue in scene.issues]
 
 
-def _counted(stores: MemoryStores, report: IngestReport) -> IngestReport:
+def _counted(stores: MemoryStores, report: IngestReport, *, tell_changes: bool) -> IngestReport:
     """Count what the project holds now, and tell of what is not embedded as the settings say."""
     project_id = report.project_id
     otherwise = stored_otherwise(stores, project_id)
@@ -410,7 +423,8 @@ def _counted(stores: MemoryStores, report: IngestReport) -> IngestReport:
     report.memories, report.entities = condition.memories, condition.entities
     report.condition = condition
     taken = [(each.chapter_index, each.scene_index) for each in report.scenes if each.outcome in _TAKEN]
-    report.warnings += thread_warnings(stores, project_id, taken)
+    report.warnings += thread_warnings(stores, project_id, scenes=taken)
+    report.changes = what_taken_changed(stores, project_id, taken=taken) if tell_changes else None
     return report
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from novelgen.errors import InvalidFileError, InvalidProjectIdError, UnknownProjectError
+from novelgen.errors import InvalidFileError, UnknownProjectError
 from novelgen.models.plan import ChapterPlan, ScenePlan
-from novelgen.models.position import ChapterIndex, SceneIndex, require_project_id
-from runtime.files.file_reading import parse_json, read_json_file, read_text_file, shown, validated
+from novelgen.models.position import ChapterIndex, SceneIndex
+from runtime.files.file_reading import parse_json, read_json_file, read_text_file, validated
+from runtime.files.numbered_lines import read_numbered_lines
 from runtime.files.paths import ProjectPaths
 from runtime.files.project_files import in_first_shape, load_chapter_plan
 from runtime.files.scene_plans import own_scene_plan
@@ -145,7 +146,10 @@ def read_plan_lines(file: Path) -> list[NumberedPlan]:
         InvalidFileError: When the file cannot be read or holds no plan.
     """
     text = read_text_file(file)
-    plans = _plans_of_chapter(text, file) or list(_numbered_plans(text, file))
+    lines = read_numbered_lines(text, PlanLine, file=file, id_fields=("plan_id",), example="P001")
+    plans = _plans_of_chapter(text, file) or [
+        NumberedPlan(each.number, each.value, each.problem) for each in lines
+    ]
     if not plans:
         raise InvalidFileError(f"{str(file)!r} holds no plan; write one JSON object per line")
     return plans
@@ -210,34 +214,3 @@ def _plans_of_chapter(text: str, file: Path) -> list[NumberedPlan]:
         )
         for number, scene in enumerate(chapter.scenes, start=1)
     ]
-
-
-def _numbered_plans(text: str, file: Path) -> Iterator[NumberedPlan]:
-    taken: dict[str, int] = {}
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        where = f"{str(file)!r} line {number}"
-        try:
-            plan = _plan_of(line, where=where)
-        except InvalidFileError as error:
-            yield NumberedPlan(number, problem=str(error))
-            continue
-        first = taken.setdefault(plan.plan_id.casefold(), number)
-        problem = f"{where}: plan_id {plan.plan_id!r} stands on line {first}, too"
-        yield NumberedPlan(number, plan) if first == number else NumberedPlan(number, problem=problem)
-
-
-def _plan_of(line: str, *, where: str) -> PlanLine:
-    data = parse_json(line, where=where)
-    if not isinstance(data, dict):
-        raise InvalidFileError(f"{where} must hold an object, not {shown(data)}")
-    read = {name: data[name] for name in PlanLine.model_fields if name in data}
-    plan = validated(PlanLine, read, where=where)
-    try:
-        require_project_id(plan.plan_id)
-    except InvalidProjectIdError as error:
-        raise InvalidFileError(
-            f"{where}: plan_id {plan.plan_id!r} is not a safe file name; use one such as 'P001'"
-        ) from error
-    return plan

@@ -231,14 +231,6 @@ def read_flags(stores: MemoryStores, project_id: str, *, as_of: Moment | None = 
         return flags_in(unit, as_of)
 
 
-def list_flag_changes(
-    stores: MemoryStores, project_id: str, *, name: str | None = None, as_of: Moment | None = None
-) -> list[FlagChange]:
-    """List which values flags took, in the order in which it happened."""
-    with stores.database(project_id).read() as unit:
-        return unit.play.flag_changes(name, as_of=as_of)
-
-
 def flags_in(unit: UnitOfWork, as_of: Moment | None) -> dict[str, Any]:
     """Return the flags with their values, within a transaction."""
     return {each.name: each.value for each in unit.play.flag_changes(as_of=as_of)}

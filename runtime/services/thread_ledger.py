@@ -58,7 +58,7 @@ def thread_ledger(
     return make_ledger(story, as_of=position)
 
 
-def thread_warnings(stores: MemoryStores, project_id: str, scenes: Iterable[Place]) -> list[str]:
+def thread_warnings(stores: MemoryStores, project_id: str, *, scenes: Iterable[Place]) -> list[str]:
     """Return what an author should hear of the story's threads after scenes were taken in, in its language.
 
     Args:
@@ -70,7 +70,14 @@ def thread_warnings(stores: MemoryStores, project_id: str, scenes: Iterable[Plac
         UnknownProjectError: When no such project is stored.
     """
     taken = frozenset(scenes)
-    return ledger_warnings(thread_ledger(stores, project_id), taken) if taken else []
+    if not taken:
+        return []
+    with stores.database(project_id).read() as unit:
+        stored = unit.outline(as_of=END_OF_STORY).scenes[-len(taken) :]
+    earlier = StoryPosition(stored[0].chapter_index, stored[0].scene_index) if stored else END_OF_STORY
+    return ledger_warnings(
+        thread_ledger(stores, project_id), taken, before=thread_ledger(stores, project_id, as_of=earlier)
+    )
 
 
 def _deaths(changes: Iterable[StateChange]) -> dict[str, Place]:

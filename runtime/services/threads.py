@@ -152,6 +152,7 @@ def edit_thread(
     pay_off: str | None = None,
     due_from: StoryPosition | None = None,
     due_by: StoryPosition | None = None,
+    parts: int | None = None,
 ) -> ListedThread:
     """Change how a thread is described and what is noted of it, and return it; what is None stays.
 
@@ -165,13 +166,14 @@ def edit_thread(
         category: mystery, relationship, goal, threat, promise, …
         importance: How much it weighs.
         notes: What its author notes of it; it stands in no context and no prompt.
-        pay_off: What its pay-off needs; for the ledger alone, like the next two.
+        pay_off: What its pay-off needs; for the ledger alone, like the next three.
         due_from: From entering this scene on it is due.
         due_by: Open on entering this scene, it is overdue.
+        parts: In how many parts it is to be paid, at least two.
 
     Raises:
         UserInputError: When no such thread is stored, the description is empty, it would be overdue before it is
-            due, or nothing is to be changed.
+            due, its parts are fewer than two, or nothing is to be changed.
     """
     said = {
         "description": description,
@@ -181,15 +183,18 @@ def edit_thread(
         "pay_off": pay_off,
         "due_from": _stated(due_from),
         "due_by": _stated(due_by),
+        "parts": parts,
     }
     changes = {name: value for name, value in said.items() if value is not None}
     if not changes:
         raise UserInputError(
-            "nothing to change; give a description, a category, an importance, notes, what its pay-off needs, or"
-            " when it is due"
+            "nothing to change; give a description, a category, an importance, notes, what its pay-off needs,"
+            " when it is due, or its parts"
         )
     if description is not None and not description.strip():
         raise UserInputError("the description is empty; write what the story leaves open")
+    if parts is not None and parts < 2:
+        raise UserInputError(f"a thread cannot be paid in {parts!r} parts; give two or more")
     with stores.database(project_id).write() as unit:
         stored = _required(unit, project_id, thread_id, END_OF_STORY)
         first, last = _stated(due_from) or stored.due_from, _stated(due_by) or stored.due_by
@@ -203,7 +208,13 @@ def edit_thread(
 
 
 def advance_thread(
-    stores: MemoryStores, project_id: str, *, thread_id: str, note: str, start: StoryPosition | None = None
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    thread_id: str,
+    note: str,
+    pays_part: bool = False,
+    start: StoryPosition | None = None,
 ) -> ListedThread:
     """Say that a thread moved, and return it as it stands then.
 
@@ -212,6 +223,7 @@ def advance_thread(
         project_id: The project.
         thread_id: Its id.
         note: What happened.
+        pays_part: Whether it paid a part of the thread.
         start: It holds on entering this position; None means after the last stored scene.
 
     Raises:
@@ -221,7 +233,7 @@ def advance_thread(
     with stores.database(project_id).write() as unit:
         _required(unit, project_id, thread_id, as_of)
         at = place_of_statement(unit, as_of)
-        unit.threads.append(RecordedLoopAdvance(id=thread_id, note=note), at=at)
+        unit.threads.append(RecordedLoopAdvance(id=thread_id, note=note, pays_part=pays_part), at=at)
         return _required(unit, project_id, thread_id, as_of)
 
 

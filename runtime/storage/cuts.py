@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, FromClause, Select, and_, case, or_, select, true, tuple_
+from sqlalchemy import ColumnElement, FromClause, Select, and_, case, not_, or_, select, true, tuple_
 
 from novelgen.models.memory import BOOK, chapter_of_target
 from novelgen.models.position import StoryPosition
 from runtime.storage.records import MemoryFilter
 from runtime.storage.session import StorageSession, batches
-from runtime.storage.tables import CHUNK_ENTITIES, CHUNK_TAGS, CHUNKS, CONSOLIDATION_SOURCES, SCENES
+from runtime.storage.tables import (
+    CHUNK_ENTITIES,
+    CHUNK_TAGS,
+    CHUNKS,
+    CONSOLIDATION_SOURCES,
+    SCENES,
+    alias_with_columns,
+)
 
 Place = tuple[int | None, int | None]
 """Chapter and scene, as they are stored; None where there is none."""
@@ -56,12 +63,23 @@ def before_columns(
     return or_(earlier_chapter, earlier_scene)
 
 
+def within(since: StoryPosition, until: StoryPosition, table: FromClause) -> ColumnElement[bool]:
+    """Return the condition that a row lies before one position and not before another, earlier one.
+
+    Args:
+        since: Where the stretch begins; what stands there is within it.
+        until: Where it ends; what stands there is not.
+        table: A table or alias with the columns `chapter_index` and `scene_index`.
+    """
+    return and_(before(until, table), not_(before(since, table)))
+
+
 def story_order(table: FromClause) -> tuple[ColumnElement[Any], ColumnElement[Any]]:
     """Return the sort keys of story order: without a position first, a chapter as a whole before its scenes."""
     return table.c.chapter_index.asc().nulls_first(), table.c.scene_index.asc().nulls_first()
 
 
-_CONSOLIDATED = CHUNKS.alias("consolidated")
+_CONSOLIDATED = alias_with_columns(CHUNKS, "consolidated")
 
 
 def visible(project_id: str, as_of: StoryPosition) -> ColumnElement[bool]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, get_args
 
 from sqlalchemy import Connection, case, select
@@ -15,6 +15,9 @@ from novelgen.models.position import require_project_id
 from runtime.storage.records import StoredProject
 from runtime.storage.session import AnyRow, Repository
 from runtime.storage.tables import COUNTERS, PROJECTS
+
+Waivable = Literal["conflicts", "findings"]
+"""What an author may mean to be so: contradictions of the stored story, and those that checks of drafts find."""
 
 
 class ProjectRepository(Repository):
@@ -68,6 +71,22 @@ class ProjectRepository(Repository):
         if project is None:
             raise UnknownProjectError(f"no project {self._session.project_id!r} is stored; create it first")
         return project
+
+    def waived(self, what: Waivable) -> dict[str, str]:
+        """Return what the author means to be so: id to the author's note.
+
+        Raises:
+            UnknownProjectError: When no project of that id is stored.
+        """
+        return dict(self.require().settings.get(f"waived_{what}", {}))
+
+    def set_waived(self, what: Waivable, waived: Mapping[str, str]) -> None:
+        """Say all that the author means to be so, in place of what was said before.
+
+        Raises:
+            UnknownProjectError: When no project of that id is stored.
+        """
+        self.update(settings={**self.require().settings, f"waived_{what}": dict(waived)})
 
     def update(
         self,

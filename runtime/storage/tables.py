@@ -24,6 +24,7 @@ from sqlalchemy import (
     true,
 )
 from sqlalchemy.orm import registry
+from sqlalchemy.sql import FromClause
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import Field, SQLModel
 
@@ -823,3 +824,14 @@ CHARACTER_SECRETS = table_of(CharacterSecretRow)
 DISCLOSURES = table_of(DisclosureRow)
 
 STORY_FLAGS = table_of(StoryFlagRow)
+
+
+def alias_with_columns(table: Table, name: str) -> FromClause:
+    """Return a table under another name for statements of several threads, its columns made at once.
+
+    SQLAlchemy makes the columns of an alias when they are first asked for, and threads that come together there may
+    each get their own, which no statement can join.
+    """
+    alias = table.alias(name)
+    alias.c.keys()
+    return alias

@@ -17,8 +17,14 @@ MAX_RESULTS = 50
 KNOWN_MEMORIES = 20
 """So many memories that a character knows, and does not know, are told unless a model asks for more."""
 
+LAST_SCENES = 10
+"""So many scenes' times are told unless more are asked for."""
+
 WAITING_LOOPS = 10
 """So many waiting threads are told unless a model asks for more."""
+
+EVIDENCE_OF_FINDING = 3
+"""So many pieces of evidence are told of a contradiction."""
 
 _Text = Annotated[str, Field(min_length=1, max_length=4_000)]
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -132,6 +138,17 @@ class KnowledgeQueryArguments(_Arguments):
     limit: int = Field(default=KNOWN_MEMORIES, ge=1, le=MAX_RESULTS, description="At most so many of each.")
 
 
+class StoryTimeQueryArguments(_Arguments):
+    """Arguments of story_time_query."""
+
+    character_id: _CharacterId | None = Field(
+        default=None, description="Only scenes with this character. Default: all scenes."
+    )
+    limit: int = Field(
+        default=LAST_SCENES, ge=1, le=MAX_RESULTS, description="At most so many, the last ones."
+    )
+
+
 class OpenLoopCreateArguments(_Arguments):
     """Arguments of open_loop_create."""
 
@@ -152,6 +169,9 @@ class OpenLoopListArguments(_Arguments):
         default=None,
         description="Ids or names of whom and what the next scene has. Default: the last scene's.",
     )
+    category: str = Field(
+        default="", description="Only of this kind: promise, question, threat, plan, debt, mystery, …"
+    )
     only_due: bool = Field(default=False, description="Only those that are due or overdue.")
     limit: int = Field(default=WAITING_LOOPS, ge=1, le=MAX_RESULTS, description="At most so many.")
 
@@ -163,6 +183,28 @@ class OpenLoopResolveArguments(_Arguments):
     resolution_summary: _Text = Field(description="How it was answered, or why it was dropped.")
     abandoned: bool = Field(default=False, description="True: dropped without an answer.")
     scene_id: _SceneId = None
+
+
+class ContinuityCheckArguments(_Arguments):
+    """Arguments of continuity_check."""
+
+    text: Annotated[str, Field(min_length=1, max_length=MAX_SCENE_CHARACTERS)] = Field(
+        description="The whole draft of the scene."
+    )
+    pov: _Name | None = Field(
+        default=None, description="From whose point of view it is told: a name or an id. Default: the plan's."
+    )
+
+
+class StoryChangesArguments(_Arguments):
+    """Arguments of story_changes."""
+
+    chapter_index: ChapterIndex | None = Field(
+        default=None, description="Chapter from which on to tell. Default: only the last finished scene."
+    )
+    scene_index: SceneIndex | None = Field(
+        default=None, description="Scene of that chapter from which on to tell. Default: its first."
+    )
 
 
 class SceneSummarizeArguments(_Arguments):

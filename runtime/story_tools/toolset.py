@@ -3,9 +3,9 @@
 Function names cannot hold dots: `memory_search` is memory.search, `character_generate` character.generate,
 `location_generate` location.generate, `relationship_create`, `relationship_update` and `relationship_query`
 are relationship.create, .update and .query, `knowledge_query` is knowledge.query, `open_loop_create` and
-`open_loop_resolve` open_loop.create and .resolve, `scene_summarize` summarize_scene. memory.upsert is
-`runtime.services.entities.edit_entity`, for code, the command line and an editor's model (`editing_tools`): a planner
-that could change any field could undo the author's work.
+`open_loop_resolve` open_loop.create and .resolve, `story_changes` story.changes, `scene_summarize` summarize_scene,
+`continuity_check` continuity.check. memory.upsert is `runtime.services.entities.edit_entity`, for code, the command
+line and an editor's model (`editing_tools`): a planner that could change any field could undo the author's work.
 """
 
 from __future__ import annotations
@@ -18,9 +18,13 @@ from langchain_core.tools import BaseTool
 from pydantic import BaseModel
 
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
+from novelgen.rendering.story_difference import difference_lines
 from runtime.services import entities, knowledge, relationships, threads
 from runtime.services.cards import CARD_TYPES, CardSearch, CardType
+from runtime.services.continuity import check_draft, scene_of_draft
 from runtime.services.scene_summary import summarize_scene
+from runtime.services.story_difference import what_changed
+from runtime.services.story_time import story_timeline
 from runtime.services.thread_ledger import thread_ledger
 from runtime.stores import MemoryStores
 from runtime.story_tools import arguments
@@ -57,6 +61,11 @@ _DESCRIPTIONS = {
         " first. Use it before you let somebody speak of, hint at or act on a fact. might_know says that they have"
         " met somebody since who knows it: they may have been told, but nothing says so."
     ),
+    "story_time_query": (
+        "List when the last scenes play: the words of the story, the running day with how certain it is, the days"
+        " since the scene before, and whether a scene tells of the past. Use it before you say how much time has"
+        " passed. With a character, the days are those since the last scene with them."
+    ),
     "open_loop_create": (
         "Record a question, promise or threat that the story has opened and must answer later. Returns the"
         " open loop's id."
@@ -65,11 +74,21 @@ _DESCRIPTIONS = {
         "List the questions, promises and threats that the story has opened and not ended, those first that press"
         " most, with when each is due. Use it before you plan a scene. on_stage says whom and what the scene has."
     ),
+    "story_changes": (
+        "Tell what the last finished scene changed, or all scenes from one on: new facts, states, who holds what,"
+        " threads, who learnt what, relationships, newcomers, deaths. Use it before you plan the next scene."
+    ),
     "scene_summarize": (
         "Sum up the text of a finished scene in three to five bullets: key events, decisions, what came out. Nothing"
         " is stored."
     ),
     "open_loop_resolve": "Record that an open loop was answered, or that it was dropped (abandoned).",
+    "continuity_check": (
+        "Check the draft of the scene that is being written against everything before it: the dead who act, things"
+        " in wrong hands, what somebody cannot know, broken promises, wrong numbers and days, events that never"
+        " were. Use it before a scene is finished. Returns what contradicts what, with a quote of the draft and the"
+        " evidence. Nothing is stored."
+    ),
 }
 
 
@@ -90,12 +109,12 @@ def build_story_tools(
         project_id: The only project that the tools can reach.
         as_of: Position that is being planned: only what lies strictly before it is read. None means the end
             of what is stored.
-        chat_model: Sums scenes up; None takes the setting's, and rules where that names none.
+        chat_model: Sums scenes up and checks drafts; None takes the setting's, and rules where that names none.
 
     Returns:
         memory_search, character_generate, location_generate, relationship_create, relationship_update,
-        relationship_query, knowledge_query, open_loop_create, open_loop_resolve, open_loop_list and
-        scene_summarize.
+        relationship_query, knowledge_query, story_time_query, open_loop_create, open_loop_resolve, open_loop_list,
+        story_changes, scene_summarize and continuity_check.
 
     Raises:
         InvalidProjectIdError: When the project id is not a plain, path-free string.
@@ -109,10 +128,13 @@ def build_story_tools(
         "relationship_update": (bodies.relationship_update, arguments.RelationshipUpdateArguments),
         "relationship_query": (bodies.relationship_query, arguments.RelationshipQueryArguments),
         "knowledge_query": (bodies.knowledge_query, arguments.KnowledgeQueryArguments),
+        "story_time_query": (bodies.story_time_query, arguments.StoryTimeQueryArguments),
         "open_loop_create": (bodies.open_loop_create, arguments.OpenLoopCreateArguments),
         "open_loop_resolve": (bodies.open_loop_resolve, arguments.OpenLoopResolveArguments),
         "open_loop_list": (bodies.open_loop_list, arguments.OpenLoopListArguments),
+        "story_changes": (bodies.story_changes, arguments.StoryChangesArguments),
         "scene_summarize": (bodies.scene_summarize, arguments.SceneSummarizeArguments),
+        "continuity_check": (bodies.continuity_check, arguments.ContinuityCheckArguments),
     }
     return [
         structured_tool(name, _DESCRIPTIONS[name], body, schema) for name, (body, schema) in tools.items()
@@ -197,6 +219,19 @@ class _StoryToolBodies:
             "not_known_in_all": len(found.not_known),
         }
 
+    def story_time_query(self, *, character_id: str | None = None, limit: int) -> Answer:
+        found = story_timeline(*self._story, character=character_id, as_of=self._as_of)
+        fields = {"chapter_index", "scene_index", "story_day", "until_day", "certainty", "since_previous"}
+        fields |= {"is_flashback", "lived"}
+        scenes = [
+            {
+                "told": each.told.text if each.told is not None else None,
+                **each.model_dump(mode="json", include=fields),
+            }
+            for each in found.scenes[-limit:]
+        ]
+        return {"scenes": scenes, "scenes_in_all": len(found.scenes)}
+
     def open_loop_create(
         self,
         *,
@@ -233,15 +268,23 @@ class _StoryToolBodies:
         )
         return {"success": True, "open_loop_id": thread.loop_id, "status": thread.status}
 
-    def open_loop_list(self, *, on_stage: Sequence[str] | None = None, only_due: bool, limit: int) -> Answer:
+    def open_loop_list(
+        self, *, on_stage: Sequence[str] | None = None, category: str = "", only_due: bool, limit: int
+    ) -> Answer:
         ledger = thread_ledger(*self._story, as_of=self._as_of, on_stage=on_stage or ())
+        ledger = ledger.of_category(category) if category else ledger
         waiting = (
             ledger.at("due", "overdue") if only_due else [each for each in ledger.entries if each.is_waiting]
         )
         fields = {"loop_id", "category", "description", "importance", "related_entities", "stage", "pressure"}
-        fields |= {"age_scenes", "silent_scenes", "window", "pay_off"}
+        fields |= {"age_scenes", "silent_scenes", "window", "pay_off", "parts"}
         told = [each.model_dump(mode="json", include=fields, exclude_none=True) for each in waiting[:limit]]
         return {"open_loops": told, "waiting_in_all": len(waiting)}
+
+    def story_changes(self, *, chapter_index: int | None = None, scene_index: int | None = None) -> Answer:
+        since = None if chapter_index is None else StoryPosition(chapter_index, scene_index)
+        difference = what_changed(*self._story, since=since, until=self._as_of)
+        return {"changes": difference_lines(difference), "is_empty": difference.is_empty}
 
     def scene_summarize(self, *, scene_text: str, max_bullets: int) -> Answer:
         summary = summarize_scene(
@@ -252,3 +295,32 @@ class _StoryToolBodies:
         )
         issues = [each.message for each in summary.issues]
         return {"summary": summary.bullets} | ({"issues": issues} if issues else {})
+
+    def continuity_check(self, *, text: str, pov: str | None = None) -> Answer:
+        stores, project_id = self._story
+        chapter, scene = scene_of_draft(stores, project_id, as_of=self._as_of)
+        check = check_draft(
+            stores,
+            project_id,
+            text=text,
+            chapter_index=chapter,
+            scene_index=scene,
+            pov=pov,
+            model=self._chat_model,
+        )
+        fields = {"issue_id", "kind", "severity", "draft_quote", "message", "by", "confidence", "fix"}
+        fields_of_evidence = {"source_id", "chapter_index", "scene_index", "text", "quote"}
+        told = [
+            each.model_dump(mode="json", include=fields)
+            | {
+                "evidence": [
+                    piece.model_dump(mode="json", include=fields_of_evidence)
+                    for piece in each.evidence[: arguments.EVIDENCE_OF_FINDING]
+                ]
+            }
+            for each in check.issues
+        ]
+        problems = [each.message for each in check.report.issues]
+        return {"chapter_index": chapter, "scene_index": scene, "findings": told} | (
+            {"issues": problems} if problems else {}
+        )

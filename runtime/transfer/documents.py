@@ -20,6 +20,7 @@ from runtime.storage.transfer.records import (
     ExchangedKnowledge,
     ExchangedLoopEvent,
     ExchangedRelationshipChange,
+    Waivers,
 )
 
 _WORDS_ONLY = "words-only"
@@ -247,6 +248,10 @@ class KnowledgeFile(_Document):
     """knowledge.json."""
 
     knowledge: list[KnowledgeEntry] = Field(default_factory=list)
+
+
+class WaiversFile(_Document, Waivers):
+    """waivers.json."""
 
 
 class ProjectFile(_Document):

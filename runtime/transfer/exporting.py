@@ -446,6 +446,8 @@ def _documents(contents: ProjectContents) -> Iterator[tuple[str, Any]]:
         yield "character_memories.json", documents.character_memories()
     if not contents.play.is_empty():
         yield "character_play.json", documents.play()
+    if not contents.waivers.is_empty():
+        yield "waivers.json", contents.waivers.model_dump(mode="json")
     yield "counters.json", documents.counters()
 
 

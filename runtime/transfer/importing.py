@@ -247,6 +247,7 @@ class _ImportPlan:
             consolidations=self._new_consolidations(),
             character_memories=self._new_character_memories(),
             play=self.contents.play.beyond(self._stored.play),
+            waivers=self.contents.waivers,
         )
 
     def _new_summaries(self) -> list[StoredSummary]:
@@ -355,6 +356,7 @@ def _store(stores: MemoryStores, project_id: str, plan: _ImportPlan, count: _Cha
         unit.exchange.add_summaries(plan.rest.summaries, plan.rest.parts)
         unit.exchange.add_character_memories(plan.rest.character_memories)
         unit.exchange.add_play(plan.rest.play)
+        unit.exchange.add_waivers(plan.rest.waivers)
         unit.exchange.raise_counters(plan.contents.counters)
         return unit.exchange.add_consolidations(plan.rest.consolidations, plan.contents.memories)
 

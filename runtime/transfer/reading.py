@@ -25,6 +25,7 @@ from runtime.storage.transfer.records import (
     ExchangedScene,
     ProjectContents,
     ToldScene,
+    Waivers,
 )
 from runtime.transfer.documents import (
     CharacterMemoriesFile,
@@ -39,6 +40,7 @@ from runtime.transfer.documents import (
     RelationshipsFile,
     SceneDocument,
     SummariesFile,
+    WaiversFile,
     chunk_fields,
 )
 from runtime.transfer.exporting import (
@@ -132,6 +134,7 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
         consolidations=[_consolidation(each, project_id) for each in standing],
         character_memories=_document(root / "character_memories.json", CharacterMemoriesFile).memories,
         play=PlayContents(**dict(_document(root / "character_play.json", PlayFile))),
+        waivers=Waivers(**dict(_document(root / "waivers.json", WaiversFile))),
         counters=_counters(root / "counters.json"),
     )
     others = [each for each in documents if not each.content_hash]

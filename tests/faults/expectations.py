@@ -75,9 +75,15 @@ def require_without_index(
 
 
 def require_same_entities(context: SceneMemoryContext, healthy: SceneMemoryContext) -> None:
-    """Entity states and the timeline are those of the healthy context."""
+    """Entity states and the timeline are those of the healthy context; found memories only order its threads."""
     assert context.entity_states == healthy.entity_states
-    assert context.timeline_context == healthy.timeline_context
+    assert _timeline(context) == _timeline(healthy)
+
+
+def _timeline(context: SceneMemoryContext) -> dict[str, Any]:
+    timeline = dict(context.timeline_context or {})
+    threads = sorted(timeline.pop("open_loops", []), key=lambda thread: str(thread["loop_id"]))
+    return {**timeline, "open_loops": threads}
 
 
 def require_without_database(context: SceneMemoryContext) -> None:

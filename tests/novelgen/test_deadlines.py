@@ -133,7 +133,7 @@ def test_no_calls_no_outcomes() -> None:
 
 
 def test_whole_ladder() -> None:
-    """Every share of a context's time comes from one table, from the whole down to the list of ids for Chroma."""
+    """Every share of a context's and of a check's time comes from one table, down to the list of ids for Chroma."""
     assert ladder(chain_timeout_s=10, tool_timeout_s=8) == {
         "context": 10,
         "outline": 5,
@@ -150,6 +150,11 @@ def test_whole_ladder() -> None:
         "holding": 7.2,
         "index": 3.78,
         "allowed_ids": 1.51,
+        "check": 20,
+        "story": 12,
+        "meaning": 10,
+        "rules": 12,
+        "evidence": 20,
     }
 
 

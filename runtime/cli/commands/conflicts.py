@@ -20,7 +20,7 @@ def conflicts() -> None:
     """Look at contradictions in the story; settle or waive them.
 
     Found are second values for what does not change, characters in two places at one time, the dead who act,
-    and things that two characters hold.
+    things that two characters hold, and dates, hours and ages that cannot be.
     """
 
 

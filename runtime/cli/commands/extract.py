@@ -10,6 +10,7 @@ from runtime.cli.error_handling import ExitCode
 from runtime.cli.opening import opened_project, story_labels
 from runtime.cli.output import (
     index_state,
+    print_changes,
     print_condition,
     print_json,
     print_pairs,
@@ -18,7 +19,14 @@ from runtime.cli.output import (
     report_line,
     report_warning,
 )
-from runtime.cli.parameters import CHAPTER, POSITION, CliSession, json_option, project_argument
+from runtime.cli.parameters import (
+    CHAPTER,
+    POSITION,
+    CliSession,
+    changes_option,
+    json_option,
+    project_argument,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -87,6 +95,7 @@ MAX_UNPLACED_CHARACTERS = 60
     is_flag=True,
     help="Read scenes that have a record, also one of yours, for who knows what; each once, or --again.",
 )
+@changes_option
 @json_option
 @click.pass_obj
 def extract(
@@ -103,6 +112,7 @@ def extract(
     dry_run: bool,
     reconcile: bool,
     knowledge: bool,
+    tell_changes: bool,
     as_json: bool,
 ) -> None:
     """Let a model read the stored scenes that have no record.
@@ -178,6 +188,7 @@ def extract(
                 model=chat_model,
                 workers=workers,
                 prices=prices,
+                tell_changes=tell_changes,
                 progress=progress,
             )
         labels = story_labels(stores, project)
@@ -187,6 +198,7 @@ def extract(
         print_json(report)
     else:
         _print_summary(report, project, labels)
+        print_changes(report.changes)
         print_condition(condition, labels)
     if report.stopped is not None:
         report_line(f"error: stopped: {report.stopped}")

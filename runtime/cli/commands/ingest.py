@@ -11,6 +11,7 @@ from runtime.cli.error_handling import ExitCode
 from runtime.cli.opening import opened_stores, story_labels
 from runtime.cli.output import (
     index_state,
+    print_changes,
     print_condition,
     print_json,
     print_pairs,
@@ -19,7 +20,15 @@ from runtime.cli.output import (
     report_line,
     report_warning,
 )
-from runtime.cli.parameters import CHAPTER, FILE, FOLDER, CliSession, json_option, project_argument
+from runtime.cli.parameters import (
+    CHAPTER,
+    FILE,
+    FOLDER,
+    CliSession,
+    changes_option,
+    json_option,
+    project_argument,
+)
 
 if TYPE_CHECKING:
     from runtime.cli.labels import ViewLabels
@@ -43,6 +52,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Leave what the author says to readers (求月票, PS：…, Author's note) in chapters of text.",
 )
+@changes_option
 @json_option
 @click.pass_obj
 def ingest(
@@ -52,6 +62,7 @@ def ingest(
     records: bool | None,
     chapter: int | None,
     keep_remarks: bool,
+    tell_changes: bool,
     as_json: bool,
 ) -> None:
     """Store finished chapters, characters, entities and records.
@@ -72,6 +83,7 @@ def ingest(
                 records=records,
                 chapter_index=chapter,
                 keep_remarks=keep_remarks,
+                tell_changes=tell_changes,
                 progress=progress,
                 index_progress=index_progress,
             )
@@ -85,9 +97,12 @@ def ingest(
 @click.argument("folder", metavar="DIR", type=FOLDER)
 @click.option("--project", required=True, help="Project to import into; it is created when there is none.")
 @click.option("--records", is_flag=True, help="Also take entities.jsonl and records.jsonl.")
+@changes_option
 @json_option
 @click.pass_obj
-def import_book(session: CliSession, folder: Path, project: str, records: bool, as_json: bool) -> None:
+def import_book(
+    session: CliSession, folder: Path, project: str, records: bool, tell_changes: bool, as_json: bool
+) -> None:
     """Import a book from a folder of JSON Lines.
 
     DIR holds scenes.jsonl, meta.json and, for --records, entities.jsonl and records.jsonl. Ids of the book are
@@ -102,6 +117,7 @@ def import_book(session: CliSession, folder: Path, project: str, records: bool, 
                 project,
                 folder=folder,
                 records=records,
+                tell_changes=tell_changes,
                 progress=progress,
                 index_progress=index_progress,
             )
@@ -131,6 +147,7 @@ def _show(report: IngestReport, labels: ViewLabels, *, as_json: bool) -> None:
             }
         )
         print_remarks(report.remarks, labels)
+        print_changes(report.changes)
         if report.condition is not None:
             print_condition(report.condition, labels)
     if report.failures:

@@ -90,9 +90,14 @@ def search(
         print_memories(found, labels)
 
 
-@click.command(epilog="\b\nExample:\n  novelgen timeline my-novel --chapter 4 --window 1")
+@click.command(
+    epilog="\b\nExamples:\n  novelgen timeline my-novel\n  novelgen timeline my-novel --lived --as-of 4:1\n"
+    "  novelgen timeline my-novel --character Ada --json\n  novelgen timeline my-novel --chapter 4 --window 1"
+)
 @project_argument
-@click.option("--chapter", type=CHAPTER, required=True, help="Chapter in the middle.")
+@click.option(
+    "--chapter", type=CHAPTER, help="How entities stood around this chapter.  [default: when the scenes play]"
+)
 @click.option(
     "--window",
     type=click.IntRange(min=0, max=100),
@@ -100,16 +105,34 @@ def search(
     show_default=True,
     help="Chapters before and after it.",
 )
+@click.option("--lived", "is_lived", is_flag=True, help="Scenes in the order lived, not the order told.")
+@click.option("--character", help="Only scenes with this character: id, name or alias.  [default: all]")
 @as_of_option
 @json_option
 @click.pass_obj
 def timeline(
-    session: CliSession, project: str, chapter: int, window: int, as_of: StoryPosition | None, as_json: bool
+    session: CliSession,
+    project: str,
+    chapter: int | None,
+    window: int,
+    is_lived: bool,
+    character: str | None,
+    as_of: StoryPosition | None,
+    as_json: bool,
 ) -> None:
-    """Show how entities stood around one chapter.
+    """Show when the scenes play, or how entities stood.
 
-    One row per entity and chapter in which it changed, as it stood at the end of that chapter.
+    One row per scene, by what its record and its first words say: the running day (~ follows from the hours, ≥ is the
+    earliest that it can be, ? is unknown), the time since the scene before, and its place in the order lived. With
+    --chapter one row per entity and chapter in which it changed, as it stood at the end of that chapter.
     """
+    if chapter is None:
+        _show_story_times(
+            session, project, is_lived=is_lived, character=character, as_of=as_of, as_json=as_json
+        )
+        return
+    if is_lived or character is not None:
+        raise click.UsageError("--lived and --character are of scenes; leave out --chapter")
     from runtime.cli.views import print_states
     from runtime.services.states import get_timeline
 
@@ -122,6 +145,27 @@ def timeline(
         print_states(view.snapshots, view.names, language=language)
     else:
         print_text(view_labels_for(language).nothing)
+
+
+def _show_story_times(
+    session: CliSession,
+    project: str,
+    *,
+    is_lived: bool,
+    character: str | None,
+    as_of: StoryPosition | None,
+    as_json: bool,
+) -> None:
+    from runtime.cli.time_views import print_story_times
+    from runtime.services.story_time import story_timeline
+
+    with opened_project(session, project) as stores:
+        found = story_timeline(stores, project, as_of=as_of, character=character)
+        labels = story_labels(stores, project)
+    if as_json:
+        print_json(found)
+    else:
+        print_story_times(found, labels, is_lived=is_lived)
 
 
 @click.command(

@@ -165,6 +165,8 @@ def add(session: CliSession, project: str, as_json: bool, **fields: Any) -> None
 @click.option("--pay-off", help="What its pay-off needs; `novelgen threads` shows it.")
 @click.option("--due-from", type=POSITION, help="From entering that scene on it is due.")
 @click.option("--due-by", type=POSITION, help="Open on entering that scene, it is overdue.")
+@click.option("--parts", type=click.IntRange(min=2), help="In how many parts it is to be paid.")
+@click.option("--pays-part", is_flag=True, help="With --advance: this paid a part of it.")
 @click.option(
     "--ending",
     type=click.Choice(["paid", "broken", "dropped", "moot"]),
@@ -181,6 +183,7 @@ def edit(
     resolve: str | None,
     abandon: str | None,
     ending: ThreadEnding | None,
+    pays_part: bool,
     start: StoryPosition | None,
     as_json: bool,
     **described: Any,
@@ -190,6 +193,8 @@ def edit(
 
     if ending is not None and resolve is None and abandon is None:
         raise click.UsageError("--ending says how a thread ended; give --resolve or --abandon, too")
+    if pays_part and advance is None:
+        raise click.UsageError("--pays-part says what a move did; give --advance, too")
     moves = sum(each is not None for each in (advance, resolve, abandon))
     is_described = any(value is not None for value in described.values())
     if moves > 1 or not (moves or is_described):
@@ -201,7 +206,9 @@ def edit(
         if is_described:
             edited = edit_thread(stores, project, thread_id=thread_id, **described)
         if advance is not None:
-            edited = advance_thread(stores, project, thread_id=thread_id, note=advance, start=start)
+            edited = advance_thread(
+                stores, project, thread_id=thread_id, note=advance, pays_part=pays_part, start=start
+            )
         if resolve is not None:
             edited = resolve_thread(
                 stores, project, thread_id=thread_id, summary=resolve, ending=ending, start=start
@@ -239,6 +246,12 @@ def delete(session: CliSession, project: str, thread_id: str, is_confirmed: bool
 @project_argument
 @as_of_option
 @click.option("--due", "only_due", is_flag=True, help="Only those that are due or overdue.")
+@click.option(
+    "--category",
+    "categories",
+    multiple=True,
+    help="Only of this kind: promise, question, threat, plan, debt, mystery, 伏笔, …; may be given repeatedly.",
+)
 @click.option("--on-stage", multiple=True, help="Who or where the next scene is; may be given repeatedly.")
 @click.option("--board", "as_board", is_flag=True, help="A board: overdue, due, moved, planted, over.")
 @click.option(
@@ -251,6 +264,7 @@ def threads(
     project: str,
     as_of: StoryPosition | None,
     only_due: bool,
+    categories: tuple[str, ...],
     on_stage: tuple[str, ...],
     as_board: bool,
     as_report: bool,
@@ -270,6 +284,7 @@ def threads(
     with opened_project(session, project) as stores:
         ledger = thread_ledger(stores, project, as_of=as_of, on_stage=on_stage)
         labels = story_labels(stores, project)
+    ledger = ledger.of_category(*categories)
     if only_due:
         ledger = ledger.model_copy(update={"entries": ledger.at("due", "overdue")})
     if as_json:

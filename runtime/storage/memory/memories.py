@@ -386,6 +386,23 @@ class MemoryRepository(AuthorMemories):
             rows += self._session.rows(statement)
         return self._chunks(rows, as_of)
 
+    def by_source_ids(
+        self, source_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY
+    ) -> dict[str, StoryMemoryChunk]:
+        """Return the active memories before a position that have one of some source_ids, each by its own.
+
+        Also those that a consolidated memory stands for; of several with one source_id the first in the story.
+        """
+        if not source_ids:
+            return {}
+        wanted = self._session.among(CHUNKS.c.source_id, source_ids)
+        statement = self._active().where(before(as_of, CHUNKS), wanted, ~CHUNKS.c.is_consolidated)
+        rows = self._session.rows(statement.order_by(*story_order(CHUNKS), CHUNKS.c.row_id))
+        found: dict[str, StoryMemoryChunk] = {}
+        for chunk in self._chunks(rows, as_of):
+            found.setdefault(chunk.source_id or chunk.chunk_id, chunk)
+        return found
+
     def index_ids(self) -> set[str]:
         """Return the ids of all active memories that the vector index must hold, no more, no less."""
         statement = select(CHUNKS.c.chunk_id).where(

@@ -16,7 +16,7 @@ from runtime.storage.cuts import before
 from runtime.storage.memory.lexical import index_tokens, searchable_text
 from runtime.storage.records import StoredMemory
 from runtime.storage.session import AnyRow, StorageSession
-from runtime.storage.tables import CHUNKS, CONSOLIDATION_SOURCES, ENTITIES
+from runtime.storage.tables import CHUNKS, CONSOLIDATION_SOURCES, ENTITIES, alias_with_columns
 
 _SHARED_COLUMNS = (
     "chunk_id",
@@ -145,7 +145,7 @@ def _stored_memory_of(row: AnyRow, known: Mapping[str, AttachedTo]) -> StoredMem
     )
 
 
-_CONSOLIDATED = CHUNKS.alias("consolidated")
+_CONSOLIDATED = alias_with_columns(CHUNKS, "consolidated")
 
 _COLUMNS = (
     CHUNKS.c.chunk_id,

@@ -20,9 +20,10 @@ from runtime.storage.tables import (
     CONSOLIDATION_SOURCES,
     EMBEDDINGS,
     PROJECTS,
+    alias_with_columns,
 )
 
-_SOURCE = CHUNKS.alias("source")
+_SOURCE = alias_with_columns(CHUNKS, "source")
 
 
 def standing_for_rows(session: StorageSession, row_ids: Iterable[int]) -> list[dict[str, Any]]:

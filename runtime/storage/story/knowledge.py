@@ -14,7 +14,7 @@ from novelgen.models.entity import Entity, revealed_identity
 from novelgen.models.knowledge import ALL_LIVED
 from novelgen.models.memory import is_entity_target, linked_targets
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from runtime.storage.cuts import before, order_in_force, scene_ids_at, story_order, unconsolidated
+from runtime.storage.cuts import before, order_in_force, scene_ids_at, story_order, unconsolidated, within
 from runtime.storage.entity.entities import EntityRepository, is_unmasked
 from runtime.storage.records import StoredKnowledge
 from runtime.storage.session import Repository, StorageSession
@@ -69,6 +69,10 @@ class KnowledgeRepository(Repository):
     def said(self, *, as_of: StoryPosition = END_OF_STORY) -> list[StoredKnowledge]:
         """Return what is said before a position, in the order in which it counts: at one place the author's last."""
         return self._said(before(as_of, KNOWLEDGE_EVENTS))
+
+    def said_between(self, since: StoryPosition, until: StoryPosition) -> list[StoredKnowledge]:
+        """Return what is said from one position on until another, in the order in which it counts."""
+        return self._said(within(since, until, KNOWLEDGE_EVENTS))
 
     def words_on_nothing(self) -> list[str]:
         """Return the ids, in order, of memories of which the author said who knows them and which are not stored."""

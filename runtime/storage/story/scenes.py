@@ -7,13 +7,26 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from sqlalchemy import Column, Select, Table, and_, bindparam, case, distinct, func, or_, select
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    case,
+    distinct,
+    func,
+    or_,
+    select,
+)
 
 from novelgen.errors import InvalidPositionError, UnknownSceneError
 from novelgen.models.appearances import SceneCast
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
-from runtime.storage.cuts import before
+from novelgen.story_time.chronology import TellingScene
+from runtime.storage.cuts import before, within
 from runtime.storage.memory.writer import ChunkWriter
 from runtime.storage.records import (
     ExtractionStatus,
@@ -38,6 +51,9 @@ from runtime.storage.tables import (
     SCENES,
     STATES,
 )
+
+OPENING_CHARACTERS = 200
+"""So much of a scene's text holds the words with which it opens, with marks and blanks before them."""
 
 
 class Relocation(NamedTuple):
@@ -334,6 +350,7 @@ class SceneRepository(Repository):
         self,
         *,
         as_of: StoryPosition = END_OF_STORY,
+        since: StoryPosition | None = None,
         with_text: bool = False,
         statuses: Sequence[ExtractionStatus] = (),
         last: int | None = None,
@@ -342,6 +359,7 @@ class SceneRepository(Repository):
 
         Args:
             as_of: Position of the read.
+            since: Only from this position on; None means from the beginning.
             with_text: Whether to read the texts, too.
             statuses: Only scenes of these extraction statuses; none means all.
             last: Only so many, the last ones.
@@ -352,6 +370,8 @@ class SceneRepository(Repository):
             .order_by(SCENES.c.chapter_index.desc(), SCENES.c.scene_index.desc())
             .limit(last)
         )
+        if since is not None:
+            statement = statement.where(within(since, as_of, SCENES))
         if statuses:
             statement = statement.where(SCENES.c.extraction_status.in_(statuses))
         rows = self._session.own(self._session.rows(statement))
@@ -386,6 +406,27 @@ class SceneRepository(Repository):
             for row in self._session.rows(self._before(as_of, *columns))
         ]
 
+    def tellings(self, *, as_of: StoryPosition) -> list[TellingScene]:
+        """Return what the scenes before a position say of when they play, in story order, with how they open."""
+        columns = (
+            SCENES.c.chapter_index,
+            SCENES.c.scene_index,
+            SCENES.c.scene_id,
+            SCENES.c.title,
+            SCENES.c.story_time,
+            func.substr(SCENES.c.text, 1, OPENING_CHARACTERS).label("text"),
+            SCENES.c.record["is_flashback"].as_boolean().label("is_flashback"),
+            SCENES.c.participants,
+            SCENES.c.location_id,
+        )
+        return [
+            TellingScene(
+                **{name: value for name, value in row._mapping.items() if name != "is_flashback"},
+                is_flashback=bool(row.is_flashback),
+            )
+            for row in self._session.rows(self._before(as_of, *columns))
+        ]
+
     def census(self) -> SceneCensus:
         """Count chapters, scenes, what they are long, and how far they were read, without reading them."""
         has_record = SCENES.c.record.is_not(None)
@@ -412,7 +453,7 @@ class SceneRepository(Repository):
         rows = (f"{row[0]}:{row[1]}:{row[2]}" for row in self._session.rows(statement))
         return sha256("\n".join(rows).encode()).hexdigest()
 
-    def _before(self, as_of: StoryPosition, *columns: Column[Any]) -> Select[Any]:
+    def _before(self, as_of: StoryPosition, *columns: ColumnElement[Any]) -> Select[Any]:
         wanted = select(*columns).where(self._session.owns(SCENES), before(as_of, SCENES))
         return wanted.order_by(SCENES.c.chapter_index, SCENES.c.scene_index)
 

@@ -18,7 +18,7 @@ from novelgen.models.folds import (
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import EntityStateSnapshot, StateChange
-from runtime.storage.cuts import before, order_in_force, scene_ids_at, story_order
+from runtime.storage.cuts import before, order_in_force, scene_ids_at, story_order, within
 from runtime.storage.records import EventOrigin, StoredKnowledge
 from runtime.storage.session import AnyRow, Repository, StorageSession
 from runtime.storage.tables import STATES
@@ -63,6 +63,16 @@ class StateRepository(Repository):
         statement = select(STATES).where(self._session.owns(STATES), before(as_of, STATES), wanted)
         rows = self._session.rows(statement.order_by(*order_in_force(STATES)))
         return [_change(row) for row in self._session.own(rows)]
+
+    def changed_between(self, since: StoryPosition, until: StoryPosition) -> list[str]:
+        """Return the ids of the entities of which something was stated from one position on until another, in order."""
+        statement = (
+            select(STATES.c.entity_id)
+            .distinct()
+            .where(self._session.owns(STATES), STATES.c.kind == "explicit", within(since, until, STATES))
+            .order_by(STATES.c.entity_id)
+        )
+        return list(self._session.connection.scalars(statement))
 
     def unverified(self, *, scene_id: str | None = None) -> list[StateChange]:
         """Return the changes that no quote of their scene proves, of one scene or of all, in story order."""

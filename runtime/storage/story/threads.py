@@ -36,9 +36,12 @@ class ThreadNotes(BaseModel):
     due_by: tuple[int, int] | None = Field(
         default=None, exclude_if=is_unsaid, description="Open on entering this scene, it is overdue."
     )
+    parts: int | None = Field(
+        default=None, exclude_if=is_unsaid, description="In how many parts it is to be paid."
+    )
 
 
-_PLANNED = ("pay_off", "due_from", "due_by")
+_PLANNED = ("pay_off", "due_from", "due_by", "parts")
 """Of the description of a thread, what its author means to do with it."""
 
 

@@ -41,6 +41,7 @@ from runtime.storage.transfer.records import (
     ExchangedScene,
     ExchangedState,
     ProjectContents,
+    Waivers,
 )
 
 
@@ -50,7 +51,8 @@ def read_contents(session: StorageSession) -> ProjectContents:
     Raises:
         UnknownProjectError: When no project of that id is stored.
     """
-    project = ProjectRepository(session).require()
+    projects = ProjectRepository(session)
+    project = projects.require()
     labels = {
         row[0]: row[1]
         for row in session.rows(select(SCENES.c.scene_id, SCENES.c.label).where(session.owns(SCENES)))
@@ -89,6 +91,7 @@ def read_contents(session: StorageSession) -> ProjectContents:
         consolidations=consolidations,
         character_memories=CharacterMemoryRepository(session).list_project(),
         play=PlayRepository(session).contents(),
+        waivers=Waivers(conflicts=projects.waived("conflicts"), findings=projects.waived("findings")),
         counters=_counters(session),
     )
 

@@ -118,6 +118,17 @@ class ExchangedScene(BaseModel):
     mentions: list[tuple[str, str]] = Field(default_factory=list, description="(entity_id, name)")
 
 
+class Waivers(BaseModel):
+    """What the author means to be so, as id and note: contradictions of the story, and findings in drafts."""
+
+    conflicts: dict[str, str] = Field(default_factory=dict)
+    findings: dict[str, str] = Field(default_factory=dict)
+
+    def is_empty(self) -> bool:
+        """Whether nothing is waived."""
+        return not (self.conflicts or self.findings)
+
+
 class ProjectContents(BaseModel):
     """All that a project holds; lists in an order that can be stored again."""
 
@@ -142,6 +153,7 @@ class ProjectContents(BaseModel):
     play: PlayContents = Field(
         default_factory=PlayContents, description="What characters feel, keep secret and told; flags."
     )
+    waivers: Waivers = Field(default_factory=Waivers)
     counters: dict[str, int] = Field(default_factory=dict, description="Kind of id to its next number.")
 
 

@@ -46,6 +46,7 @@ from runtime.storage.transfer.records import (
     ProjectContents,
     SceneBundle,
     ToldScene,
+    Waivers,
 )
 
 _SCENE_COLUMNS = (
@@ -184,6 +185,14 @@ class ExchangeRepository(Repository):
             told = [part.model_dump(exclude={"extra"}) for part in parts]
             projects.update(settings={**settings, "parts": told})
         SummaryRepository(self._session).add(summaries)
+
+    def add_waivers(self, waivers: Waivers) -> None:
+        """Add what the author means to be so; notes that are here already stay."""
+        projects = ProjectRepository(self._session)
+        if waivers.conflicts:
+            projects.set_waived("conflicts", {**waivers.conflicts, **projects.waived("conflicts")})
+        if waivers.findings:
+            projects.set_waived("findings", {**waivers.findings, **projects.waived("findings")})
 
     def add_consolidations(
         self,

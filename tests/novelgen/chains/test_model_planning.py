@@ -15,6 +15,7 @@ from novelgen.memory.outline import StoryRecap
 from novelgen.memory.search import SearchRequest, SearchResult
 from novelgen.models.context import ContextReport, MemoryContextRequest
 from novelgen.models.plan import ScenePlan
+from novelgen.models.record import SceneRecord
 from novelgen.settings import ContextSettings
 from novelgen.testing import CHINESE_STORY, ENGLISH_STORY, SampleStory
 from tests.support.scripted_chat_model import ScriptedChatModel, answering
@@ -228,3 +229,27 @@ def test_a_failed_first_round_is_not_asked_on() -> None:
     report = report_of(model, memory=memory)
     assert (report.planner.used, report.planner.rounds) == ("rules", 0)
     assert memory.reads == ["recap", "search"]
+
+
+def test_threads_that_the_model_expects_come_first_in_the_context() -> None:
+    """One that the rules put third is first when the model names it; an answer without threads changes nothing."""
+    planted = [{"id": f"OL{number}", "description": f"vow number {number}"} for number in range(1, 6)]
+    records = [
+        SceneRecord.model_validate({"chapter_index": 1, "scene_index": each, "open_loops_created": [loop]})
+        for each, loop in enumerate(planted, start=1)
+    ]
+    memory = InMemoryStoryMemory.of_records("p", records)
+    request = MemoryContextRequest(
+        project_id="p",
+        chapter_index=2,
+        scene_index=1,
+        scene_plan=ScenePlan(scene_number=1, purpose="The harbour wakes."),
+    )
+
+    def listed(said: dict[str, Any]) -> list[str]:
+        model = answering(json.dumps({"entities": [], "queries": [{"query": "the harbour wakes"}], **said}))
+        context = MemoryContextChain(memory, model=model, propagate_bugs=True).invoke(request)
+        return [each["loop_id"] for each in (context.timeline_context or {})["open_loops"]]
+
+    assert listed({}) == ["OL5", "OL4", "OL3", "OL2", "OL1"]
+    assert listed({"threads": ["OL3", "OL77"]}) == ["OL3", "OL5", "OL4", "OL2", "OL1"]

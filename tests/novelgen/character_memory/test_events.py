@@ -8,7 +8,6 @@ import pytest
 
 from novelgen.character_memory.events import (
     base_importance,
-    clamped_deltas,
     derived_short,
     detected_tier,
     event_type_hint,
@@ -65,17 +64,6 @@ def test_an_unknown_change_of_state_is_refused() -> None:
     """A misspelt consequence would be lost without a word."""
     with pytest.raises(UserInputError, match="trust_change"):
         require_deltas({"trust_chnage": 3})
-
-
-def test_what_a_model_proposes_is_clamped() -> None:
-    """No answer of a model moves a relationship further than the settings allow."""
-    given = {"trust_change": -90, "affection_change": 11, "fear_change": 3, "npc_died": True}
-    assert clamped_deltas(given, SETTINGS) == {
-        "trust_change": -15,
-        "affection_change": 10,
-        "fear_change": 3,
-        "npc_died": True,
-    }
 
 
 @pytest.mark.parametrize(

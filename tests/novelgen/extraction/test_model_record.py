@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from novelgen.extraction.model_record import MAX_MEMORIES, MAX_PRESENT, MAX_TEXT_CHARACTERS, ModelSceneRecord
+from novelgen.extraction.model_record import MAX_MEMORIES, MAX_PRESENT, ModelSceneRecord
 from novelgen.extraction.window_reader import PROMPT_VARIABLES, REPAIR_VARIABLES
+from novelgen.model_calls.answer_parts import MAX_TEXT_CHARACTERS
 from novelgen.model_calls.json_model import strict_schema
 from novelgen.prompting import load_chat_prompt, read_prompt_file
 from novelgen.text.language import StoryLanguage, story_language

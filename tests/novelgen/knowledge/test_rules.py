@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from novelgen.knowledge.rules import KnowledgeRules, shared_scenes
+from novelgen.knowledge.rules import ABSENT_CERTAINTY, KnowledgeRules, shared_scenes
 from novelgen.knowledge.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory, recorded_events
 from novelgen.models.knowledge import READER, KnowledgeEvent
 from novelgen.models.position import StoryPosition
@@ -60,6 +60,18 @@ def test_who_was_there_and_is_part_of_it_witnessed_it() -> None:
     told = memory("Ines gives Ben the heron key.", "C1 C2 I1", "gift")
     knowing = rules(scene(1, 1, "C1 C2"), about=told).knows("C2", told)
     assert (knowing.knows, knowing.how) == (True, "witnessed")
+
+
+def test_who_is_named_while_away_is_no_witness() -> None:
+    """They know what concerns them, but nothing says how, and no tale of what they lived through has it."""
+    told = memory("Ines sells the boat of Ben.", "C1 C2", "event")
+    whole_tale = KnowledgeEvent(
+        character_id="C3", source_id="*", chapter_index=1, scene_index=2, how="told", learned_from="C2"
+    )
+    story = rules(scene(1, 1, "C1"), scene(1, 2, "C2 C3"), about=told, events=[whole_tale])
+    knowing = story.knows("C2", told)
+    assert (knowing.knows, knowing.how, knowing.certainty) == (True, "author", ABSENT_CERTAINTY)
+    assert not story.knows("C3", told).knows
 
 
 def test_presence_alone_is_no_knowledge() -> None:

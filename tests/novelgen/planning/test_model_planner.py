@@ -11,10 +11,14 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage
 
 from novelgen.errors import ModelUnavailableError
+from novelgen.memory.outline import StoryOutline
+from novelgen.memory.search import SearchResult
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.plan import ScenePlan
+from novelgen.models.state import OpenLoop
 from novelgen.names.resolver import NameResolver
 from novelgen.planning.model_planner import FirstRound, ModelPlanner
+from novelgen.planning.planner_prompt import StorySoFar
 from novelgen.planning.retrieval_plan import MAX_QUERIES, RetrievalPlan
 from novelgen.prompting import read_prompt_file
 from tests.faults.matrix import covers
@@ -69,6 +73,22 @@ def test_prompt_shows_the_story_as_known_and_the_two_steps() -> None:
         assert part in system.text
     for part in ("C1 | character | Mara Venn; Mara", "Place: The Salt Gate, two hours before dawn"):
         assert part in human.text
+
+
+def test_threads_that_the_model_expects_are_kept_where_they_are_open() -> None:
+    """Ids of open threads come back in its order, others are dropped; a second round may name more."""
+    loops = [OpenLoop(loop_id=f"OL{number}", description="a vow") for number in (1, 2, 3)]
+    story = StorySoFar(StoryOutline(project_id="p", open_loops=loops))
+    model = answering(answer(["C1"], threads=["OL2", "OL9", "OL1"]), answer([], threads=["OL3", "OL9"]))
+    planner = ModelPlanner(model, timeout_s=HANG_GUARD_S)
+    first = planner.plan(
+        SALT_GATE.request, entities=SALT_GATE.entities, names=SALT_GATE.names, language="en", story=story
+    )
+    assert first.plan.thread_ids == ["OL2", "OL1"]
+    assert planner.plan_on(first, SearchResult()).thread_ids == ["OL3"]
+    shown = model.prompts[0]
+    assert "- OL3 [medium, 0 scenes old] a vow" in shown[1].text
+    assert "6 threads" in shown[0].text
 
 
 def test_chinese_story_has_a_chinese_prompt() -> None:

@@ -56,7 +56,7 @@ def test_good_plan_comes_back_by_json_schema() -> None:
     assert formats(stub) == ["json_schema"]
     asked = stub.calls[0]["response_format"]["json_schema"]
     assert asked["strict"] is True
-    assert asked["schema"]["required"] == ["entities", "events", "queries"]
+    assert asked["schema"]["required"] == ["entities", "events", "queries", "threads"]
     assert asked["schema"]["additionalProperties"] is False
     assert asked["schema"]["properties"]["queries"]["maxItems"] == MAX_QUERIES
     assert "maxLength" not in json.dumps(asked)

@@ -137,31 +137,22 @@ def test_a_long_scene_is_told_by_its_end() -> None:
         assert len(texts["last_scenes"]) <= 2 * budget + 20
 
 
-def test_threads_that_touch_the_plan_most_come_first_then_the_most_due() -> None:
-    """By words and by entities, rare ones more than the hero of all; importance and age are told in both languages."""
+def test_threads_that_the_scene_could_pay_come_first_with_their_ids() -> None:
+    """What the plan speaks of comes before what is older and weightier; state and people are told in both languages."""
     loops = [
         OpenLoop(loop_id="OL1", description="Who rings it?", importance="critical", age_scenes=50),
-        OpenLoop(
-            loop_id="OL2", description="his debt", related_entities=["C2"], importance="low", age_scenes=3
-        ),
-        OpenLoop(loop_id="OL3", description="Why the brass compass cracked", status="advanced", age_scenes=1),
+        OpenLoop(loop_id="OL2", description="Why the brass compass cracked", status="advanced", age_scenes=1),
         *(
-            OpenLoop(
-                loop_id=f"OL{number}", description="a vow", related_entities=["C1"], age_scenes=90 - number
-            )
+            OpenLoop(loop_id=f"OL{number}", description="a vow", related_entities=["C1"], age_scenes=90)
             for number in (4, 5, 6)
         ),
-        OpenLoop(loop_id="OL7", description="trifle", importance="low", age_scenes=1),
     ]
-    story = StorySoFar(outline(open_loops=loops), touched_ids=["C1", "C2"])
-    assert sections_of(story).texts["threads"].splitlines() == [
-        "- [low, 3 scenes old] his debt (Tobias Crake)",
-        "- [medium, 1 scenes old, moving] Why the brass compass cracked",
-        *(f"- [medium, {90 - number} scenes old] a vow (Mara Venn)" for number in (4, 5, 6)),
-        "- [critical, 50 scenes old] Who rings it?",
-        "- [low, 1 scenes old] trifle",
-    ]
-    assert "- [关键，已过 50 场] Who rings it?" in sections_of(story, language="zh").texts["threads"]
+    story = StorySoFar(outline(open_loops=loops, scenes=[scene(1, "C1", told="A vow is made.")]))
+    told = sections_of(story).texts["threads"].splitlines()
+    assert told[0] == "- OL2 [medium, 1 scenes old, moving] Why the brass compass cracked"
+    assert "- OL4 [medium, 90 scenes old] a vow (Mara Venn)" in told
+    assert len(told) == len(loops)
+    assert "- OL1 [关键，已过 50 场] Who rings it?" in sections_of(story, language="zh").texts["threads"]
 
 
 def test_every_section_keeps_its_budget_and_counts_what_it_left_out() -> None:

@@ -12,10 +12,12 @@ from novelgen.planning.retrieval_plan import (
     MAX_ENTITIES,
     MAX_QUERIES,
     MAX_QUERY_CHARACTERS,
+    MAX_THREADS,
     ModelRetrievalPlan,
     PlannedQuery,
     RetrievalPlan,
     merge_plans,
+    with_further,
 )
 
 
@@ -33,6 +35,27 @@ def test_repeats_blanks_and_excess_are_dropped() -> None:
     assert plan.entities[:2] == ["C1", "E0"]
     assert [query.query for query in plan.queries[:2]] == ["The oath", "q0"]
     assert (len(plan.entities), len(plan.queries)) == (MAX_ENTITIES, MAX_QUERIES)
+
+
+def test_threads_are_optional_and_spoil_no_answer() -> None:
+    """Only texts count, each once, at most as many as fit; an answer without them, or with nonsense, is still one."""
+    assert filled().threads == []
+    assert (
+        filled(threads=None).threads
+        == filled(threads="OL1").threads
+        == filled(threads=[{"id": 1}]).threads
+        == []
+    )
+    said = filled(threads=[" OL2 ", "OL2", 7, *(f"OL{number}" for number in range(40))]).threads
+    assert said[:2] == ["OL2", "OL0"]
+    assert len(said) == MAX_THREADS
+
+
+def test_threads_of_both_rounds_are_merged() -> None:
+    """Those of the first round come first; rules name none."""
+    rules, first = RetrievalPlan(entity_ids=["C1"]), RetrievalPlan(thread_ids=["OL2", "OL1"])
+    further = RetrievalPlan(thread_ids=["OL1", "OL3"])
+    assert with_further(merge_plans(rules, first), further).thread_ids == ["OL2", "OL1", "OL3"]
 
 
 def test_long_query_is_clipped() -> None:

@@ -257,3 +257,21 @@ def test_memories_that_a_record_calls_contradictory_conflict() -> None:
     assert (found.kind, found.subject, found.entity_ids) == ("memories_disagree", "m2", ["C0"])
     assert (found.first.says, found.second.says) == (half.content, more.content)
     assert find_conflicts(scenes, [], [more]) == []
+
+
+def test_one_dated_hour_in_other_words_is_one_time() -> None:
+    """A character is in two places at the same hour of the same day, however the two scenes put it."""
+    changes = [stated("C0", "location_id", "L0", (1, 1)), stated("C0", "location_id", "L1", (2, 1))]
+    first = scene(1, 1, "C0", time="July 7th, 9:30 in the evening")
+    assert (
+        len(
+            slot_conflicts(
+                [first, scene(2, 1, "C0", time="the 7th of July, evening, half past nine")], changes
+            )
+        )
+        == 1
+    )
+    assert (
+        slot_conflicts([first, scene(2, 1, "C0", time="the 7th of July, evening, ten o'clock")], changes)
+        == []
+    )

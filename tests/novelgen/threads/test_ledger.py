@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from novelgen.memory.outline import OutlineScene
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import LoopImportance
 from novelgen.text.language import StoryLanguage
-from novelgen.threads.board import board_lines, ledger_warnings, unpaid_report
+from novelgen.threads.board import MAX_OVER, board_lines, ledger_warnings, unpaid_report
 from novelgen.threads.ledger import (
     LedgerEntry,
     LedgerStory,
@@ -44,6 +45,7 @@ def ledger(
     deaths: dict[str, Place] | None = None,
     on_stage: frozenset[str] = frozenset(),
     language: StoryLanguage = "en",
+    scenes: Sequence[OutlineScene] = SCENES,
 ) -> ThreadLedger:
     """Return the ledger of a story of twenty scenes with these threads, OL0 first."""
     events = {
@@ -58,7 +60,7 @@ def ledger(
     story = LedgerStory(
         project_id="p",
         language=language,
-        scenes=SCENES,
+        scenes=scenes,
         events=events,
         deaths=deaths or {},
         on_stage=on_stage,
@@ -219,12 +221,18 @@ def test_an_author_is_warned_of_what_is_late_and_of_what_ended_without_a_word(
 
 
 def test_by_the_rhythm_an_overdue_thread_is_named_once() -> None:
-    """With the scene that makes it overdue, and again only where its author set a deadline."""
-    told = [
-        bool(ledger_warnings(ledger(*PAID, [planted(scene, importance="critical")]), {(1, 20)}))
-        for scene in (10, 9, 8)
-    ]
-    assert told == [False, True, False]
+    """With the scene by which it became overdue, and every time where a deadline was stated."""
+
+    def is_told(**deadline: Any) -> list[bool]:
+        threads = [*PAID, [planted(8, importance="critical", **deadline)]]
+        now, before, long_before = (
+            ledger(*threads, scenes=SCENES[:count], as_of=StoryPosition(1, count + 1))
+            for count in (20, 19, 10)
+        )
+        return [bool(ledger_warnings(now, {(1, 20)}, before=each)) for each in (before, long_before, None)]
+
+    assert is_told() == [False, True, True]
+    assert is_told(due_by=[1, 12]) == [True, True, True]
 
 
 @pytest.mark.parametrize(
@@ -264,3 +272,88 @@ def test_a_book_report_tells_what_was_never_paid() -> None:
     assert unpaid_report(ledger([planted(1), moved("resolved", 2, "so")]))[1:] == [
         "too few threads were paid yet (1) to tell this book's rhythm"
     ]
+
+
+def test_a_record_may_say_when_a_thread_is_due_and_its_author_has_the_last_word() -> None:
+    """The author's window goes before the record's, and that before the rhythm's; so does what a pay-off needs."""
+    expected = {"due_by": [2, 0], "pay_off": "before the fair"}
+    by_record = only(ledger(*PAID, [planted(19, expected=expected)]), "OL5")
+    assert by_record.window is not None
+    assert (by_record.window.source, by_record.window.due_by) == ("record", (2, 0))
+    assert (by_record.pay_off, by_record.stage) == ("before the fair", "planted")
+    late = ledger([planted(1, expected={"due_by": [1, 5]})])
+    assert only(late).stage == "overdue"
+    author = only(ledger([planted(1, expected=expected, due_by=[1, 5], pay_off="the key")]))
+    assert author.window is not None
+    assert (author.window.source, author.window.due_by, author.pay_off) == ("author", (1, 5), "the key")
+    words_alone = only(ledger([planted(1, expected={"pay_off": "before the fair"})]))
+    assert (words_alone.window, words_alone.pay_off) == (None, "before the fair")
+
+
+@pytest.mark.parametrize(
+    ("language", "some", "whole"),
+    [("en", "2 of 3 paid", "parts paid: 2"), ("zh", "3 份中已兑现 2 份", "已兑现 2 份")],
+)
+def test_a_thread_may_be_paid_in_parts(language: StoryLanguage, some: str, whole: str) -> None:
+    """Moves that pay a part are counted, against how many there are where that was said; a hint pays nothing."""
+    moves = [
+        moved("advanced", 3, "the first", pays_part=True),
+        moved("advanced", 4, "a hint"),
+        moved("advanced", 6, "the second", pays_part=True),
+    ]
+    found = ledger([planted(1, parts=3), *moves], [planted(1), *moves], language=language)
+    assert [(each.parts, each.parts_paid) for each in found.entries] == [(3, 2), (None, 2)]
+    assert [move.pays_part for move in only(found).moves] == [False, True, False, True]
+    lines = dict(board_lines(found))
+    told = next(lines[heading] for heading in lines if heading.startswith(("Moved", "有进展")))
+    assert some in told[0]
+    assert whole in told[1]
+    paid = ledger([planted(1, parts=3), *moves, moved("resolved", 9, "all")], language=language)
+    assert some not in "".join(line for _, each in board_lines(paid) for line in each)
+
+
+def test_a_ledger_of_one_category_keeps_the_rhythm_of_all() -> None:
+    """Entries of other kinds are left out; without a category all stay."""
+    found = ledger(*PAID, [planted(3, category="威胁")], [planted(3, category="")])
+    assert [each.loop_id for each in found.of_category("danger").entries] == ["OL5"]
+    assert found.of_category("danger").rhythm == found.rhythm
+    assert len(found.of_category("threat", "vow").entries) == 6
+    assert found.of_category() == found
+    assert "(threat" in dict(board_lines(found.of_category("threat")))["Due (1)"][0]
+
+
+@pytest.mark.parametrize(
+    ("category", "description", "is_moot"),
+    [
+        ("promise", "a vow", True),
+        ("mystery", "their deaths", False),
+        ("", "Who did it?", False),
+        ("", "他是谁？", False),
+    ],
+)
+def test_a_question_outlives_those_whom_it_is_about(category: str, description: str, is_moot: bool) -> None:
+    """Who killed the dead may still be answered; a promise of theirs cannot be kept any more."""
+    told = {"category": category, "description": description, "related_characters": ["C1"]}
+    waiting = [planted(1, **told)]
+    dropped = [planted(1, **told), moved("abandoned", 9)]
+    found = ledger(waiting, dropped, deaths={"C1": (1, 4)})
+    assert only(found).moot_since == ((1, 4) if is_moot else None)
+    assert (only(found).pressure == 0) is is_moot
+    assert only(found, "OL1").ending == ("moot" if is_moot else "dropped")
+    assert bool(ledger_warnings(found, [(1, 4)])) is is_moot
+
+
+def test_of_what_is_over_a_board_shows_the_last() -> None:
+    """The latest endings come first; how many more there are is said, and the report counts all."""
+    ended = [[planted(1), moved("resolved", 1 + number, "so")] for number in range(1, MAX_OVER + 4)]
+    for language, more in (("en", "and 3 more, over before these"), ("zh", "另有 3 条早已了结")):
+        heading, lines = board_lines(ledger(*ended, language=language))[-1]
+        assert str(MAX_OVER + 3) in heading
+        assert lines[0].startswith(f"OL{MAX_OVER + 2} ")
+        assert (len(lines), lines[-1]) == (MAX_OVER + 1, more)
+
+
+def test_one_scene_is_said_so() -> None:
+    """English tells one scene from more."""
+    (line,) = dict(board_lines(ledger([planted(19)])))["Planted (1)"]
+    assert "open for one scene)" in line

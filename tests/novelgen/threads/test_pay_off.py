@@ -37,6 +37,12 @@ def first_of(*threads: OpenLoop, ahead: SceneAhead, names: tuple[str, ...] = ())
     return threads_by_pay_off(outline, ahead)[0].loop_id
 
 
+def test_what_a_model_expects_comes_first() -> None:
+    """Its word is stronger than silence and words together; of a thread that is not open it says nothing."""
+    old, new = thread(1), thread(2, last=8)
+    assert first_of(old, new, ahead=SceneAhead(expected_ids=frozenset({"OL1", "OL7"}))) == "OL1"
+
+
 def test_what_moved_last_comes_first_where_nothing_else_speaks() -> None:
     """A thread of the last scene is nearer its end than one that has been silent since the beginning."""
     assert first_of(thread(1), thread(2, last=8), ahead=SceneAhead()) == "OL2"

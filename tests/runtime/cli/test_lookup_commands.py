@@ -88,6 +88,26 @@ def test_the_timeline_is_of_the_chapters_around_and_before_the_cut(run: Run, ing
     assert run("timeline", PROJECT, "--chapter", "9", "--window", "0").stdout.strip() == "nothing"
 
 
+def test_the_timeline_tells_when_scenes_play(run: Run, ingested: Path) -> None:
+    """Without a chapter it shows the scenes with their order, before the cut, or those of one character."""
+    found = json.loads(run("timeline", PROJECT, "--json").stdout)
+    assert [each["told_order"] for each in found["scenes"]] == [1, 2, 3, 4]
+    assert found["names"]["C0"] == "Ada"
+    cut = json.loads(run("timeline", PROJECT, "--as-of", "1:2", "--json").stdout)
+    assert [(each["chapter_index"], each["scene_index"]) for each in cut["scenes"]] == [(1, 1)]
+    of_ben = json.loads(run("timeline", PROJECT, "--character", "Ben", "--json").stdout)
+    assert [each["chapter_index"] for each in of_ben["scenes"]] == [1, 2]
+    assert run("timeline", PROJECT, "--lived").stdout.splitlines()[0].split()[0] == "scene"
+    assert run("timeline", PROJECT, "--character", "Nobody").exit_code == 2
+
+
+def test_the_timeline_of_a_chapter_has_no_order_lived(run: Run, ingested: Path) -> None:
+    """Options of scenes are refused beside a chapter."""
+    result = run("timeline", PROJECT, "--chapter", "1", "--lived")
+    assert result.exit_code == 2
+    assert "leave out --chapter" in result.stderr
+
+
 def test_projects_are_listed_with_what_they_hold(run: Run, ingested: Path, projects_dir: Path) -> None:
     """Stored projects, folders that wait for ingest, and projects that cannot be read are all there."""
     run("init", "waiting")

@@ -204,6 +204,10 @@ def test_the_ledger_of_threads_is_shown_in_three_views(run: Run, ingested: Path)
     assert "Overdue (1)" in _done(run, "threads", PROJECT, "--board")
     assert "needs: the keeper speaks" in _done(run, "threads", PROJECT, "--board")
     assert f"- {thread_id} Who lit the lamp?" in _done(run, "threads", PROJECT, "--report")
+    _done(run, *edit, "--parts", "2", "--category", "mystery")
+    _done(run, *edit, "--advance", "a witness", "--pays-part")
+    assert "(mystery; 1 of 2 paid" in _done(run, "threads", PROJECT, "--board", "--category", "谜")
+    assert _json(run, "threads", PROJECT, "--category", "promise")["entries"] == []
     _done(run, *edit, "--resolve", "nobody did", "--ending", "broken")
     assert "1 broken" in _done(run, "threads", PROJECT, "--report")
 
@@ -308,6 +312,7 @@ def test_entities_are_merged_and_split_and_it_is_undone(
         (("thread", "edit", PROJECT, "OL0"), "give one of --advance, --resolve and --abandon"),
         (("thread", "edit", PROJECT, "OL0", "--ending", "moot"), "give --resolve or --abandon, too"),
         (("threads", PROJECT, "--due", "--board"), "give one of them"),
+        (("thread", "edit", PROJECT, "OL0", "--notes", "n", "--pays-part"), "give --advance, too"),
         (("threads", PROJECT, "--on-stage", "Nobody"), "Nobody"),
         (("thread", "show", PROJECT, "OL77"), "no thread 'OL77' is planted"),
         (("entity", "undo", PROJECT, "9"), "no change 9 is kept"),

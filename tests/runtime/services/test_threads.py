@@ -213,3 +213,44 @@ def test_a_record_says_how_a_thread_ended(stores: MemoryStores, project: str) ->
     assert record.model_dump()["open_loops_resolved"][0]["ending"] == "broken"
     unsaid = record.open_loops_resolved[0].model_copy(update={"ending": None})
     assert "ending" not in unsaid.model_dump()
+
+
+def test_a_record_says_when_a_thread_is_due_and_what_pays_a_part(
+    stores: MemoryStores, project: str, tmp_path: Path
+) -> None:
+    """It holds until the author says otherwise, comes back from an export, and no later payment is seen."""
+    vow = {"id": "V1", "description": "Marcus will pay it back", "due_by": 4, "pay_off": "by the spring fair"}
+    records = [
+        {"chapter_index": 3, "scene_index": 1, "open_loops_created": [{**vow, "parts": 2}]},
+        {"chapter_index": 3, "scene_index": 2, "open_loops_advanced": [{"id": "V1", "pays_part": True}]},
+    ]
+    for number, record in enumerate(map(SceneRecord.model_validate, records), start=1):
+        place = StoryPosition(3, number)
+        ingest_finished_scene(stores, project, position=place, text=f"Marcus paid {number}.", record=record)
+    export_project(stores, project, folder=tmp_path / "out")
+    import_project(stores, f"{project}-copy", source=tmp_path / "out")
+
+    def told(name: str, as_of: StoryPosition | None = None) -> LedgerEntry:
+        entries = thread_ledger(stores, name, as_of=as_of).entries
+        return next(each for each in entries if each.description == vow["description"])
+
+    for name in (project, f"{project}-copy"):
+        entry = told(name)
+        assert entry.window is not None
+        assert (entry.window.source, entry.window.due_by, entry.pay_off) == (
+            "record",
+            (4, 0),
+            "by the spring fair",
+        )
+        assert (entry.parts, entry.parts_paid, entry.stage) == (2, 1, "moved")
+        assert told(name, StoryPosition(3, 2)).parts_paid == 0
+        assert told(name, StoryPosition(4, 1)).stage == "overdue"
+    thread_id = told(project).loop_id
+    edited = edit_thread(stores, project, thread_id=thread_id, due_by=StoryPosition(9), parts=3)
+    assert (edited.due_by, edited.parts) == ((9, 0), 3)
+    advance_thread(stores, project, thread_id=thread_id, note="a purse", pays_part=True)
+    entry = told(project)
+    assert entry.window is not None
+    assert (entry.window.source, entry.parts, entry.parts_paid) == ("author", 3, 2)
+    with pytest.raises(UserInputError, match="in 1 parts; give two or more"):
+        edit_thread(stores, project, thread_id=thread_id, parts=1)

@@ -9,8 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
+from sqlalchemy.exc import InvalidRequestError
+from sqlalchemy.sql import FromClause
 
 from runtime.storage.database import DatabaseManager
+from runtime.storage.tables import CHUNKS, CONSOLIDATION_SOURCES, alias_with_columns
 from tests.faults.matrix import covers
 from tests.runtime.storage.stories import memory, scene
 
@@ -151,3 +155,31 @@ def test_programs_that_open_a_new_project_at_the_same_moment_all_succeed(
 
     assert codes == [0, 0, 0, 0]
     assert stored == {"M0", "M1", "M2", "M3"}
+
+
+def test_threads_that_come_together_at_a_new_alias_can_all_join_it() -> None:
+    """Its columns are made before any of them asks."""
+    failed: list[Exception] = []
+
+    def join(alias: FromClause, together: threading.Barrier) -> None:
+        together.wait()
+        links = CONSOLIDATION_SOURCES
+        try:
+            joined = select(links.c.source_row_id).join(alias, alias.c.row_id == links.c.consolidated_row_id)
+            str(joined.where(alias.c.chapter_index < 3, alias.c.scene_index < 2))
+        except InvalidRequestError as error:
+            failed.append(error)
+
+    switch_s = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(20):
+            alias, together = alias_with_columns(CHUNKS, "consolidated"), threading.Barrier(8)
+            threads = [threading.Thread(target=join, args=(alias, together)) for _ in range(8)]
+            for each in threads:
+                each.start()
+            for each in threads:
+                each.join()
+    finally:
+        sys.setswitchinterval(switch_s)
+    assert failed == []

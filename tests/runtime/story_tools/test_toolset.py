@@ -12,9 +12,10 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from novelgen.errors import InvalidProjectIdError
 from novelgen.models.position import StoryPosition
-from runtime.services.threads import add_thread
+from runtime.services.threads import add_thread, edit_thread
 from runtime.stores import MemoryStores
 from runtime.story_tools.toolset import build_story_tools
+from tests.runtime.services.drowned_story import DEAD_ACT, tell_drowned_story
 from tests.support.scripted_chat_model import ScriptedChatModel, answering, calling
 
 NAMES = [
@@ -25,10 +26,13 @@ NAMES = [
     "relationship_update",
     "relationship_query",
     "knowledge_query",
+    "story_time_query",
     "open_loop_create",
     "open_loop_resolve",
     "open_loop_list",
+    "story_changes",
     "scene_summarize",
+    "continuity_check",
 ]
 
 
@@ -106,21 +110,56 @@ def test_a_model_plans_a_scene_by_calling_tools(stores: MemoryStores, project: s
 def test_a_model_asks_which_threads_wait(stores: MemoryStores, project: str) -> None:
     """What presses most comes first, cut at the planned scene and by the limit; a name that nobody bears is refused."""
     add_thread(stores, project, description="Who lit the lamp?", importance="critical", characters=["C1"])
+    edit_thread(stores, project, thread_id="OL1", category="mystery")
     model = answering(
         calling("open_loop_list", "1", on_stage=["Marcus Vale"]),
         calling("open_loop_list", "2", limit=1),
         calling("open_loop_list", "3", only_due=True),
         calling("open_loop_list", "4", on_stage=["Nobody"]),
+        calling("open_loop_list", "5", category="a riddle"),
         "Done.",
     )
-    whole, one, due, refused = _run(model, stores, project, StoryPosition(3, 1))
+    whole, one, due, refused, riddles = _run(model, stores, project, StoryPosition(3, 1))
     assert [each["loop_id"] for each in whole["open_loops"]] == ["OL1", "OL0"]
     assert (whole["open_loops"][1]["stage"], whole["open_loops"][1]["age_scenes"]) == ("planted", 2)
     assert ([each["loop_id"] for each in one["open_loops"]], one["waiting_in_all"]) == (["OL1"], 2)
     assert due == {"open_loops": [], "waiting_in_all": 0}
     assert not refused["success"]
+    assert [each["loop_id"] for each in riddles["open_loops"]] == ["OL1"]
     early = answering(calling("open_loop_list", "1"), "Done.")
     assert [each["open_loops"] for each in _run(early, stores, project, StoryPosition(1, 1))] == [[]]
+
+
+def test_a_model_asks_what_the_last_scene_changed(stores: MemoryStores, project: str) -> None:
+    """Cut at the planned scene: of the last one before it, or all from one on; a turned stretch is refused."""
+    model = answering(
+        calling("story_changes", "1"),
+        calling("story_changes", "2", chapter_index=1),
+        calling("story_changes", "3", chapter_index=7),
+        "Done.",
+    )
+    last, all_before, refused = _run(model, stores, project, StoryPosition(2, 1))
+    assert last["changes"][0] == "What scene 1:2 changed:"
+    assert "  - Elena Thorne – Marcus Vale: mentor-student; strained" in last["changes"]
+    assert all_before["changes"][0] == "What changed from scene 1:1 to 1:2:"
+    assert "  - planted: What does the fragment lead to?" in all_before["changes"]
+    assert not any("Odile" in line for line in (*last["changes"], *all_before["changes"]))
+    assert not refused["success"]
+
+
+def test_a_model_asks_when_the_last_scenes_play(stores: MemoryStores, project: str) -> None:
+    """The last ones in story order, cut at the planned scene and by the limit; nobody's scenes are refused."""
+    model = answering(
+        calling("story_time_query", "1"),
+        calling("story_time_query", "2", limit=1),
+        calling("story_time_query", "3", character_id="Nobody"),
+        "Done.",
+    )
+    whole, one, refused = _run(model, stores, project, StoryPosition(2, 1))
+    assert whole["scenes_in_all"] == len(whole["scenes"]) > 0
+    assert {each["chapter_index"] for each in whole["scenes"]} == {1}
+    assert one["scenes"] == whole["scenes"][-1:]
+    assert not refused["success"]
 
 
 def test_a_model_asks_what_somebody_knows(stores: MemoryStores, project: str) -> None:
@@ -225,3 +264,27 @@ def test_a_model_sums_a_scene_up(stores: MemoryStores, project: str) -> None:
     tools = build_story_tools(stores, project, chat_model=model)
     by_model = next(each for each in tools if each.name == "scene_summarize")
     assert by_model.invoke(arguments)["summary"][1] == "She swore to find him."
+
+
+def test_a_model_checks_its_draft_before_it_is_a_scene(stores: MemoryStores) -> None:
+    """Findings come with quotes and evidence; where the toolset stands is the scene, and nothing of it is read."""
+    tell_drowned_story(stores, "drowned-tools")
+    late, early, last, empty = (
+        _run(answering(calling("continuity_check", "1", text=text), "Done."), stores, "drowned-tools", as_of)[
+            0
+        ]
+        for as_of, text in (
+            (StoryPosition(3, 1), DEAD_ACT),
+            (StoryPosition(2, 1), DEAD_ACT),
+            (StoryPosition(), DEAD_ACT),
+            (StoryPosition(3, 1), " "),
+        )
+    )
+    [found] = late["findings"]
+    assert (found["kind"], found["by"]) == ("dead_or_absent", "rule")
+    assert found["draft_quote"] in DEAD_ACT
+    assert found["evidence"][0]["chapter_index"] == 2
+    assert any("rules alone" in each for each in late["issues"])
+    assert (early["chapter_index"], early["findings"]) == (2, [])
+    assert (last["chapter_index"], last["scene_index"]) == (3, 2)
+    assert empty["success"] is False

@@ -431,6 +431,22 @@ def test_an_import_keeps_the_summaries_and_parts_that_are_there(
     assert [part.title for part in contents.parts] == ["mine"]
 
 
+def test_what_is_waived_goes_along(here: MemoryStores, there: MemoryStores, tmp_path: Path) -> None:
+    """Waived conflicts and findings come over with their notes; a note that is here already stays."""
+    project_id = _told_project(here)
+    with here.database(project_id).write() as unit:
+        unit.projects.set_waived("conflicts", {"X1": "a dream"})
+        unit.projects.set_waived("findings", {"K1": "he lies", "K2": ""})
+    export_project(here, project_id, tmp_path)
+    there.create_project(project_id)
+    with there.database(project_id).write() as unit:
+        unit.projects.set_waived("findings", {"K1": "she lies"})
+    _import(there, project_id, tmp_path)
+    waivers = _contents(there, project_id).waivers
+    assert waivers.conflicts == {"X1": "a dream"}
+    assert waivers.findings == {"K1": "she lies", "K2": ""}
+
+
 def test_a_summary_of_scenes_that_are_others_here_is_not_told(
     here: MemoryStores, there: MemoryStores, tmp_path: Path
 ) -> None:

@@ -1,0 +1,218 @@
+"""A draft as its writer wrote it in, the draft with its check out, repaired by the writer's model where that is asked.
+
+The check is the caller's (`story.check`, the service, a double); the chain asks the writer once to change what was
+found, checks again and keeps the better draft. It keeps nothing between runs.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage
+from langchain_core.runnables import RunnableLambda
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from novelgen.chains.stepwise_chain import StepwiseChain
+from novelgen.continuity.draft_repair import ModelPassages, repair_lines, repaired_text
+from novelgen.deadlines import Deadline
+from novelgen.errors import DeadlineExceededError, ModelError, UserInputError
+from novelgen.model_calls.json_model import JsonModel, issue_kind_of
+from novelgen.model_calls.prompt_data import as_data, as_data_lines
+from novelgen.model_calls.usage import ModelUsage
+from novelgen.models.context import ReportIssue
+from novelgen.models.continuity import ContinuityIssue, DraftCheck, Severity
+from novelgen.models.plan import GeneratedScene, ScenePlan
+from novelgen.models.position import ChapterIndex, SceneIndex
+from novelgen.prompting import load_chat_prompt, read_prompt_file
+from novelgen.text.language import StoryLanguage, story_language
+
+logger = logging.getLogger(__name__)
+
+REPAIR_STAGE = "repair"
+
+REPAIR_DRAFT_VARIABLES = frozenset({"example", "format_instructions", "place", "findings", "draft"})
+REPAIR_VARIABLES = frozenset({"problem", "key"})
+
+_WEIGHTS: Mapping[Severity, int] = {"high": 3, "medium": 2, "low": 1}
+
+_PLACE: Mapping[StoryLanguage, str] = {
+    "en": "chapter {chapter}, scene {scene}",
+    "zh": "第{chapter}章第{scene}场",
+}
+
+
+class WrittenDraft(BaseModel):
+    """A draft and where it stands; other keys of a mapping are a chain's own.
+
+    `draft` may be a text, a LangChain message, a GeneratedScene, or a mapping with `content`.
+    """
+
+    model_config = ConfigDict(extra="ignore")
+
+    chapter_index: ChapterIndex
+    scene_index: SceneIndex
+    draft: str = Field(min_length=1)
+    scene_plan: ScenePlan | None = None
+    pov: str = ""
+
+    @field_validator("draft", mode="before")
+    @classmethod
+    def _text_of(cls, given: Any) -> Any:
+        if isinstance(given, BaseMessage):
+            return str(given.text)
+        if isinstance(given, GeneratedScene):
+            return given.content
+        return given["content"] if isinstance(given, Mapping) and "content" in given else given
+
+
+class CheckedWriting(BaseModel):
+    """A draft and its check."""
+
+    draft: str = Field(description="As it stands now: repaired, where that made it better.")
+    check: DraftCheck = Field(description="Of that draft.")
+    written: str = Field(description="As the writer wrote it.")
+    first_check: DraftCheck | None = Field(
+        default=None, description="Of the draft as it was written, where a repair was tried."
+    )
+    is_repaired: bool = False
+    issues: list[ReportIssue] = Field(
+        default_factory=list, description="Why a repair failed or was not kept."
+    )
+    model_calls: int = 0
+    usage: ModelUsage = Field(default_factory=ModelUsage, description="Of the repair; a check tells its own.")
+
+
+WritingInput = WrittenDraft | Mapping[str, Any]
+
+Check = Callable[[WrittenDraft], DraftCheck]
+
+
+class CheckedWritingChain(StepwiseChain[WritingInput, CheckedWriting]):
+    """Checks what a writer wrote, and lets the writer's model repair it once; works as any LangChain Runnable.
+
+    Nothing that the model or its server does is raised; what the check raises is.
+
+    Args:
+        check: Checks a draft.
+        writer: Repairs drafts; None checks only.
+        timeout_s: Seconds for the repair, without the checks.
+    """
+
+    def __init__(
+        self, check: Check, *, writer: BaseChatModel | None = None, timeout_s: float = 120.0
+    ) -> None:
+        self._check = check
+        self._writer = None if writer is None else JsonModel(writer, ModelPassages, keys=("passages",))
+        self._timeout_s = timeout_s
+        super().__init__(
+            RunnableLambda(self._checked).with_config(run_name="check_draft")
+            | RunnableLambda(self._repaired).with_config(run_name="repair_draft")
+        )
+
+    def _checked(self, given: WritingInput) -> tuple[WrittenDraft, CheckedWriting]:
+        written = WrittenDraft.model_validate(given)
+        return written, CheckedWriting(draft=written.draft, written=written.draft, check=self._check(written))
+
+    def _repaired(self, before: tuple[WrittenDraft, CheckedWriting]) -> CheckedWriting:
+        written, checked = before
+        if self._writer is None or not checked.check.issues:
+            return checked
+        conversation = self._writer.conversation(deadline=Deadline.after(self._timeout_s), stage=REPAIR_STAGE)
+        language = _language_of(written, checked.check)
+        repair = load_chat_prompt("repair_check", language, variables=REPAIR_VARIABLES)
+        text: str | None = None
+        issue: ReportIssue | None = None
+        try:
+            text = conversation.obtain(
+                self._prompt(self._writer, written, checked.check.issues, language),
+                accept=lambda answer: repaired_text(answer, written.draft),
+                repair=lambda problem: repair.format_messages(problem=problem, key="passages"),
+            )
+        except (ModelError, DeadlineExceededError) as error:
+            message = f"the draft was not repaired: {error}"
+            logger.warning("%s", message)
+            issue = ReportIssue(stage=REPAIR_STAGE, kind=issue_kind_of(error), message=message)
+        counted = {"model_calls": conversation.requests, "usage": conversation.usage}
+        if text is None:
+            return checked.model_copy(update={**counted, "issues": [issue] if issue else []})
+        again = self._check(written.model_copy(update={"draft": text}))
+        counted["first_check"] = checked.check
+        reason = _why_not_kept(checked.check, again)
+        if reason:
+            issue = ReportIssue(
+                stage=REPAIR_STAGE, kind="degraded", message=f"the repair was not kept: {reason}"
+            )
+            return checked.model_copy(update={**counted, "issues": [issue]})
+        return checked.model_copy(update={**counted, "draft": text, "check": again, "is_repaired": True})
+
+    def _prompt(
+        self,
+        writer: JsonModel[ModelPassages],
+        written: WrittenDraft,
+        issues: Sequence[ContinuityIssue],
+        language: StoryLanguage,
+    ) -> list[BaseMessage]:
+        return load_chat_prompt("repair_draft", language, variables=REPAIR_DRAFT_VARIABLES).format_messages(
+            example=read_prompt_file(f"repair_draft_example.{language}.json").strip(),
+            format_instructions=writer.format_instructions(),
+            place=_place_text(written, language),
+            findings=repair_lines(issues),
+            draft=as_data_lines(written.draft).strip(),
+        )
+
+
+def check_after_writing(
+    check: Check, *, writer: BaseChatModel | None = None, repair: bool = False, timeout_s: float = 120.0
+) -> CheckedWritingChain:
+    """Return the step of a chain that comes after the writer: it checks the draft, and may have it repaired once.
+
+    The step takes a mapping with `chapter_index`, `scene_index` and `draft` (`scene_plan` and `pov` where given), as
+    `RunnablePassthrough.assign(draft=writer)` makes it.
+
+    Args:
+        check: Checks a draft.
+        writer: The chat model that wrote it.
+        repair: Let `writer` change what was found, once, and check again.
+        timeout_s: Seconds for the repair, without the checks.
+
+    Raises:
+        UserInputError: When `repair` is asked for and there is no writer.
+    """
+    if repair and writer is None:
+        raise UserInputError("repair=True needs the chat model that repairs; pass writer=…")
+    return CheckedWritingChain(check, writer=writer if repair else None, timeout_s=timeout_s)
+
+
+def _why_not_kept(before: DraftCheck, after: DraftCheck) -> str:
+    """Return why a repaired draft is no better; empty where it is."""
+    failed = {each.stage for each in after.report.issues} - {each.stage for each in before.report.issues}
+    if failed:
+        # Fewer findings of half a check say nothing.
+        return f"its check failed in {', '.join(sorted(failed))}"
+    if _weight(after.issues) >= _weight(before.issues):
+        return f"{len(after.issues)} findings after it, {len(before.issues)} before"
+    return ""
+
+
+def _weight(issues: Sequence[ContinuityIssue]) -> int:
+    return sum(_WEIGHTS[each.severity] for each in issues)
+
+
+def _language_of(written: WrittenDraft, check: DraftCheck) -> StoryLanguage:
+    if check.language:
+        return "zh" if check.language.lower().startswith("zh") else "en"
+    return story_language(written.draft)
+
+
+def _place_text(written: WrittenDraft, language: StoryLanguage) -> str:
+    place = _PLACE[language].format(chapter=written.chapter_index, scene=written.scene_index)
+    if written.scene_plan is None:
+        return place
+    plan = written.scene_plan
+    told = " | ".join(
+        as_data(part) for part in (plan.location, plan.purpose, *plan.key_actions) if part.strip()
+    )
+    return f"{place}\n{told}" if told else place

@@ -1,0 +1,470 @@
+"""A draft and the story before it in, its contradictions of that story out, as a model finds and proves them.
+
+The model lists what the draft claims, evidence is gathered for that, the model judges draft against evidence, and
+looks at each finding once more. What no quotes of both sides prove is dropped (`continuity.verdicts`). The chain
+keeps nothing between runs.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+from pydantic import BaseModel, Field
+
+from novelgen.chains.stepwise_chain import StepwiseChain
+from novelgen.continuity.claims import MAX_CLAIMS, ModelClaims, questions_of, read_claims
+from novelgen.continuity.hard_facts import MAX_FACT_TOKENS, hard_facts
+from novelgen.continuity.prompt_lists import (
+    Exhibits,
+    claim_lines,
+    draft_lines,
+    joined_evidence,
+    known_lines,
+    language_of,
+    place_text,
+)
+from novelgen.continuity.second_look import (
+    ModelVerdicts,
+    SecondLook,
+    draft_around,
+    finding_lines,
+    read_verdicts,
+    without_second_look,
+)
+from novelgen.continuity.story import Draft, StoryBefore, part_of
+from novelgen.continuity.verdicts import FindingReader, ModelFindings, merge_issues
+from novelgen.deadlines import Deadline
+from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError, StoreError
+from novelgen.model_calls.json_model import JsonConversation, JsonModel, issue_kind_of
+from novelgen.model_calls.usage import ModelUsage, total_usage
+from novelgen.models.context import ReportIssue
+from novelgen.models.continuity import (
+    CONTINUITY_KINDS,
+    CheckedDraft,
+    ContinuityEvidence,
+    ContinuityIssue,
+    DraftClaim,
+)
+from novelgen.prompting import load_chat_prompt, read_prompt_file
+from novelgen.records.windows import reading_windows
+from novelgen.text.language import StoryLanguage, TokenCounter, estimate_tokens
+from novelgen.text.scrub import require_size
+
+logger = logging.getLogger(__name__)
+
+CLAIMS_STAGE = "claims"
+EVIDENCE_STAGE = "evidence"
+JUDGE_STAGE = "judge"
+SECOND_LOOK_STAGE = "second_look"
+
+CLAIMS_VARIABLES = frozenset(
+    {"example", "format_instructions", "max_claims", "kinds", "known", "place", "draft"}
+)
+JUDGE_VARIABLES = frozenset(
+    {"example", "format_instructions", "kinds", "place", "facts", "evidence", "claims", "draft"}
+)
+SECOND_LOOK_VARIABLES = frozenset({"example", "format_instructions", "place", "draft", "findings", "numbers"})
+REPAIR_VARIABLES = frozenset({"problem", "key"})
+
+EVIDENCE_TOKENS = 4000
+
+PART_CHARACTERS: Mapping[StoryLanguage, int] = {"en": 12_000, "zh": 4_000}
+"""A longer draft is read in parts of so many characters: each three prompts."""
+
+MAX_PARTS = 8
+
+CLAIMS_SHARE = 0.35
+JUDGE_SHARE = 0.7
+"""Of the time that is left when they begin: whatever comes after a call that hangs still has its turn."""
+
+Gather = Callable[[Sequence[str]], Sequence[ContinuityEvidence]]
+"""Gathers evidence for a draft and for questions about it, best first; without questions for the draft alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContinuityRequest:
+    """A draft, the story strictly before it, and how evidence is gathered.
+
+    Args:
+        draft: The draft.
+        story: The story before it.
+        gather: Gathers evidence for questions.
+        evidence: What was gathered for the draft without questions; None lets the chain gather it.
+        found: What rules found; the second look is at them, too, and they stay where it fails.
+    """
+
+    draft: Draft
+    story: StoryBefore
+    gather: Gather
+    evidence: Sequence[ContinuityEvidence] | None = None
+    found: Sequence[ContinuityIssue] = ()
+
+
+ContinuityInput = ContinuityRequest | Mapping[str, Any]
+
+
+class ModelCheck(BaseModel):
+    """What a model finds in a draft; `report_issues` say what failed on the way."""
+
+    issues: list[ContinuityIssue] = Field(
+        default_factory=list,
+        description="Worst first; with what rules found and the second look left standing.",
+    )
+    evidence: list[ContinuityEvidence] = Field(
+        default_factory=list, description="What the judge saw of earlier scenes, best first."
+    )
+    claims: list[DraftClaim] = Field(default_factory=list)
+    candidates: int = 0
+    dropped: dict[str, int] = Field(default_factory=dict)
+    report_issues: list[ReportIssue] = Field(default_factory=list)
+    timings_s: dict[str, float] = Field(default_factory=dict)
+    model_calls: int = 0
+    usage: ModelUsage = Field(default_factory=ModelUsage, description="What the provider counted.")
+
+    def told_in(self, checked: CheckedDraft) -> CheckedDraft:
+        """Return what was looked at, with the part of the model."""
+        return checked.model_copy(
+            update={
+                "claims": self.claims,
+                "candidates": self.candidates,
+                "dropped": self.dropped,
+                "model_calls": self.model_calls,
+                "prompt_tokens": self.usage.input_tokens,
+                "answer_tokens": self.usage.output_tokens,
+            }
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One draft on its way through the steps."""
+
+    request: ContinuityRequest
+    deadline: Deadline
+    check: ModelCheck = field(default_factory=ModelCheck)
+    questions: Sequence[str] = ()
+    exhibits: Exhibits = field(default_factory=lambda: Exhibits((), ()))
+    is_refused: bool = False
+    is_whole: bool = True
+
+    def with_check(self, **changes: Any) -> _Run:
+        """Return the run with more known of its check."""
+        return replace(self, check=self.check.model_copy(update=changes))
+
+    def failed(self, stage: str, error: ModelError | DeadlineExceededError | StoreError, told: str) -> _Run:
+        """Return the run with a failure said aloud; after a refusal no other call is tried."""
+        message = f"{told}: {error}"
+        logger.warning("%s", message)
+        kind = "unavailable" if isinstance(error, StoreError) else issue_kind_of(error)
+        issue = ReportIssue(stage=stage, kind=kind, message=message)
+        run = self.with_check(report_issues=[*self.check.report_issues, issue])
+        return replace(run, is_refused=self.is_refused or isinstance(error, ModelRefusedError))
+
+    def counted(self, stage: str, conversation: JsonConversation[Any], started_s: float) -> _Run:
+        """Return the run with the calls, tokens and time of a stage."""
+        return self.with_check(
+            model_calls=self.check.model_calls + conversation.requests,
+            usage=self.check.usage.plus(conversation.usage),
+            timings_s={**self.check.timings_s, stage: time.monotonic() - started_s},
+        )
+
+
+Shape = TypeVar("Shape", bound=BaseModel)
+
+Read = TypeVar("Read")
+
+
+class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
+    """Finds what of a draft contradicts the story; works as any LangChain Runnable.
+
+    At most three prompts with one repair each, for every part of a long draft. Nothing that the model or its server
+    does is raised.
+
+    Args:
+        model: Any LangChain chat model.
+        timeout_s: Seconds for one draft, all calls and repairs included.
+        evidence_tokens: Bound of the evidence that the judge sees.
+        fact_tokens: Bound of the facts that hold as the scene begins.
+        count_tokens: Token counter for both.
+    """
+
+    def __init__(
+        self,
+        model: BaseChatModel,
+        *,
+        timeout_s: float = 180.0,
+        evidence_tokens: int = EVIDENCE_TOKENS,
+        fact_tokens: int = MAX_FACT_TOKENS,
+        count_tokens: TokenCounter = estimate_tokens,
+    ) -> None:
+        self._claims = JsonModel(model, ModelClaims, keys=("claims",))
+        self._judge = JsonModel(model, ModelFindings, keys=("contradictions",))
+        self._looker = JsonModel(model, ModelVerdicts, keys=("verdicts",))
+        self._timeout_s = timeout_s
+        self._evidence_tokens = evidence_tokens
+        self._fact_tokens = fact_tokens
+        self._count_tokens = count_tokens
+        self._steps_of_a_part: Runnable[_Run, _Run] = (
+            RunnableLambda(self._read_claims).with_config(run_name="read_claims")
+            | RunnableLambda(self._gather).with_config(run_name="gather_evidence")
+            | RunnableLambda(self._find).with_config(run_name="judge")
+            | RunnableLambda(self._look_again).with_config(run_name="second_look")
+        )
+        super().__init__(RunnableLambda(self._in_parts).with_config(run_name="check_parts"))
+
+    def _in_parts(self, given: ContinuityInput, config: RunnableConfig) -> ModelCheck:
+        """Check a draft, a long one part by part: a model that reads too much at once overlooks the small things."""
+        request = given if isinstance(given, ContinuityRequest) else ContinuityRequest(**given)
+        as_of = request.story.as_of
+        require_size(
+            request.draft.text, f"the draft of scene {as_of.scene_index} of chapter {as_of.chapter_index}"
+        )
+        deadline = Deadline.after(self._timeout_s)
+        windows = reading_windows(
+            request.draft.text, window_characters=PART_CHARACTERS[language_of(request.story)]
+        )
+        checks = []
+        unread = list(request.found)
+        for window in windows[:MAX_PARTS]:
+            here = [each for each in unread if window.start <= each.draft_span[0] < window.end]
+            unread = [each for each in unread if each not in here]
+            found = [moved(each, by=-window.start) for each in here]
+            part = replace(request, draft=part_of(request.draft, window.start, window.end), found=found)
+            run = self._steps_of_a_part.invoke(
+                _Run(part, deadline, check=ModelCheck(issues=found), is_whole=len(windows) == 1), config
+            )
+            issues = [moved(each, by=window.start) for each in run.check.issues]
+            checks.append(run.check.model_copy(update={"issues": issues}))
+            if run.is_refused:
+                break
+        if len(windows) > MAX_PARTS:
+            message = f"only the first {MAX_PARTS} of {len(windows)} parts of the draft were read; check it by scenes"
+            issue = ReportIssue(stage=CLAIMS_STAGE, kind="over_limit", message=message)
+            checks.append(ModelCheck(report_issues=[issue]))
+        if unread:
+            checks.append(ModelCheck(issues=unread))
+        return joined_checks(checks)
+
+    def _read_claims(self, run: _Run) -> _Run:
+        request = run.request
+        messages = self._prompt(
+            run,
+            "check_claims",
+            self._claims,
+            CLAIMS_VARIABLES,
+            max_claims=str(MAX_CLAIMS),
+            kinds=", ".join(CONTINUITY_KINDS),
+            known=known_lines(request.draft, request.story),
+            draft=draft_lines(request.draft),
+        )
+        run, read = self._asked(
+            run,
+            self._claims,
+            messages,
+            stage=CLAIMS_STAGE,
+            share=CLAIMS_SHARE,
+            accept=lambda answer: (read_claims(answer, request.draft, request.story), questions_of(answer)),
+            told="the draft is judged by evidence of its sentences alone, its claims were not read",
+        )
+        if read is None:
+            return run
+        claims, questions = read
+        return replace(run.with_check(claims=claims), questions=questions)
+
+    def _gather(self, run: _Run) -> _Run:
+        started_s = time.monotonic()
+        request = run.request
+        lists: list[Sequence[ContinuityEvidence]] = [request.evidence or ()]
+        try:
+            if request.evidence is None:
+                lists = [request.gather(())]
+            # What was gathered for a long draft says little of one part of it.
+            sentences = (
+                []
+                if run.is_whole
+                else [request.draft.text[start:end] for start, end in request.draft.sentences]
+            )
+            if asked := [*run.questions, *sentences]:
+                lists.insert(0 if sentences else 1, request.gather(asked))
+        except StoreError as error:
+            run = run.failed(EVIDENCE_STAGE, error, "evidence is missing")
+        evidence = joined_evidence(lists, max_tokens=self._evidence_tokens, count_tokens=self._count_tokens)
+        facts = hard_facts(
+            request.draft, request.story, max_tokens=self._fact_tokens, count_tokens=self._count_tokens
+        )
+        timings_s = {**run.check.timings_s, EVIDENCE_STAGE: time.monotonic() - started_s}
+        run = run.with_check(evidence=evidence, timings_s=timings_s)
+        return replace(run, exhibits=Exhibits(facts, evidence))
+
+    def _find(self, run: _Run) -> _Run:
+        if run.is_refused or not (run.exhibits.facts or run.exhibits.evidence):
+            return run
+        request = run.request
+        reader = FindingReader(request.draft, request.story, run.exhibits.by_number())
+        messages = self._prompt(
+            run,
+            "check_judge",
+            self._judge,
+            JUDGE_VARIABLES,
+            kinds=", ".join(CONTINUITY_KINDS),
+            facts=run.exhibits.fact_lines(request.story),
+            evidence=run.exhibits.evidence_lines(request.draft, request.story),
+            claims=claim_lines(run.check.claims, request.story),
+            draft=draft_lines(request.draft),
+        )
+        run, read = self._asked(
+            run,
+            self._judge,
+            messages,
+            stage=JUDGE_STAGE,
+            share=JUDGE_SHARE,
+            accept=lambda answer: (len(answer.contradictions), reader.read(answer)),
+            told="no model judged the draft",
+        )
+        if read is None:
+            return run
+        candidates, issues = read
+        return run.with_check(
+            candidates=candidates,
+            issues=merge_issues([*request.found, *issues]),
+            dropped=dict(reader.dropped),
+        )
+
+    def _look_again(self, run: _Run) -> _Run:
+        issues, request = run.check.issues, run.request
+        if run.is_refused or not issues:
+            return run
+        messages = self._prompt(
+            run,
+            "check_second_look",
+            self._looker,
+            SECOND_LOOK_VARIABLES,
+            draft=draft_around(issues, request.draft),
+            findings=finding_lines(issues, request.draft, request.story, further=request.gather),
+            numbers=", ".join(f"K{number}" for number in range(1, len(issues) + 1)),
+        )
+        run, look = self._asked(
+            run,
+            self._looker,
+            messages,
+            stage=SECOND_LOOK_STAGE,
+            share=1.0,
+            accept=lambda answer: read_verdicts(answer, issues),
+            told="nobody looked at the findings again, only sure ones are kept",
+        )
+        if look is None:
+            return _kept(run, without_second_look(issues))
+        if look.unjudged:
+            message = f"{look.unjudged} findings were not looked at again, only sure ones of them are kept"
+            issue = ReportIssue(stage=SECOND_LOOK_STAGE, kind="degraded", message=message)
+            run = run.with_check(report_issues=[*run.check.report_issues, issue])
+        return _kept(run, look)
+
+    def _asked(
+        self,
+        run: _Run,
+        model: JsonModel[Shape],
+        messages: list[BaseMessage],
+        *,
+        stage: str,
+        share: float,
+        accept: Callable[[Shape], Read],
+        told: str,
+    ) -> tuple[_Run, Read | None]:
+        """Ask for one answer with one repair; a failure is said aloud, with what it means for the check."""
+        started_s = time.monotonic()
+        language = language_of(run.request.story)
+        repair = load_chat_prompt("repair_check", language, variables=REPAIR_VARIABLES)
+        key = {CLAIMS_STAGE: "claims", JUDGE_STAGE: "contradictions", SECOND_LOOK_STAGE: "verdicts"}[stage]
+        deadline = Deadline.after(share * run.deadline.remaining_s)
+        conversation = model.conversation(deadline=deadline, stage=stage)
+        read: Read | None = None
+        try:
+            read = conversation.obtain(
+                messages,
+                accept=accept,
+                repair=lambda problem: repair.format_messages(problem=problem, key=key),
+            )
+        except (ModelError, DeadlineExceededError) as error:
+            run = run.failed(stage, error, told)
+        return run.counted(stage, conversation, started_s), read
+
+    def _prompt(
+        self, run: _Run, name: str, model: JsonModel[Any], variables: frozenset[str], **values: str
+    ) -> list[BaseMessage]:
+        """What is the same for every draft comes first, so that providers can keep it."""
+        language = language_of(run.request.story)
+        return load_chat_prompt(name, language, variables=variables).format_messages(
+            example=read_prompt_file(f"{name}_example.{language}.json").strip(),
+            format_instructions=model.format_instructions(),
+            place=place_text(run.request.story),
+            **values,
+        )
+
+
+def build_continuity_chain(
+    model: BaseChatModel,
+    *,
+    timeout_s: float = 180.0,
+    evidence_tokens: int = EVIDENCE_TOKENS,
+    fact_tokens: int = MAX_FACT_TOKENS,
+    count_tokens: TokenCounter = estimate_tokens,
+) -> ContinuityChain:
+    """Return the chain that checks drafts with a model.
+
+    Args:
+        model: Any LangChain chat model.
+        timeout_s: Seconds for one draft, all calls and repairs included.
+        evidence_tokens: Bound of the evidence that the judge sees.
+        fact_tokens: Bound of the facts that hold as the scene begins.
+        count_tokens: Token counter for both.
+    """
+    return ContinuityChain(
+        model,
+        timeout_s=timeout_s,
+        evidence_tokens=evidence_tokens,
+        fact_tokens=fact_tokens,
+        count_tokens=count_tokens,
+    )
+
+
+def moved(issue: ContinuityIssue, *, by: int) -> ContinuityIssue:
+    """Return a finding with its span moved by so many characters, as from a part of a draft to the whole."""
+    start, end = issue.draft_span
+    return issue.model_copy(update={"draft_span": (start + by, end + by)})
+
+
+def joined_checks(checks: Sequence[ModelCheck]) -> ModelCheck:
+    """Return the checks of a draft's parts as one: findings worst first, evidence of each part in turn."""
+    if len(checks) == 1:
+        return checks[0]
+    dropped: Counter[str] = Counter()
+    timings_s: Counter[str] = Counter()
+    for each in checks:
+        dropped.update(each.dropped)
+        timings_s.update(each.timings_s)
+    return ModelCheck(
+        issues=merge_issues(issue for each in checks for issue in each.issues),
+        evidence=joined_evidence([each.evidence for each in checks]),
+        claims=[claim for each in checks for claim in each.claims],
+        candidates=sum(each.candidates for each in checks),
+        dropped=dict(dropped),
+        report_issues=[issue for each in checks for issue in each.report_issues],
+        timings_s=dict(timings_s),
+        model_calls=sum(each.model_calls for each in checks),
+        usage=total_usage(each.usage for each in checks),
+    )
+
+
+def _kept(run: _Run, look: SecondLook) -> _Run:
+    fallen = len(run.check.issues) - len(look.issues)
+    dropped = {**run.check.dropped, SECOND_LOOK_STAGE: fallen} if fallen else run.check.dropped
+    return run.with_check(issues=list(look.issues), dropped=dropped)

@@ -1,0 +1,191 @@
+"""What a stretch of the story changed: new facts, states, hands, threads, knowledge, relationships, people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from novelgen.models.context import ReportIssue
+from novelgen.models.entity import EntityType
+from novelgen.models.knowledge import KnowledgeKind, KnowledgeSource
+from novelgen.models.position import Place
+from novelgen.models.record import ThreadEnding, is_unsaid
+from novelgen.models.state import LoopImportance, RelationshipDimension
+
+ThreadTurnKind = Literal["planted", "moved", "overdue"] | ThreadEnding
+
+Side = Literal["both", "a", "b"]
+"""Who feels it: both alike, or one of a pair."""
+
+
+class ToldScene(BaseModel):
+    """A scene of the stretch."""
+
+    chapter_index: int
+    scene_index: int
+    title: str = Field(default="", exclude_if=is_unsaid)
+    has_record: bool = Field(default=True, description="False: it is text alone, and tells nothing here.")
+
+
+class NewFact(BaseModel):
+    """A fact that the stretch established and that holds at its end."""
+
+    source_id: str
+    chapter_index: int | None = None
+    scene_index: int | None = None
+    content: str
+    short: str = Field(default="", exclude_if=is_unsaid)
+    importance: int = 5
+    verified: bool = True
+    replaces: str = Field(
+        default="", exclude_if=is_unsaid, description="Text of the earlier fact that it ends."
+    )
+
+
+class StateTurn(BaseModel):
+    """An attribute that has another value after the stretch than before; None is none."""
+
+    entity_id: str
+    attribute: str
+    was: Any = None
+    now: Any = None
+    verified: bool = True
+
+
+class Handover(BaseModel):
+    """A thing that changed hands; None is nobody."""
+
+    item_id: str
+    was: Any = None
+    now: Any = None
+
+
+class ThreadTurn(BaseModel):
+    """What became of a thread in the stretch: the last that happened to it, its end before all."""
+
+    loop_id: str
+    kind: ThreadTurnKind
+    description: str
+    importance: LoopImportance = "medium"
+    note: str = Field(default="", exclude_if=is_unsaid, description="How it moved or ended.")
+    age_scenes: int | None = None
+
+
+class Learning(BaseModel):
+    """Who came to know an earlier memory in the stretch, or was kept from one, and how."""
+
+    character_ids: list[str]
+    source_id: str = Field(description="Of the memory; `*`: everything that `from_id` has lived through.")
+    content: str = Field(default="", description="The memory; empty for a whole tale.")
+    kind: KnowledgeKind = "knows"
+    how: KnowledgeSource = "author"
+    from_id: str | None = None
+
+
+class FeelingTurn(BaseModel):
+    """A dimension of a relationship that moved; None was never said."""
+
+    side: Side
+    dimension: RelationshipDimension
+    was: int | None = None
+    now: int | None = None
+
+
+class RelationshipTurn(BaseModel):
+    """How a pair stands after the stretch and stood before; what happened between them."""
+
+    character_a: str
+    character_b: str
+    type_was: str = ""
+    type_now: str = ""
+    status_was: str = ""
+    status_now: str = ""
+    feelings: list[FeelingTurn] = Field(default_factory=list)
+    events: list[str] = Field(default_factory=list)
+
+
+class Newcomer(BaseModel):
+    """Who or what the stretch shows for the first time, or brings on stage for the first time."""
+
+    entity_id: str
+    entity_type: EntityType
+    was_known: bool = Field(
+        default=False, exclude_if=is_unsaid, description="Spoken of before, and now on stage."
+    )
+
+
+class IdentityTurn(BaseModel):
+    """Who has another name than before, or turned out to be somebody else."""
+
+    entity_id: str = Field(description="Who it turns out to be.")
+    was: str = Field(description="The name by which they were known before; empty where they had none.")
+    now: str
+
+
+class StretchTotals(BaseModel):
+    """How much a longer stretch changed, of which only the last scene is told."""
+
+    scenes: int
+    facts: int = 0
+    newcomers: int = 0
+    threads_planted: int = 0
+    threads_ended: int = 0
+    deaths: int = 0
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether any of its scenes is known to have changed something."""
+        return any((self.facts, self.newcomers, self.threads_planted, self.threads_ended, self.deaths))
+
+
+class StoryDifference(BaseModel):
+    """What changed between two positions of a story; nothing that lies after the second.
+
+    Fields that have nothing to say are left out of JSON.
+    """
+
+    project_id: str
+    language: Literal["en", "zh"] = "en"
+    first: Place | None = Field(default=None, description="Chapter and scene of the first scene told of.")
+    last: Place | None = Field(default=None, description="Of the last one.")
+    scenes: list[ToldScene] = Field(default_factory=list)
+    facts: list[NewFact] = Field(
+        default_factory=list, exclude_if=is_unsaid, description="Best first, so many of each scene."
+    )
+    facts_in_all: int = Field(default=0, exclude_if=is_unsaid)
+    states: list[StateTurn] = Field(default_factory=list, exclude_if=is_unsaid)
+    handovers: list[Handover] = Field(default_factory=list, exclude_if=is_unsaid)
+    threads: list[ThreadTurn] = Field(default_factory=list, exclude_if=is_unsaid)
+    learnt: list[Learning] = Field(default_factory=list, exclude_if=is_unsaid)
+    relationships: list[RelationshipTurn] = Field(default_factory=list, exclude_if=is_unsaid)
+    newcomers: list[Newcomer] = Field(default_factory=list, exclude_if=is_unsaid)
+    identities: list[IdentityTurn] = Field(default_factory=list, exclude_if=is_unsaid)
+    deaths: list[StateTurn] = Field(default_factory=list, exclude_if=is_unsaid)
+    totals: StretchTotals | None = Field(
+        default=None, exclude_if=is_unsaid, description="Of all scenes that were taken in with the last."
+    )
+    issues: list[ReportIssue] = Field(
+        default_factory=list, exclude_if=is_unsaid, description="What kept it from being told."
+    )
+    names: Mapping[str, str] = Field(
+        default_factory=dict, exclude_if=is_unsaid, description="Id to name, as known at the end."
+    )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing changed."""
+        return not any(
+            (
+                self.facts,
+                self.states,
+                self.handovers,
+                self.threads,
+                self.learnt,
+                self.relationships,
+                self.newcomers,
+                self.identities,
+                self.deaths,
+            )
+        )

@@ -1,0 +1,62 @@
+"""When the scenes of a stored story play: days, the time between them, the order told and the order lived."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.story_time import DaySpan, SceneTime, StoryTimeline
+from novelgen.story_time.chronology import days_apart, scene_times
+from runtime.services.references import known_entities, resolved_entity
+from runtime.stores import MemoryStores
+
+
+def story_timeline(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    as_of: StoryPosition | None = None,
+    character: str | None = None,
+) -> StoryTimeline:
+    """Return when the scenes before a position play, by what they say themselves.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        as_of: Only what lies strictly before this position; None means all that is stored.
+        character: Only scenes with this character, by id, name or alias; `since_previous` then counts from the last
+            scene with them. Days and orders stay those of the whole story.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        UnknownEntityError: When nobody bears the name by then.
+        DatabaseError: When the database fails.
+    """
+    with stores.database(project_id).read() as unit:
+        language = unit.projects.require().language
+        scenes = scene_times(unit.scenes.tellings(as_of=as_of or END_OF_STORY))
+        known = known_entities(unit, as_of)
+    if character is not None:
+        scenes = _with(resolved_entity(character, known, "character").entity_id, scenes)
+    used = {each for scene in scenes for each in (*scene.participants, scene.location_id)}
+    return StoryTimeline(
+        project_id=project_id,
+        language=language,
+        scenes=scenes,
+        names={each.entity_id: each.name for each in known if each.entity_id in used},
+    )
+
+
+def _with(character_id: str, scenes: Sequence[SceneTime]) -> list[SceneTime]:
+    """The scenes with a character, each with the days since the one before it in which they were."""
+    found: list[SceneTime] = []
+    last: int | None = None
+    for index, scene in enumerate(scenes):
+        if character_id not in scene.participants:
+            continue
+        since = None if last is None else days_apart(scenes, last, index)
+        is_said = since is not None and since != DaySpan(min_days=0)
+        found.append(scene.model_copy(update={"since_previous": since if is_said else None}))
+        if not scene.is_flashback:
+            last = index
+    return found

@@ -1,0 +1,63 @@
+"""The score of the rules of the continuity check, on the small hand-made book."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.benchmarks.continuity import ContinuityScore, is_hit, main
+
+BOOK_FOLDER = Path(__file__).parents[1] / "data" / "bench_book"
+
+WRONG_HANDS = "Ada drew the brass key from her own pocket and went up to the lamp."
+
+
+def drafted(draft_id: str, text: str, contradiction: dict[str, object] | None = None) -> str:
+    """A draft of the first scene of the last chapter."""
+    return json.dumps(
+        {"id": draft_id, "chapter_index": 4, "scene_index": 1, "text": text, "contradiction": contradiction}
+    )
+
+
+def planted(quote: str, kind: str) -> dict[str, object]:
+    """What a draft contradicts: that the key was sold."""
+    where = [{"chapter_index": 2, "scene_index": 2}]
+    return {"quote": quote, "kind": kind, "memory_ids": ["M004"], "evidence": where}
+
+
+def test_found_beside_and_false_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A finding on the planted words is found and proven, one elsewhere lies beside, one in a clean draft is false."""
+    folder = tmp_path / "book"
+    shutil.copytree(BOOK_FOLDER, folder)
+    other = "By noon the wind had dropped and every gull was gone from the rocks."
+    lines = [
+        drafted("D1", WRONG_HANDS, planted(WRONG_HANDS, "object_holder")),
+        drafted("D2", f"{WRONG_HANDS} {other}", planted(other, "promise")),
+        drafted("D3", WRONG_HANDS),
+        drafted("D4", other),
+    ]
+    (folder / "drafts.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    main([str(folder), "--stored", "--list"])
+    first, *findings = capsys.readouterr().out.splitlines()
+    result = ContinuityScore.model_validate(
+        {**json.loads(first), "findings": list(map(json.loads, findings))}
+    )
+    assert (result.planted, result.found, result.proven) == (2, 0.5, 0.5)
+    assert (result.beside, result.false, result.stored) == (0.5, 0.5, 0.0)
+    assert result.by_kind == {"object_holder": (1, 1), "promise": (0, 1)}
+    assert [(each.draft, each.counts) for each in result.findings] == [
+        ("D1", "found"),
+        ("D2", "beside"),
+        ("D3", "false"),
+    ]
+
+
+def test_a_quote_hits_by_half_of_the_shorter_ones_words() -> None:
+    """A finding may quote more or less than what was planted, but not something else; so in Chinese, too."""
+    assert is_hit(WRONG_HANDS, "drew the brass key from her own pocket")
+    assert not is_hit("By noon the wind had dropped", WRONG_HANDS)
+    assert is_hit("陆青崖从怀中取出罗盘，放在桌上。", "从怀中取出罗盘")
+    assert not is_hit("雨下了一夜", "从怀中取出罗盘")

@@ -1,0 +1,374 @@
+"""Checks of drafts and stored scenes in real stores: found, waived, degraded, and never of later."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from novelgen.errors import (
+    ConfigurationError,
+    InvalidPositionError,
+    UnknownProjectError,
+    UnknownSceneError,
+    UserInputError,
+)
+from novelgen.models.continuity import DraftCheck
+from novelgen.models.plan import ScenePlan
+from novelgen.models.position import StoryPosition
+from novelgen.text.scrub import SCENE_CHARACTER_LIMIT
+from runtime.retrieval.continuity import MAX_SENTENCE_QUERIES, find_by_sentences
+from runtime.services.continuity import (
+    check_draft,
+    check_stored,
+    list_waivers,
+    scene_of_draft,
+    unwaive_finding,
+    waive_finding,
+)
+from runtime.services.draft_checker import CheckOptions
+from runtime.settings import load_settings
+from runtime.stores import MemoryStores
+from tests.runtime.services.drowned_story import DEAD_ACT, SECRET, TEXTS, tell_drowned_story
+from tests.support.scripted_chat_model import ScriptedChatModel, answering
+
+_numbers = itertools.count(1)
+RULES_ALONE = CheckOptions(uses_model=False)
+
+
+@pytest.fixture
+def project(stores: MemoryStores) -> str:
+    """The story in which Tobias drowns in 2:1."""
+    project_id = f"drowned-{next(_numbers)}"
+    tell_drowned_story(stores, project_id)
+    return project_id
+
+
+def checked(stores: MemoryStores, project: str, text: str = DEAD_ACT, **asked: Any) -> DraftCheck:
+    """Check a draft of scene 3:1 by rules alone, or as asked."""
+    given = {"chapter_index": 3, "scene_index": 1, "uses_model": "model" in asked, **asked}
+    return check_draft(stores, project, text=text, **given)
+
+
+def problems(check: DraftCheck) -> list[tuple[str, str]]:
+    """Return stage and kind of what went wrong; that the story waits to be indexed is no wonder here."""
+    return [(each.stage, each.kind) for each in check.report.issues if each.kind != "stale"]
+
+
+@pytest.mark.parametrize(
+    ("text", "span_of"), [(DEAD_ACT, "Tobias Fenn walked"), (f"Dawn.\n\n{DEAD_ACT}", "Tobias Fenn walked")]
+)
+def test_the_dead_act(stores: MemoryStores, project: str, text: str, span_of: str) -> None:
+    """The finding quotes the draft where it stands, and the scene of the death."""
+    check = checked(stores, project, text)
+    [found] = check.issues
+    start, end = found.draft_span
+    assert text[start:end] == found.draft_quote
+    assert span_of in text[: end + len(span_of)]
+    assert (found.kind, found.by, found.entity_ids) == ("dead_or_absent", "rule", ["C1"])
+    assert (found.evidence[0].chapter_index, found.evidence[0].scene_index) == (2, 1)
+    assert (check.language, problems(check)) == ("en", [])
+    assert (check.checked.scenes_before, check.checked.memories_before) == (2, 2)
+    assert check.checked.rules
+
+
+def test_nothing_of_later_is_seen(stores: MemoryStores, project: str) -> None:
+    """Before his death he may act, and a fact of a later scene is no evidence, however alike the draft is."""
+    early = checked(stores, project, f"{DEAD_ACT} {SECRET}", chapter_index=2, scene_index=1)
+    assert early.issues == []
+    at_its_scene = checked(stores, project, SECRET)
+    for check, cut in ((early, (2, 1)), (at_its_scene, (3, 1))):
+        assert check.evidence
+        assert all((each.chapter_index, each.scene_index) < cut for each in check.evidence)
+        assert "will" not in json.dumps([each.model_dump() for each in check.evidence])
+    later = checked(stores, project, SECRET, chapter_index=4, scene_index=1)
+    assert any(SECRET in each.text for each in later.evidence)
+
+
+def test_sentences_find_what_lies_before_each_in_its_order(stores: MemoryStores, project: str) -> None:
+    """Each sentence has hits of its own, cut by position; blank ones are not asked."""
+    asked = [SECRET, " ", "Tobias Fenn drowned when the sluice broke."]
+    hits = find_by_sentences(stores, project, asked, as_of=StoryPosition(3, 1), timeout_s=20)
+    assert [bool(each) for each in hits.of_sentences] == [True, False, True]
+    assert hits.of_sentences[2][0].source_id == "M002"
+    assert hits.of_sentences[2][0].words > 0
+    assert hits.similar()[1] == {}
+    assert all("M003" not in each for each in hits.similar())
+    later = find_by_sentences(stores, project, [SECRET], as_of=StoryPosition(4), timeout_s=20)
+    assert later.of_sentences[0][0].source_id == "M003"
+
+
+def test_a_long_draft_is_searched_for_whole(stores: MemoryStores, project: str) -> None:
+    """More sentences than may be asked are joined, and none is left out."""
+    asked = [f"Day {number}." for number in range(MAX_SENTENCE_QUERIES)] + [TEXTS[2, 1]]
+    hits = find_by_sentences(stores, project, asked, as_of=StoryPosition(3, 1), timeout_s=20)
+    assert len(hits.of_sentences) == len(asked)
+    assert hits.of_sentences[0] is hits.of_sentences[1]
+    assert any(hit.words > 0 and hit.source_id == "M002" for hit in hits.of_sentences[-1])
+    blank = find_by_sentences(stores, project, ["", "\n"], as_of=StoryPosition(3), timeout_s=20)
+    assert blank.of_sentences == [(), ()]
+
+
+@pytest.mark.parametrize("text", ["", " \n", "\ufeff", "x" * (SCENE_CHARACTER_LIMIT + 1)])
+def test_a_text_that_is_none_is_refused(stores: MemoryStores, project: str, text: str) -> None:
+    """Nothing, and more than a scene may hold, is the caller's to change."""
+    with pytest.raises(UserInputError, match="draft of scene 3:1"):
+        checked(stores, project, text)
+
+
+def test_an_unknown_project_and_a_wrong_place_are_errors(stores: MemoryStores, project: str) -> None:
+    """Nothing is made of them."""
+    with pytest.raises(UnknownProjectError):
+        checked(stores, "nowhere")
+    with pytest.raises(InvalidPositionError):
+        checked(stores, project, chapter_index=-1)
+
+
+def test_a_plan_file_that_is_wrong_is_said(stores: MemoryStores, project: str) -> None:
+    """The draft is checked without the plan; one that is given counts in its place."""
+    file = stores.paths(project).chapter_plan_file(3)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("{", encoding="utf-8")
+    check = checked(stores, project)
+    assert problems(check) == [("plan", "malformed")]
+    assert len(check.issues) == 1
+    assert problems(checked(stores, project, plan=ScenePlan(purpose="breakfast"))) == []
+
+
+def test_a_point_of_view_that_nobody_bears_is_said(stores: MemoryStores, project: str) -> None:
+    """A name or an id of somebody known is no issue."""
+    assert problems(checked(stores, project, pov="Nobody")) == [("plan", "unresolved")]
+    assert problems(checked(stores, project, pov="Ilse Moor")) == []
+    assert problems(checked(stores, project, plan=ScenePlan(pov="C0"))) == []
+
+
+# --- What fails inside ---
+
+
+def test_without_a_model_rules_check_and_say_so(stores: MemoryStores, project: str) -> None:
+    """No model is set: an issue; rules alone were asked for: none."""
+    check = check_draft(stores, project, text=DEAD_ACT, chapter_index=3, scene_index=1)
+    assert problems(check) == [("model", "degraded")]
+    assert len(check.issues) == 1
+    assert problems(checked(stores, project)) == []
+
+
+def test_a_model_that_cannot_be_built(tmp_path: Path) -> None:
+    """Of the settings it costs its part; one that the caller names is the caller's error."""
+    settings = load_settings(
+        projects_dir=tmp_path, model="nobody:nothing", memory={"embedding_model": "fake:8"}
+    )
+    with MemoryStores(settings) as stores:
+        tell_drowned_story(stores, "drowned")
+        check = check_draft(stores, "drowned", text=DEAD_ACT, chapter_index=3, scene_index=1)
+        assert ("model", "unavailable") in [(each.stage, each.kind) for each in check.report.issues]
+        assert len(check.issues) == 1
+        with pytest.raises(ConfigurationError):
+            checked(stores, "drowned", model="nobody:else")
+
+
+def failing(messages: Any) -> str:
+    """Fail as a server does that is gone."""
+    raise ConnectionError("connection refused")
+
+
+@pytest.mark.parametrize("answer", [failing, lambda _: "no JSON at all", lambda _: '{"claims": 7}'])
+def test_a_model_that_fails_or_talks_nonsense_costs_its_part(
+    stores: MemoryStores, project: str, answer: Any
+) -> None:
+    """The rules' finding and the evidence stand, and the report says what was not judged."""
+    check = checked(stores, project, model=ScriptedChatModel(answer=answer))
+    assert [each.by for each in check.issues] == ["rule"]
+    assert check.evidence
+    assert check.report.issues
+    assert all(each.stage and each.kind and each.message for each in check.report.issues)
+
+
+@pytest.fixture
+def hurried(tmp_path: Path) -> Iterator[MemoryStores]:
+    """Stores whose model has half a second."""
+    memory = {"embedding_model": "fake:8", "continuity": {"model_timeout_s": 0.5}}
+    with MemoryStores(load_settings(projects_dir=tmp_path, memory=memory)) as opened:
+        tell_drowned_story(opened, "drowned")
+        yield opened
+
+
+def test_a_model_that_hangs_is_left_behind(hurried: MemoryStores) -> None:
+    """The check comes without it and says so."""
+    never = threading.Event()
+
+    def hang(_: Any) -> str:
+        never.wait()
+        return ""
+
+    check = checked(hurried, "drowned", model=ScriptedChatModel(answer=hang))
+    never.set()
+    assert "timeout" in {each.kind for each in check.report.issues}
+    assert [each.by for each in check.issues] == ["rule"]
+
+
+def test_a_database_that_cannot_be_read_is_said(tmp_path: Path) -> None:
+    """A valid check comes, with nothing in it but why."""
+    settings = load_settings(projects_dir=tmp_path, memory={"embedding_model": "fake:8"})
+    with MemoryStores(settings) as stores:
+        tell_drowned_story(stores, "drowned")
+        database = stores.paths("drowned").database
+    with sqlite3.connect(database) as connection:
+        connection.execute("PRAGMA foreign_keys = OFF")
+        connection.execute("DROP TABLE state_changes")
+    with MemoryStores(settings) as stores:
+        check = checked(stores, "drowned")
+    assert "story" in {each.stage for each in check.report.issues}
+    assert (check.issues, check.evidence) == ([], [])
+    assert DraftCheck.model_validate(check.as_json()) == check
+
+
+def test_an_embedding_model_that_fails_costs_meaning_alone(tmp_path: Path) -> None:
+    """Rules find what they find, and evidence comes by names and words."""
+    with MemoryStores(load_settings(projects_dir=tmp_path, memory={"embedding_model": "fake:8"})) as stores:
+        tell_drowned_story(stores, "drowned")
+    broken = load_settings(projects_dir=tmp_path, memory={"embedding_model": "nobody:nothing"})
+    with MemoryStores(broken) as stores:
+        check = checked(stores, "drowned")
+    assert "semantic" in {each.stage for each in check.report.issues}
+    assert len(check.issues) == 1
+    assert check.evidence
+
+
+# --- A model that judges ---
+
+
+def judged_by(*, stands: bool) -> ScriptedChatModel:
+    """Return a model that finds one contradiction and looks at it again."""
+    claims = {
+        "claims": [
+            {
+                "claim": "Ilse Moor locked the mill alone.",
+                "sentences": ["S1"],
+                "entities": ["C0"],
+                "kind": "invented",
+                "question": "Who locked the Tide Mill?",
+            }
+        ]
+    }
+
+    def answer(messages: Any) -> str:
+        asked = "\n".join(str(each.content) for each in messages)
+        if "verdicts" in asked:
+            verdict = {"id": "K1", "stands": stands, "reason": "Both did.", "confidence": 0.9}
+            return json.dumps({"verdicts": [verdict]})
+        if "contradictions" in asked:
+            shown = next(
+                line.split(" |")[0].strip()
+                for line in asked.splitlines()
+                if "locked the Tide Mill at dusk" in line
+            )
+            found = {
+                "quote": "Ilse Moor had locked the Tide Mill alone",
+                "evidence": [
+                    {"id": shown, "quote": "Ilse Moor and Tobias Fenn locked the Tide Mill at dusk"}
+                ],
+                "kind": "invented",
+                "why": "Both locked it (1:1).",
+                "severity": "medium",
+                "confidence": 0.9,
+                "fix": "Let both have locked it.",
+            }
+            return json.dumps({"contradictions": [found]})
+        return json.dumps(claims)
+
+    return ScriptedChatModel(answer=answer)
+
+
+ALONE = "That first dusk Ilse Moor had locked the Tide Mill alone."
+
+
+def test_a_model_finds_what_rules_cannot(stores: MemoryStores, project: str) -> None:
+    """Its finding has both quotes, and what it took from the draft is told."""
+    check = checked(stores, project, ALONE, model=judged_by(stands=True))
+    assert problems(check) == []
+    [found] = check.issues
+    start, end = found.draft_span
+    assert (found.by, found.kind, ALONE[start:end]) == ("model", "invented", found.draft_quote)
+    assert (found.evidence[0].chapter_index, found.fix) == (1, "Let both have locked it.")
+    assert check.checked.model_calls == 3
+    assert [each.claim for each in check.checked.claims] == ["Ilse Moor locked the mill alone."]
+
+
+def test_a_finding_that_does_not_stand_at_the_second_look_is_none(stores: MemoryStores, project: str) -> None:
+    """It is counted among the dropped."""
+    check = checked(stores, project, ALONE, model=judged_by(stands=False))
+    assert check.issues == []
+    assert sum(check.checked.dropped.values()) == 1
+
+
+# --- Waivers ---
+
+
+def test_a_waived_finding_is_silent_until_it_is_told_again(stores: MemoryStores, project: str) -> None:
+    """It stands among the waived with its note, also where the draft around it changes."""
+    [found] = checked(stores, project).issues
+    waive_finding(stores, project, issue_id=found.issue_id, note="a ghost")
+    check = checked(stores, project, f"The wind dropped. {DEAD_ACT}")
+    assert (check.issues, [each.waived_note for each in check.waived]) == ([], ["a ghost"])
+    assert [(each.issue_id, each.note) for each in list_waivers(stores, project)] == [
+        (found.issue_id, "a ghost")
+    ]
+    assert unwaive_finding(stores, project, issue_id=found.issue_id).note == "a ghost"
+    assert [each.issue_id for each in checked(stores, project).issues] == [found.issue_id]
+
+
+def test_only_findings_are_waived_and_only_waived_ones_told_again(stores: MemoryStores, project: str) -> None:
+    """The errors name what is wrong."""
+    with pytest.raises(UserInputError, match="'X1' is no id"):
+        waive_finding(stores, project, issue_id="X1")
+    with pytest.raises(UserInputError, match="waived are: none"):
+        unwaive_finding(stores, project, issue_id="K0123456789ab")
+
+
+# --- What is stored ---
+
+
+def test_stored_scenes_are_checked_against_what_came_before_each(stores: MemoryStores, project: str) -> None:
+    """The book holds; a scene in which the dead act does not, and it alone."""
+    seen: list[tuple[int, int]] = []
+    book = check_stored(stores, project, options=RULES_ALONE, progress=lambda *done: seen.append(done))
+    assert [(each.chapter_index, each.checked.scenes_before) for each in book.checks] == [
+        (1, 0),
+        (2, 1),
+        (3, 2),
+    ]
+    assert [each.issues for each in book.checks] == [[], [], []]
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+    [one] = check_stored(stores, project, chapter_index=2, scene_index=1, options=RULES_ALONE).checks
+    assert one.chapter_index == 2
+
+
+def test_a_stored_scene_that_is_not_there_is_an_error(stores: MemoryStores, project: str) -> None:
+    """So is a scene without its chapter."""
+    with pytest.raises(UnknownSceneError, match="'9:1'"):
+        check_stored(stores, project, chapter_index=9, scene_index=1, options=RULES_ALONE)
+    with pytest.raises(UserInputError, match="without its chapter"):
+        check_stored(stores, project, scene_index=1, options=RULES_ALONE)
+
+
+def test_a_draft_goes_where_the_story_is_read(stores: MemoryStores, project: str) -> None:
+    """At the end it is the scene after the last; on entering a chapter nothing of that chapter lies before it."""
+    assert scene_of_draft(stores, project, as_of=StoryPosition()) == (3, 2)
+    assert scene_of_draft(stores, project, as_of=StoryPosition(2)) == (2, 0)
+    assert scene_of_draft(stores, project, as_of=StoryPosition(2, 4)) == (2, 4)
+
+
+def test_a_check_without_a_word_of_a_model_asks_none(stores: MemoryStores, project: str) -> None:
+    """Rules alone: a model that is at hand is not called."""
+    model = answering()
+    check = check_draft(
+        stores, project, text=DEAD_ACT, chapter_index=3, scene_index=1, model=model, uses_model=False
+    )
+    assert (model.prompts, check.checked.model_calls) == ([], 0)

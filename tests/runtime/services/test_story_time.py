@@ -1,0 +1,122 @@
+"""When the scenes of a stored story play, in real stores: strictly before a position, by character, as conflicts."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import pytest
+
+from novelgen.errors import UnknownEntityError, UnknownProjectError
+from novelgen.models.entity import Entity
+from novelgen.models.position import StoryPosition
+from novelgen.models.record import SceneRecord
+from novelgen.models.story_time import DaySpan
+from runtime.ingest.entities import store_entities
+from runtime.ingest.ingest import ingest_scenes
+from runtime.ingest.scene_input import SceneInput
+from runtime.retrieval.continuity import story_before
+from runtime.services.conflicts import list_conflicts, waive_conflict
+from runtime.services.story_time import story_timeline
+from runtime.settings import load_settings
+from runtime.stores import MemoryStores
+
+_numbers = itertools.count(1)
+ENTITIES = [
+    Entity(entity_id="C0", entity_type="character", name="Wren"),
+    Entity(entity_id="C1", entity_type="character", name="Odo"),
+    Entity(entity_id="L0", entity_type="location", name="the ferry house"),
+]
+
+
+@pytest.fixture(scope="module")
+def stores(
+    tmp_path_factory: pytest.TempPathFactory, module_database_url: str | None
+) -> Iterator[MemoryStores]:
+    """Stores without any project, on either database."""
+    settings = load_settings(
+        projects_dir=tmp_path_factory.mktemp("projects"),
+        memory={"embedding_model": "fake:8"},
+        database_url=module_database_url,
+    )
+    with MemoryStores(settings) as opened:
+        yield opened
+
+
+def scene(
+    chapter: int, story_time: str | None, *present: str, text: str = "", flashback: bool = False
+) -> SceneInput:
+    """Return the first scene of a chapter that plays at a time."""
+    record = SceneRecord(
+        chapter_index=chapter,
+        scene_index=1,
+        story_time=story_time,
+        location_id="L0",
+        characters_present=list(present),
+        is_flashback=flashback,
+    )
+    return SceneInput(chapter_index=chapter, scene_index=1, text=text or "The river rose.", record=record)
+
+
+@pytest.fixture
+def project(stores: MemoryStores) -> str:
+    """A story of two people at a ferry, with a flashback and a day that does not fit."""
+    project_id = f"ferry-{next(_numbers)}"
+    stores.create_project(project_id)
+    store_entities(stores, project_id, ENTITIES)
+    scenes = [
+        scene(1, "July 7th, 1905, evening", "C0", "C1"),
+        scene(2, "spring 1890", "C1", flashback=True),
+        scene(3, None, "C1", text="The next morning the rope had been cut."),
+        scene(4, "two days later", "C0"),
+        scene(5, "the next day, July 30th, 1905", "C0", "C1"),
+    ]
+    ingest_scenes(stores, project_id, scenes, index=False)
+    return project_id
+
+
+def test_scenes_have_days_and_an_order_lived(stores: MemoryStores, project: str) -> None:
+    """Records speak, then first words; the flashback lies before the story."""
+    found = story_timeline(stores, project)
+    assert [each.story_day for each in found.scenes[:4]] == [1, None, 2, 4]
+    assert [each.lived_order for each in found.scenes[:4]] == [2, 1, 3, 4]
+    assert [each.said_in for each in found.scenes[:3]] == ["record", "record", "text"]
+    assert [each.is_flashback for each in found.scenes] == [False, True, False, False, False]
+    assert found.names == {"C0": "Wren", "C1": "Odo", "L0": "the ferry house"}
+
+
+def test_only_what_lies_before_the_position_is_told(stores: MemoryStores, project: str) -> None:
+    """A read as of an earlier position is that of the story up to there."""
+    early = story_timeline(stores, project, as_of=StoryPosition(3, 1))
+    assert [each.chapter_index for each in early.scenes] == [1, 2]
+    assert early.scenes == story_timeline(stores, project).scenes[:2]
+    before = story_before(stores, project, as_of=StoryPosition(3, 1))
+    assert list(before.story_times) == early.scenes
+    assert story_timeline(stores, project, as_of=StoryPosition(1, 1)).scenes == []
+
+
+def test_scenes_of_one_character_count_from_the_last_one_with_them(
+    stores: MemoryStores, project: str
+) -> None:
+    """Days are those of the whole story; the time between is since the character was there last."""
+    found = story_timeline(stores, project, character="Wren", as_of=StoryPosition(5, 1))
+    assert [(each.chapter_index, each.story_day) for each in found.scenes] == [(1, 1), (4, 4)]
+    assert found.scenes[1].since_previous == DaySpan(min_days=3, max_days=3)
+    with pytest.raises(UnknownEntityError):
+        story_timeline(stores, project, character="Nobody")
+    with pytest.raises(UnknownProjectError):
+        story_timeline(stores, "no-such-project")
+
+
+def test_what_is_unsaid_is_left_out(stores: MemoryStores, project: str) -> None:
+    """A scene's JSON holds no field of which nothing is known."""
+    flashback = story_timeline(stores, project).scenes[1].model_dump(mode="json")
+    assert not {"story_day", "until_day", "since_previous"} & flashback.keys()
+
+
+def test_a_date_that_cannot_be_is_a_conflict_until_it_is_waived(stores: MemoryStores, project: str) -> None:
+    """The next day after the ninth or later is not the thirtieth."""
+    [listed] = list_conflicts(stores, project)
+    assert (listed.conflict.kind, listed.conflict.second.chapter_index) == ("story_time", 5)
+    waive_conflict(stores, project, conflict_id=listed.conflict.conflict_id, note="an error of the almanac")
+    assert list_conflicts(stores, project) == []
