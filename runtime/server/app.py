@@ -34,6 +34,7 @@ from runtime.server.repeats import Repeats
 from runtime.server.routes import (
     characters,
     condition,
+    drafts,
     entities,
     jobs,
     memories,
@@ -62,6 +63,7 @@ _ROUTERS = (
     entities.router,
     memories.router,
     story.router,
+    drafts.router,
     characters.router,
     jobs.router,
 )

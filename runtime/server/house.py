@@ -25,6 +25,9 @@ from runtime.story import Story
 READS = {"x-novelgen-reads": True}
 """Marks a route that changes nothing although it is no GET: a read-only token opens it."""
 
+LONGEST_SCENE = 2_000_000
+"""Characters of a scene or a draft that a request may bring."""
+
 _POSITION = r"^[0-9]{1,7}(:[0-9]{1,7})?$"
 
 

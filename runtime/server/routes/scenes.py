@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition
-from runtime.server.house import Body, ChapterNumber, Project, SceneNumber
+from runtime.server.house import LONGEST_SCENE, Body, ChapterNumber, Project, SceneNumber
 from runtime.services import scenes as scene_services
 from runtime.services import summaries as summary_services
 from runtime.services.ingest import IngestReport
@@ -16,8 +16,6 @@ from runtime.services.scenes import ListedScene, SceneChange, SceneRecordView
 from runtime.services.summaries import ListedSummary
 
 router = APIRouter(prefix="/v1/projects/{project_id}", tags=["scenes"])
-
-LONGEST_SCENE = 2_000_000
 
 
 class FinishedScene(Body):

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from novelgen.models.knowledge import CharacterKnowledge, KnowledgeKind, KnowledgeSource
+from novelgen.models.record import ThreadEnding
 from novelgen.models.state import LoopImportance, LoopStatus, Relationship
 from novelgen.records.conflict import Conflict
 from novelgen.threads.ledger import ThreadLedger
@@ -55,12 +56,14 @@ class ThreadEdit(Body):
     pay_off: str | None = Field(default=None, max_length=20_000)
     due_from: PositionText | None = None
     due_by: PositionText | None = None
+    parts: int | None = Field(default=None, ge=1, le=1000, description="In so many parts it is paid.")
 
 
 class ThreadMove(Body):
     """How a thread moved."""
 
     note: Text
+    pays_part: bool = False
     start: PositionText | None = None
 
 
@@ -68,6 +71,7 @@ class ThreadEnd(Body):
     """How a thread ended."""
 
     summary: Text
+    ending: ThreadEnding | None = None
     start: PositionText | None = None
 
 
@@ -211,7 +215,10 @@ def edit_thread(project: Project, thread_id: MemoryId, body: ThreadEdit) -> List
 def advance_thread(project: Project, thread_id: MemoryId, body: ThreadMove) -> ListedThread:
     """Say that a thread moved."""
     return thread_services.advance_thread(
-        project.stores, project.project_id, thread_id=thread_id, note=body.note, start=position(body.start)
+        project.stores,
+        project.project_id,
+        thread_id=thread_id,
+        **(dict(body) | {"start": position(body.start)}),
     )
 
 
@@ -223,6 +230,7 @@ def resolve_thread(project: Project, thread_id: MemoryId, body: ThreadEnd) -> Li
         project.project_id,
         thread_id=thread_id,
         summary=body.summary,
+        ending=body.ending,
         start=position(body.start),
     )
 
@@ -235,6 +243,7 @@ def abandon_thread(project: Project, thread_id: MemoryId, body: ThreadEnd) -> Li
         project.project_id,
         thread_id=thread_id,
         summary=body.summary,
+        ending=body.ending,
         start=position(body.start),
     )
 
