@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from mcp.types import ToolAnnotations
@@ -22,7 +22,7 @@ class ToolOffer:
         hints: What it does to the story.
     """
 
-    body: Callable[..., Answer]
+    body: Callable[..., Answer] | Callable[..., Awaitable[Answer]]
     title: str
     description: str
     hints: ToolAnnotations

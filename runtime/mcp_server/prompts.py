@@ -132,9 +132,9 @@ def _told(shelf: Shelf, body: Callable[..., str]) -> Callable[..., str]:
     """Return a prompt's function, whose errors say what to do."""
     call = of_project(shelf, body, project=_Project)
 
-    def told(**given: Any) -> str:
+    async def told(**given: Any) -> str:
         try:
-            text: str = call(**given)
+            text: str = await call(**given)
         except NovelgenError as error:
             raise MCPError(code=INVALID_PARAMS, message=shelf.told(error)) from error
         return text

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import quote
 
-from anyio import to_thread
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp.types import (
@@ -30,6 +29,8 @@ ROOT = "novelgen://projects"
 MAX_COMPLETIONS = 100
 
 JSON = "application/json"
+
+Reader = Callable[..., Awaitable[str]]
 
 
 def add_resources(server: MCPServer[Any], shelf: Shelf) -> None:
@@ -71,8 +72,8 @@ def add_resources(server: MCPServer[Any], shelf: Shelf) -> None:
     if shelf.project_id is None:
 
         @server.resource(ROOT, name="projects", title="Projects", description="The stories.", mime_type=JSON)
-        def projects() -> str:
-            return _told(shelf, lambda: ProjectsAnswer(projects=shelf.overviews()).as_text())
+        async def projects() -> str:
+            return await _told(shelf, lambda: ProjectsAnswer(projects=shelf.overviews()).as_text())
 
     @server.completion()
     async def complete(
@@ -81,9 +82,7 @@ def add_resources(server: MCPServer[Any], shelf: Shelf) -> None:
         context: CompletionContext | None,
     ) -> Completion:
         given = (context.arguments if context else None) or {}
-        found = await to_thread.run_sync(
-            functools.partial(_completions, shelf, argument.name, given.get("project"))
-        )
+        found = await shelf.run(functools.partial(_completions, shelf, argument.name, given.get("project")))
         wanted = argument.value.casefold()
         fitting = [each for each in found if wanted in each.casefold()]
         return Completion(
@@ -112,8 +111,8 @@ class _Offer:
         if shelf.project_id is not None and "{" not in path.replace("{project}", ""):
             address = f"{ROOT}/{path.replace('{project}', _in_address(shelf.project_id))}"
 
-            def read() -> str:
-                return _told(shelf, lambda: body(shelf.story()))
+            async def read() -> str:
+                return await _told(shelf, lambda: body(shelf.story()))
 
             self._server.resource(
                 address, name=body.__name__[1:], title=title, description=description, mime_type=mime_type
@@ -128,23 +127,23 @@ class _Offer:
         )(_READERS[path.count("{")](shelf, body))
 
 
-def _of_project(shelf: Shelf, body: Callable[..., str]) -> Callable[..., str]:
-    def read(project: str) -> str:
-        return _told(shelf, lambda: body(shelf.story(project)))
+def _of_project(shelf: Shelf, body: Callable[..., str]) -> Reader:
+    async def read(project: str) -> str:
+        return await _told(shelf, lambda: body(shelf.story(project)))
 
     return read
 
 
-def _of_entity(shelf: Shelf, body: Callable[..., str]) -> Callable[..., str]:
-    def read(project: str, name: str) -> str:
-        return _told(shelf, lambda: body(shelf.story(project), name))
+def _of_entity(shelf: Shelf, body: Callable[..., str]) -> Reader:
+    async def read(project: str, name: str) -> str:
+        return await _told(shelf, lambda: body(shelf.story(project), name))
 
     return read
 
 
-def _of_scene(shelf: Shelf, body: Callable[..., str]) -> Callable[..., str]:
-    def read(project: str, chapter: str, scene: str) -> str:
-        return _told(shelf, lambda: body(shelf.story(project), chapter, scene))
+def _of_scene(shelf: Shelf, body: Callable[..., str]) -> Reader:
+    async def read(project: str, chapter: str, scene: str) -> str:
+        return await _told(shelf, lambda: body(shelf.story(project), chapter, scene))
 
     return read
 
@@ -171,9 +170,9 @@ def _scenes(here: OpenStory) -> str:
     return reading.list_scenes(here, limit=MAX_SCENES).as_text()
 
 
-def _told(shelf: Shelf, read: Callable[[], str]) -> str:
+async def _told(shelf: Shelf, read: Callable[[], str]) -> str:
     try:
-        return read()
+        return await shelf.run(read)
     except UserInputError as error:
         raise ResourceNotFoundError(shelf.told(error)) from error
     except NovelgenError as error:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
+from anyio import CapacityLimiter, to_thread
 from langchain_core.language_models import BaseChatModel
 
 from novelgen.errors import (
@@ -28,6 +31,9 @@ from runtime.stores import MemoryStores
 from runtime.story import Story
 
 logger = logging.getLogger(__name__)
+Result = TypeVar("Result")
+
+CALLS_AT_ONCE = 16
 
 _FIXES: tuple[tuple[type[NovelgenError], str], ...] = (
     (UnknownProjectError, "Call again with an id that list_projects tells."),
@@ -84,6 +90,7 @@ class Shelf:
         self._stores = stores
         self._chat_model = chat_model
         self._lock = threading.Lock()
+        self._threads: CapacityLimiter | None = None
         self._opened: dict[str, OpenStory] = {}
         self.project_id = project_id
 
@@ -111,6 +118,12 @@ class Shelf:
                 story = Story(stores, name, chat_model=self._chat_model)
                 known = self._opened[name] = OpenStory(stores, name, story)
         return known
+
+    async def run(self, body: Callable[[], Result]) -> Result:
+        """Run what blocks in a thread; a bounded number runs at once, whoever still waits for it."""
+        if self._threads is None:
+            self._threads = CapacityLimiter(CALLS_AT_ONCE)
+        return await to_thread.run_sync(body, limiter=self._threads)
 
     def overviews(self) -> list[ProjectOverview]:
         """Return what each project that can be reached holds."""

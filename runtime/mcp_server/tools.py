@@ -41,7 +41,7 @@ def build_tools(shelf: Shelf, *, is_read_only: bool) -> list[Tool]:
 def of_project(
     shelf: Shelf, body: Callable[..., Any], *, project: Any = ProjectArgument
 ) -> Callable[..., Any]:
-    """Return a function that calls a body with a story in place of its first argument.
+    """Return an async function that calls a body in a thread, with a story in place of its first argument.
 
     Args:
         shelf: The stories; where it has more than one, the function takes the project's id as `project`.
@@ -54,8 +54,9 @@ def of_project(
         chosen = inspect.Parameter("project", inspect.Parameter.KEYWORD_ONLY, annotation=project)
         parameters.insert(0, chosen)
 
-    def call(**given: Any) -> Any:
-        return body(shelf.story(given.pop("project", None)), **given)
+    async def call(**given: Any) -> Any:
+        chosen = given.pop("project", None)
+        return await shelf.run(lambda: body(shelf.story(chosen), **given))
 
     return with_signature(call, body.__name__, signature.replace(parameters=parameters))
 
@@ -146,8 +147,8 @@ def _untitled(schema: Any) -> Any:
 
 
 def _listing(shelf: Shelf) -> ToolOffer:
-    def list_projects() -> ProjectsAnswer:
-        return ProjectsAnswer(projects=shelf.overviews())
+    async def list_projects() -> ProjectsAnswer:
+        return ProjectsAnswer(projects=await shelf.run(shelf.overviews))
 
     return ToolOffer(
         list_projects,
