@@ -14,6 +14,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.knowledge import CharacterKnowledge
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.threads.ledger import LedgerEntry
+from runtime.machine_paths import without_paths
 from runtime.services.entities import EntityCard
 from runtime.services.extraction import ExtractionReport
 from runtime.services.ingest import IngestReport
@@ -539,9 +540,9 @@ class IngestedAnswer(Answer):
             memories_of_scene=scene.added + scene.changed + scene.unchanged + scene.kept if scene else 0,
             memories=report.memories,
             changed=list(changed),
-            warnings=report.warnings,
+            warnings=[without_paths(each) for each in report.warnings],
             problems=[
-                *report.failures,
+                *map(without_paths, report.failures),
                 *messages(scene.issues if scene else ()),
                 *messages(report.indexing.issues),
             ],
@@ -566,7 +567,7 @@ class ExtractedAnswer(Answer):
         scene = report.scenes[0] if report.scenes else None
         return cls(
             outcome=scene.outcome if scene else "failed",
-            reason=(scene.reason if scene else None) or report.stopped,
+            reason=without_paths((scene.reason if scene else None) or report.stopped or "") or None,
             memories=scene.memories if scene else 0,
             new_entities=[ListedEntity.of(each) for each in scene.new_entities] if scene else [],
             unproven=len(scene.unverified) if scene else 0,
@@ -587,5 +588,5 @@ def place_of(chapter_index: int | None, scene_index: int | None) -> str | None:
 
 
 def messages(issues: Iterable[ReportIssue]) -> list[str]:
-    """Return what went wrong or is missing, in words."""
-    return [f"{each.stage}: {each.message}" for each in issues]
+    """Return what went wrong or is missing, in words, without paths of this machine."""
+    return [without_paths(f"{each.stage}: {each.message}") for each in issues]

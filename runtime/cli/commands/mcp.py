@@ -27,10 +27,11 @@ def mcp(session: CliSession, project: str | None, is_read_only: bool) -> None:
     try:
         from runtime.mcp_server.stdio import serve_stdio
     except ModuleNotFoundError as error:
-        if error.name not in _PACKAGES:
+        package = (error.name or "").partition(".")[0]
+        if package not in _PACKAGES:
             raise
         raise ConfigurationError(
-            f"mcp needs {error.name!r}, which is not installed; run pip install 'novelgen[mcp]'"
+            f"mcp needs {package!r}, which is not installed; run pip install 'novelgen[mcp]'"
         ) from error
     from runtime.cli.opening import settle_imports, warn_of_server
     from runtime.services.project_stores import ProjectStores

@@ -68,6 +68,30 @@ def test_stdio_serves_one_story(demo_folder: Path, tmp_path: Path, mode: str) ->
     assert "list_entities" in wrong
 
 
+def test_two_clients_share_a_story(demo_folder: Path, tmp_path: Path) -> None:
+    """The index is the first one's; the second searches by words and says so without a path; both see all notes."""
+
+    async def run(log: Any) -> list[dict[str, Any]]:
+        query = {"query": "the heron key", "limit": 1}
+        async with (
+            over_stdio(demo_folder, "demo", log=log) as first,
+            over_stdio(demo_folder, "demo", log=log) as second,
+        ):
+            answers = [await each.call_tool("search_story_memory", query) for each in (first, second)]
+            await second.call_tool("add_note", {"text": "Sparrow is afraid of geese.", "about": ["Sparrow"]})
+            answers.append(await first.call_tool("search_story_memory", {"query": "geese", "limit": 50}))
+            return [each.structured_content or {} for each in answers]
+
+    with (tmp_path / "log").open("w", encoding="utf-8") as log:
+        first, second, later = asyncio.run(run(log))
+    assert first["memories"]
+    assert first["problems"] == []
+    assert second["memories"]
+    assert "index" in second["problems"][0]
+    assert str(demo_folder) not in json.dumps(second)
+    assert "Sparrow is afraid of geese." in {each["text"] for each in later["memories"]}
+
+
 def test_stdio_ends_with_its_input(demo_folder: Path) -> None:
     """When the client goes away the process ends by itself, clean, and has written nothing but messages."""
     hello = {
@@ -186,7 +210,9 @@ def test_the_gate_stands_before_agents(demo_folder: Path) -> None:
             client.post("/mcp", json=CALL, headers={**HEADERS, "Origin": "http://evil.example"}),
             client.get("/mcp", headers=HEADERS),
             client.delete("/mcp", headers=HEADERS),
-            client.post("/mcp", content=b"x" * 10_001, headers={**HEADERS, "Content-Type": "application/json"}),
+            client.post(
+                "/mcp", content=b"x" * 10_001, headers={**HEADERS, "Content-Type": "application/json"}
+            ),
             client.post("/mcp", content=b"{", headers={**HEADERS, "Content-Type": "application/json"}),
             client.post("/mcp", json=CALL, headers={"Accept": "text/html"}),
         ]
@@ -195,7 +221,7 @@ def test_the_gate_stands_before_agents(demo_folder: Path) -> None:
 
 def test_too_many_agents_are_told_to_wait(demo_folder: Path) -> None:
     """Calls beyond the bounds are refused with when to come again, and do no harm to those at work."""
-    limits = Limits(agents_at_once=1, waiting_s=0.01)
+    limits = Limits(agents_at_once=1)
     with client_of(demo_folder, ServerSettings(limits=limits)) as client:
 
         async def run() -> list[int]:
@@ -204,14 +230,12 @@ def test_too_many_agents_are_told_to_wait(demo_folder: Path) -> None:
                 answers = await asyncio.gather(
                     *(many.post("/mcp", json=CALL, headers=HEADERS) for _ in range(12))
                 )
-            assert all("retry-after" in each.headers for each in answers if each.status_code in (429, 503))
+            assert all("retry-after" in each.headers for each in answers if each.status_code != 200)
             return [each.status_code for each in answers]
 
         assert client.portal is not None
         statuses = client.portal.call(run)
-    assert set(statuses) <= {200, 429, 503}
-    assert 200 in statuses
-    assert 429 in statuses
+    assert set(statuses) == {200, 429}
 
 
 def test_without_the_sdk_the_server_says_what_to_install(
@@ -255,7 +279,7 @@ def test_without_the_extra_the_command_says_what_to_install(
     run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where the SDK is not installed the command names the extra."""
-    for name in [each for each in sys.modules if each.startswith("runtime.mcp_server")]:
+    for name in [each for each in sys.modules if each.startswith(("runtime.mcp_server", "mcp."))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "mcp", None)
     result = run("mcp", "demo")
