@@ -48,7 +48,9 @@ class Lane:
             )
         self.waiting += 1
         try:
-            await asyncio.wait_for(self._turns.acquire(), self._waiting_s)
+            # `wait_for` asks in a task of its own before Python 3.12, and who comes meanwhile would not see it.
+            async with asyncio.timeout(self._waiting_s):
+                await self._turns.acquire()
         except TimeoutError as error:
             raise Refusal(503, "busy", f"no turn came within {self._waiting_s:g} s; try later") from error
         finally:
