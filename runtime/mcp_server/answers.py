@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from pydantic import BaseModel, Field
@@ -11,22 +11,17 @@ from novelgen.memory.search import RankedMemory
 from novelgen.models.context import ReportIssue, SceneMemoryContext
 from novelgen.models.continuity import ContinuityIssue, DraftCheck
 from novelgen.models.entity import Entity
-from novelgen.models.knowledge import CharacterKnowledge
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.threads.ledger import LedgerEntry
 from runtime.machine_paths import without_paths
 from runtime.services.entities import EntityCard
-from runtime.services.extraction import ExtractionReport
-from runtime.services.ingest import IngestReport
-from runtime.services.knowledge import MemoryKnowers
-from runtime.services.memories import AddedNote
 from runtime.services.projects import ProjectOverview
 from runtime.services.scenes import ListedScene
 
 EVIDENCE_OF_FINDING = 3
 """So many pieces of evidence are told of a contradiction."""
 
-_PROBLEMS = "What was missing or failed while this was answered; empty when all went well."
+PROBLEMS = "What was missing or failed while this was answered; empty when all went well."
 
 
 class Answer(BaseModel):
@@ -53,7 +48,7 @@ class SceneContextAnswer(Answer):
     )
     tokens: int = Field(description="Estimated, of the memories in it.")
     story_version: str | None = Field(description="Changes exactly when the story before the scene does.")
-    problems: list[str] = Field(description=_PROBLEMS)
+    problems: list[str] = Field(description=PROBLEMS)
 
     @classmethod
     def of(cls, context: SceneMemoryContext) -> SceneContextAnswer:
@@ -116,7 +111,7 @@ class SearchAnswer(Answer):
     """Memories that fit a query, best first."""
 
     memories: list[FoundMemory]
-    problems: list[str] = Field(description=_PROBLEMS)
+    problems: list[str] = Field(description=PROBLEMS)
 
 
 class EntityState(BaseModel):
@@ -216,122 +211,6 @@ class CardAnswer(Answer):
         )
 
 
-class Knower(BaseModel):
-    """Somebody who knows a memory."""
-
-    character_id: str
-    name: str
-    how: str = Field(description="own_doing, witnessed, told, overheard, read, deduced or author.")
-    learned_from: str | None
-    since: str | None = Field(description="Scene in which it was learnt; null: from before the story.")
-    certainty: float = Field(description="1 is sure, less a rumour.")
-
-
-class Unaware(BaseModel):
-    """Somebody who does not know a memory."""
-
-    character_id: str
-    name: str
-    why: str
-    might_know_from: str | None = Field(
-        description="Id of somebody who could have told them since; nothing says that it happened."
-    )
-
-
-class KnowersAnswer(Answer):
-    """Who knows a memory and who does not; `reader` is whoever reads the book."""
-
-    memory_id: str
-    text: str
-    known_by: list[Knower]
-    not_known_by: list[Unaware]
-
-    @classmethod
-    def of(cls, found: MemoryKnowers) -> KnowersAnswer:
-        """Return what is told of those who know a memory."""
-        return cls(
-            memory_id=found.source_id,
-            text=found.content,
-            known_by=[
-                Knower(
-                    character_id=each.character_id,
-                    name=each.name,
-                    how=each.how,
-                    learned_from=each.learned_from,
-                    since=place_of(each.since_chapter, each.since_scene),
-                    certainty=each.certainty,
-                )
-                for each in found.known_by
-            ],
-            not_known_by=[
-                Unaware(
-                    character_id=each.character_id,
-                    name=each.name,
-                    why=each.why,
-                    might_know_from=each.might_know_from,
-                )
-                for each in found.not_known_by
-            ],
-        )
-
-
-class KnownFact(BaseModel):
-    """A memory that a character knows."""
-
-    memory_id: str
-    text: str
-    how: str
-    learned_from: str | None
-    since: str | None
-
-
-class UnknownFact(BaseModel):
-    """A memory that a character does not know."""
-
-    memory_id: str
-    text: str
-    why: str
-    might_know_from: str | None
-
-
-class CharacterKnowledgeAnswer(Answer):
-    """What a character knows and what is true but unknown to it, the latest first."""
-
-    character_id: str
-    known: list[KnownFact]
-    not_known: list[UnknownFact]
-    known_in_all: int
-    not_known_in_all: int
-
-    @classmethod
-    def of(cls, found: CharacterKnowledge, *, limit: int) -> CharacterKnowledgeAnswer:
-        """Return what is told of what a character knows, so many of each at most."""
-        return cls(
-            character_id=found.character_id,
-            known=[
-                KnownFact(
-                    memory_id=each.source_id,
-                    text=each.content,
-                    how=each.how,
-                    learned_from=each.learned_from,
-                    since=place_of(each.since_chapter, each.since_scene),
-                )
-                for each in reversed(found.known[-limit:])
-            ],
-            not_known=[
-                UnknownFact(
-                    memory_id=each.source_id,
-                    text=each.content,
-                    why=each.why,
-                    might_know_from=each.might_know_from,
-                )
-                for each in reversed(found.not_known[-limit:])
-            ],
-            known_in_all=len(found.known),
-            not_known_in_all=len(found.not_known),
-        )
-
-
 class Evidence(BaseModel):
     """What the story established before."""
 
@@ -381,7 +260,7 @@ class CheckAnswer(Answer):
     scene_index: int
     findings: list[Finding]
     waived: int = Field(description="Findings that the author means to be so, which are not told.")
-    problems: list[str] = Field(description=_PROBLEMS)
+    problems: list[str] = Field(description=PROBLEMS)
 
     @classmethod
     def of(cls, check: DraftCheck) -> CheckAnswer:
@@ -393,13 +272,6 @@ class CheckAnswer(Answer):
             waived=len(check.waived),
             problems=messages(check.report.issues),
         )
-
-
-class WaivedAnswer(Answer):
-    """A finding that stays silent from now on."""
-
-    finding_id: str
-    note: str
 
 
 class Thread(BaseModel):
@@ -438,14 +310,6 @@ class ThreadsAnswer(Answer):
 
     threads: list[Thread]
     waiting_in_all: int
-
-
-class ThreadAnswer(Answer):
-    """A thread that was planted or ended."""
-
-    thread_id: str
-    description: str
-    status: str
 
 
 class ChangesAnswer(Answer):
@@ -504,80 +368,6 @@ class SceneTextAnswer(Answer):
         if len(self.text) == self.characters_in_all:
             return self.text
         return f"{self.text}\n(… {len(self.text):,} of {self.characters_in_all:,} characters)"
-
-
-class NoteAnswer(Answer):
-    """A note that was stored."""
-
-    memory_id: str
-    text: str
-    about: list[str] = Field(description="Ids of whom and what it hangs on.")
-
-    @classmethod
-    def of(cls, added: AddedNote) -> NoteAnswer:
-        """Return what is told of a note."""
-        note = added.note
-        return cls(memory_id=note.source_id or note.chunk_id, text=note.content, about=added.named)
-
-
-class IngestedAnswer(Answer):
-    """What became of a scene that was taken in."""
-
-    outcome: str = Field(description="added, replaced or unchanged; empty when it was refused.")
-    memories_of_scene: int
-    memories: int = Field(description="Of the whole story.")
-    changed: list[str] = Field(description="What the scene changed, in the story's language.")
-    warnings: list[str]
-    problems: list[str] = Field(description=_PROBLEMS)
-    next_step: str
-
-    @classmethod
-    def of(cls, report: IngestReport, *, changed: Sequence[str], next_step: str) -> IngestedAnswer:
-        """Return what is told of a scene that was taken in."""
-        scene = report.scenes[0] if report.scenes else None
-        return cls(
-            outcome=scene.outcome if scene else "",
-            memories_of_scene=scene.added + scene.changed + scene.unchanged + scene.kept if scene else 0,
-            memories=report.memories,
-            changed=list(changed),
-            warnings=[without_paths(each) for each in report.warnings],
-            problems=[
-                *map(without_paths, report.failures),
-                *messages(scene.issues if scene else ()),
-                *messages(report.indexing.issues),
-            ],
-            next_step=next_step,
-        )
-
-
-class ExtractedAnswer(Answer):
-    """What a model read out of a scene."""
-
-    outcome: str = Field(description="done, failed or overtaken (the scene changed meanwhile).")
-    reason: str | None = Field(description="Why it failed.")
-    memories: int
-    new_entities: list[ListedEntity]
-    unproven: int = Field(description="Facts without a quote of the text that proves them.")
-    changed: list[str] = Field(description="What the scene changed, in the story's language.")
-    problems: list[str] = Field(description=_PROBLEMS)
-
-    @classmethod
-    def of(cls, report: ExtractionReport, *, changed: Sequence[str]) -> ExtractedAnswer:
-        """Return what is told of a scene that a model read."""
-        scene = report.scenes[0] if report.scenes else None
-        return cls(
-            outcome=scene.outcome if scene else "failed",
-            reason=without_paths((scene.reason if scene else None) or report.stopped or "") or None,
-            memories=scene.memories if scene else 0,
-            new_entities=[ListedEntity.of(each) for each in scene.new_entities] if scene else [],
-            unproven=len(scene.unverified) if scene else 0,
-            changed=list(changed),
-            problems=[
-                *messages(scene.issues if scene else ()),
-                *messages(report.indexing.issues),
-                *report.thread_warnings,
-            ],
-        )
 
 
 def place_of(chapter_index: int | None, scene_index: int | None) -> str | None:

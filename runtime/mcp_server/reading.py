@@ -14,13 +14,11 @@ from novelgen.rendering.story_difference import difference_lines
 from runtime.mcp_server.answers import (
     CardAnswer,
     ChangesAnswer,
-    CharacterKnowledgeAnswer,
     CheckAnswer,
     EntitiesAnswer,
     EntityState,
     EntityStateAnswer,
     FoundMemory,
-    KnowersAnswer,
     ListedEntity,
     SceneContextAnswer,
     SceneLine,
@@ -48,6 +46,7 @@ from runtime.mcp_server.arguments import (
     Scene,
     position,
 )
+from runtime.mcp_server.knowledge_answers import CharacterKnowledgeAnswer, KnowersAnswer
 from runtime.mcp_server.shelf import OpenStory
 from runtime.services.scenes import get_scene
 from runtime.services.scenes import list_scenes as stored_scenes

@@ -11,8 +11,14 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.state import LoopImportance
 from novelgen.models.story_difference import StoryDifference
 from novelgen.rendering.story_difference import difference_lines
-from runtime.mcp_server.answers import ExtractedAnswer, IngestedAnswer, NoteAnswer, ThreadAnswer, WaivedAnswer
 from runtime.mcp_server.arguments import POSITION_PATTERN, Chapter, Name, Scene, position
+from runtime.mcp_server.outcomes import (
+    ExtractedAnswer,
+    IngestedAnswer,
+    NoteAnswer,
+    ThreadAnswer,
+    WaivedAnswer,
+)
 from runtime.mcp_server.shelf import OpenStory
 from runtime.services import threads as thread_services
 from runtime.services.scenes import get_scene
