@@ -61,6 +61,7 @@ COMMAND_SECTIONS: dict[str, dict[str, str]] = {
     },
     "Open doors": {
         "serve": "serve:serve",
+        "mcp": "mcp:mcp",
     },
     "Put things right": {
         "memory": "memory:memory",

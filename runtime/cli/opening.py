@@ -33,24 +33,34 @@ def opened_stores(
         InvalidProjectIdError: When the id is not a plain, path-free string.
         ConfigurationError: When a setting is wrong.
     """
-    from runtime.server.presence import running_server
     from runtime.services.projects import project_settings
     from runtime.settings import load_settings
     from runtime.stores import MemoryStores
 
     settle_imports()
-    url = running_server(session.projects_dir)
-    if url is not None:
-        logger.warning(
-            "a server has these projects open (%s): their indexes answer it alone, and this searches without",
-            url,
-        )
+    warn_of_server(session)
     if project_id is None:
         settings = load_settings(projects_dir=session.projects_dir, **overrides)
     else:
         settings = project_settings(session.projects_dir, project_id, **overrides)
     with MemoryStores(settings) as stores:
         yield stores
+
+
+def warn_of_server(session: CliSession) -> None:
+    """Say where a server has the projects open.
+
+    Args:
+        session: The program's own options.
+    """
+    from runtime.server.presence import running_server
+
+    url = running_server(session.projects_dir)
+    if url is not None:
+        logger.warning(
+            "a server has these projects open (%s): their indexes answer it alone, and this searches without",
+            url,
+        )
 
 
 @contextmanager

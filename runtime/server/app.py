@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 
 from novelgen import __version__
 from novelgen.errors import NovelgenError
+from runtime.server.agents import AgentDoor
 from runtime.server.examples import with_examples
 from runtime.server.gate import Gate
 from runtime.server.house import House, require_access
@@ -88,11 +89,13 @@ def build_app(
         chat_model=chat_model,
     )
     jobs.offer_work(house)
+    agents = AgentDoor(house)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         house.jobs.load()
-        yield
+        async with agents.opened():
+            yield
         with anyio.move_on_after(CLOSING_S) as closing:
             await anyio.to_thread.run_sync(house.close, abandon_on_cancel=True)
         if closing.cancelled_caught:
@@ -115,6 +118,7 @@ def build_app(
     app.state.house = house
     for router in _ROUTERS:
         app.include_router(router)
+    app.router.routes.append(agents.route)
     _answer_problems(app, house)
     _describe(app)
     # The last one added is the outermost.

@@ -24,6 +24,9 @@ logger = logging.getLogger(__name__)
 OPEN_PATHS = frozenset({"/health", "/ready"})
 """What watches over the server needs no token: they tell nothing of stories."""
 
+AGENTS_PATH = "/mcp"
+"""Where agents talk MCP."""
+
 Access = Literal["all", "read"]
 """What a caller may do; stands in the scope of a request as `access`."""
 

@@ -29,6 +29,7 @@ from novelgen.errors import (
     UnknownSceneError,
     UserInputError,
 )
+from runtime.machine_paths import without_paths
 
 PROBLEM_TYPE = "application/problem+json"
 
@@ -56,8 +57,6 @@ RETRY_AFTER_S = 2
 LONGEST_VALUE = 200
 
 MAX_FIELDS = 20
-
-_ABSOLUTE_PATH = re.compile(r"(?<![\w.:/])(?:/[^\s/'\"`:;,]+){2,}/?|(?<!\w)[A-Za-z]:\\[^\s'\"`:;,]+")
 
 
 class FieldProblem(BaseModel):
@@ -133,20 +132,6 @@ def problem_of(error: NovelgenError, *, folders: Sequence[Path] = ()) -> Problem
         detail=without_paths(str(error), folders=folders),
         is_retryable=error.is_retryable,
     )
-
-
-def without_paths(message: str, *, folders: Sequence[Path] = ()) -> str:
-    """Return a message without paths of this machine: of each its last part stays.
-
-    Args:
-        message: The message.
-        folders: Folders of which even the name is not told.
-    """
-    for folder in folders:
-        for path in {str(folder.absolute()), str(folder.resolve())}:
-            if len(path) > 1:
-                message = message.replace(path, "the projects folder")
-    return _ABSOLUTE_PATH.sub(lambda found: "…/" + re.split(r"[/\\]", found[0].rstrip("/\\"))[-1], message)
 
 
 def invalid_request(errors: Sequence[Mapping[str, Any]]) -> Problem:

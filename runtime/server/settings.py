@@ -27,6 +27,7 @@ class Limits:
         waiting: Requests that may wait for their turn.
         waiting_s: Longest wait for a turn.
         replies_at_once: Characters that may speak at once.
+        agents_at_once: Calls of agents at once; as many may wait.
         uploads_at_once: Manuscripts that may come in at once; as many may wait.
         jobs_waiting: Jobs that may wait for their turn.
         jobs_at_once: Jobs at work at once; of one project always one.
@@ -40,6 +41,7 @@ class Limits:
     waiting: int = 64
     waiting_s: float = 10.0
     replies_at_once: int = 16
+    agents_at_once: int = 16
     uploads_at_once: int = 2
     jobs_waiting: int = 32
     jobs_at_once: int = 2

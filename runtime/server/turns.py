@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from runtime.server.gate import OPEN_PATHS
+from runtime.server.gate import AGENTS_PATH, OPEN_PATHS
 from runtime.server.problems import Refusal, problem_answer
 from runtime.server.settings import Limits
 
@@ -48,7 +48,9 @@ class Lane:
             )
         self.waiting += 1
         try:
-            await asyncio.wait_for(self._turns.acquire(), self._waiting_s)
+            # `wait_for` asks in a task of its own before Python 3.12, and who comes meanwhile would not see it.
+            async with asyncio.timeout(self._waiting_s):
+                await self._turns.acquire()
         except TimeoutError as error:
             raise Refusal(503, "busy", f"no turn came within {self._waiting_s:g} s; try later") from error
         finally:
@@ -75,6 +77,9 @@ class Turns:
         self._limits = limits
         self._work = Lane(at_once=limits.at_once, waiting=limits.waiting, waiting_s=limits.waiting_s)
         self._talk = Lane(at_once=limits.replies_at_once, waiting=0, waiting_s=limits.waiting_s)
+        self._agents = Lane(
+            at_once=limits.agents_at_once, waiting=limits.agents_at_once, waiting_s=limits.waiting_s
+        )
         self._uploads = Lane(
             at_once=limits.uploads_at_once, waiting=limits.uploads_at_once, waiting_s=limits.waiting_s
         )
@@ -84,6 +89,10 @@ class Turns:
         """Answer one request."""
         if scope["type"] != "http" or scope["path"] in OPEN_PATHS or _EVENTS.fullmatch(scope["path"]):
             await self._app(scope, receive, send)
+        elif scope["path"] == AGENTS_PATH:
+            # What a tool does has bounds of its own; its answer may be a stream.
+            async with _turn(self._agents):
+                await self._app(scope, _body_within(receive, self._limits.body_s), send)
         elif _REPLY.fullmatch(scope["path"]):
             async with _turn(self._talk):
                 await self._app(scope, receive, send)

@@ -9,8 +9,14 @@ from typing import Any
 
 from langchain_core.embeddings import Embeddings
 
+from novelgen.errors import NovelgenError, UnknownProjectError
 from runtime.files.paths import ProjectPaths
-from runtime.services.projects import project_settings
+from runtime.services.projects import (
+    ProjectOverview,
+    describe_project,
+    list_project_ids,
+    project_settings,
+)
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores
 
@@ -67,12 +73,28 @@ class ProjectStores:
         self._read[project_id] = mark, stores
         return stores
 
+    def overviews(self) -> list[ProjectOverview]:
+        """Return what each project of the folder holds; one that cannot be read says why in `problem`.
+
+        Raises:
+            DatabaseError: When the projects of a database cannot be listed.
+        """
+        return [self._overview(each) for each in list_project_ids(self.common)]
+
     def close(self) -> None:
         """Close everything that was opened; what is asked for afterwards is opened again."""
         with self._lock:
             opened = [stores for _, stores in self._opened]
         for stores in opened:
             stores.close()
+
+    def _overview(self, project_id: str) -> ProjectOverview:
+        try:
+            return describe_project(self.of(project_id), project_id)
+        except UnknownProjectError:
+            return ProjectOverview(project_id=project_id, problem="nothing stored yet; ingest it")
+        except NovelgenError as error:
+            return ProjectOverview(project_id=project_id, problem=f"cannot be read: {error}")
 
     def _sharing(self, settings: NovelgenSettings) -> MemoryStores:
         with self._lock:

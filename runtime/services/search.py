@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from novelgen.memory.search import RankedMemories
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from runtime.services.indexing import await_index
@@ -51,4 +52,41 @@ def search_memories(
         top_k=top_k,
         as_of=as_of,
         min_relevance=min_relevance,
+    )
+
+
+def rank_memories(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    query: str,
+    entities: Sequence[str] = (),
+    content_type: ContentType | None = None,
+    top_k: int = DEFAULT_TOP_K,
+    as_of: StoryPosition | None = None,
+) -> RankedMemories:
+    """Return the memories that fit a query with why, what holds in place of an outdated one, and what was missing.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        query: What to look for, in the story's language.
+        entities: Only memories of one of these entities: ids, names or aliases.
+        content_type: Only this kind.
+        top_k: At most so many.
+        as_of: Only what lies strictly before this position; None means all that is stored.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        UserInputError: When the query is empty.
+        StoreError: When no retriever could answer.
+    """
+    await_index(stores, project_id)
+    return StoryMemoryTools(stores).rank_story_memory(
+        project_id,
+        query,
+        entities=list(entities) or None,
+        content_type=content_type,
+        top_k=top_k,
+        as_of=as_of,
     )

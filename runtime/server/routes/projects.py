@@ -7,10 +7,9 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from novelgen.errors import NovelgenError, UnknownProjectError
 from novelgen.models.position import MAX_PROJECT_ID_LENGTH
-from runtime.server.house import Body, House, Project, TheHouse
-from runtime.server.problems import without_paths
+from runtime.machine_paths import without_paths
+from runtime.server.house import Body, Project, TheHouse
 from runtime.services import projects as project_services
 from runtime.services.condition import StoryCondition, story_condition
 from runtime.services.diagnosis import Diagnosis, diagnose
@@ -51,8 +50,14 @@ class ProjectDocuments(BaseModel):
 @router.get("")
 def list_projects(house: TheHouse) -> ProjectList:
     """List the projects with what each holds; one that cannot be read says why in `problem`."""
-    names = project_services.list_project_ids(house.stores.common)
-    return ProjectList(projects=[_overview(house, each) for each in names])
+    folders = [house.stores.settings.projects_dir]
+    listed = house.stores.overviews()
+    return ProjectList(
+        projects=[
+            each.model_copy(update={"problem": without_paths(each.problem, folders=folders)})
+            for each in listed
+        ]
+    )
 
 
 @router.post("", status_code=201)
@@ -108,13 +113,3 @@ def _told(project: Project, diagnosis: Diagnosis) -> Diagnosis:
             "repairs": findings(diagnosis.repairs),
         }
     )
-
-
-def _overview(house: House, project_id: str) -> ProjectOverview:
-    try:
-        return project_services.describe_project(house.stores.of(project_id), project_id)
-    except UnknownProjectError:
-        return ProjectOverview(project_id=project_id, problem="nothing stored yet; ingest it")
-    except NovelgenError as error:
-        told = without_paths(str(error), folders=[house.stores.settings.projects_dir])
-        return ProjectOverview(project_id=project_id, problem=f"cannot be read: {told}")
