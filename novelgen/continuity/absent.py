@@ -224,7 +224,7 @@ def _is_distant(gone: Standing, story: StoryBefore) -> bool:
 _WORDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "en": {
         "dead": (
-            "{name} is dead since {where} ({told}), but acts or is met here.",
+            "{name} has been dead since {where} ({told}), but acts or is met here.",
             "Give the act to somebody who lives, or show that it is a memory, a dream or a ghost.",
         ),
         "bound": (

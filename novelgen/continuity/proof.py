@@ -10,6 +10,7 @@ from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import StateChange
 from novelgen.records.supersession import slot_of
+from novelgen.rendering.labels import CHINESE, ENGLISH
 
 
 def is_planned(entity_id: str, story: StoryBefore) -> bool:
@@ -39,12 +40,14 @@ def of_memory(memory: StoryMemoryChunk, story: StoryBefore) -> ContinuityEvidenc
 
 def of_change(change: StateChange, story: StoryBefore) -> ContinuityEvidence:
     """Return a state as evidence."""
+    labels = CHINESE if story.language == "zh" else ENGLISH
+    told = (story.name(change.entity_id), labels.attribute(change.attribute), _said(change.value, story))
     return ContinuityEvidence(
         source="state",
         source_id=slot_of(change.entity_id, change.attribute),
         chapter_index=change.chapter_index,
         scene_index=change.scene_index,
-        text=f"{story.name(change.entity_id)}: {change.attribute} = {_said(change.value, story)}",
+        text=labels.colon.join(told),
         entity_ids=[change.entity_id],
     )
 
