@@ -67,7 +67,9 @@ def place_of(told: StateChange | StoryMemoryChunk) -> StoryPosition:
 
 
 def where_told(evidence: ContinuityEvidence, language: str) -> str:
-    """Return the scene of a piece of evidence in the story's words: "chapter 3, scene 2", 第3章第2场."""
+    """Return where evidence stands in the story's words: "chapter 3, scene 2", 第3章第2场, "a note", 设定."""
+    if evidence.chapter_index is None:
+        return "设定" if language == "zh" else "a note"
     if language == "zh":
         return f"第{evidence.chapter_index}章第{evidence.scene_index}场"
     return f"chapter {evidence.chapter_index}, scene {evidence.scene_index}"
