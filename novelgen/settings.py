@@ -28,8 +28,11 @@ class ContinuitySettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     timeout_s: float = Field(default=20.0, gt=0, le=3600, description="For one draft, without the model.")
-    model_timeout_s: float = Field(
-        default=180.0, gt=0, le=3600, description="For one draft, all calls of the model together."
+    model_timeout_s: float | None = Field(
+        default=None,
+        gt=0,
+        le=3600,
+        description="For one draft, all calls of the model together; None: as long as for the reading of a scene.",
     )
     max_evidence: int = Field(default=40, ge=0, le=1000, description="At most so many pieces are gathered.")
     evidence_tokens: int = Field(default=2500, ge=0, le=1_000_000, description="Tokens for all of them.")

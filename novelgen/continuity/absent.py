@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from novelgen.continuity.acting import Act, certain_acts, is_by_wire, is_certain_name, sentence_at
+from novelgen.continuity.acting import Act, certain_acts, is_by_wire, is_certain_name
 from novelgen.continuity.proof import is_planned, place_of, where_told
 from novelgen.continuity.standing import FREED, Standing, captivity_of, death_of, departure_of, says_held
 from novelgen.continuity.story import Draft, StoryBefore
@@ -66,7 +66,7 @@ def dead_met(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:
     seen: set[str] = set()
     for mention in draft.mentions:
         who = mention.entity_id
-        sentence = sentence_at(draft, mention.start)
+        sentence = draft.sentence_at(mention.start)
         if (
             sentence is None
             or who in seen
@@ -224,7 +224,7 @@ def _is_distant(gone: Standing, story: StoryBefore) -> bool:
 _WORDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "en": {
         "dead": (
-            "{name} is dead since {where} ({told}), but acts or is met here.",
+            "{name} has been dead since {where} ({told}), but acts or is met here.",
             "Give the act to somebody who lives, or show that it is a memory, a dream or a ghost.",
         ),
         "bound": (

@@ -154,7 +154,7 @@ def certain_acts(draft: Draft, story: StoryBefore) -> Iterator[Act]:
             continue
         if not is_certain_name(mention, draft, story):
             continue
-        sentence = sentence_at(draft, mention.start)
+        sentence = draft.sentence_at(mention.start)
         if sentence is None or is_elsewhen(draft, sentence):
             continue
         act = _act_at(draft, mention, sentence)
@@ -209,12 +209,6 @@ def is_by_wire(draft: Draft, act: Act) -> bool:
     first = draft.mentions_of[act.entity_id][0].start
     start = max(0, min(first, act.span.start) - _CHARACTERS_BEFORE_A_CALL)
     return _BY_WIRE.search(draft.text, start, act.span.end) is not None
-
-
-def sentence_at(draft: Draft, position: int) -> Span | None:
-    """Return the sentence that holds a character of the draft."""
-    at = draft.sentence_index_at(position)
-    return None if at is None else draft.sentences[at]
 
 
 def is_elsewhen(draft: Draft, sentence: Span) -> bool:

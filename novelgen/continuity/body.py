@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from novelgen.continuity.figures import clause_span, place_of
-from novelgen.continuity.likeness import Piece, StoryWords, sentence_at, telling_words
+from novelgen.continuity.figures import clause_span
+from novelgen.continuity.likeness import Piece, StoryWords, telling_words
+from novelgen.continuity.proof import where_told
 from novelgen.continuity.story import Draft, StoryBefore
 from novelgen.models.continuity import ContinuityIssue
 from novelgen.text.sentences import Span
@@ -254,7 +255,7 @@ def _whose_body(draft: Draft, story: StoryBefore, clause: Span, at: int) -> str 
         return speech.speaker_id if speech is not None else draft.narrator_id
     if _SECOND_PERSON.search(words):
         return None
-    sentence = sentence_at(draft.sentences, at)
+    sentence = draft.sentence_at(at) or Span(at, at)
     named = [
         each.entity_id
         for each in draft.mentions
@@ -308,7 +309,7 @@ def _finding(
         draft_quote=draft.text[clause.start : clause.end],
         draft_span=(clause.start, clause.end),
         message=_MESSAGES[language][what].format(
-            who=story.name(who), here=here, there=there, place=place_of(piece, language)
+            who=story.name(who), here=here, there=there, place=where_told(piece.as_evidence(), language)
         ),
         entity_ids=[who],
         evidence=[piece.as_evidence()],

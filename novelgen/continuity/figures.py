@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from novelgen.continuity.likeness import Piece, SharedWords, StoryWords, sentence_at, stem
+from novelgen.continuity.likeness import Piece, SharedWords, StoryWords, stem
+from novelgen.continuity.proof import where_told
 from novelgen.continuity.story import Draft, StoryBefore
 from novelgen.models.continuity import ContinuityIssue
 from novelgen.text.language import StoryLanguage, is_cjk
@@ -125,7 +126,7 @@ def contradicted_quantities(draft: Draft, story: StoryBefore) -> Iterable[Contin
     read: dict[int, _Passage] = {}
     found: set[tuple[str, Span, str]] = set()
     for quantity in own:
-        sentence = sentence_at(draft.sentences, quantity.start)
+        sentence = draft.sentence_at(quantity.start) or Span(quantity.start, quantity.start)
         here = _read_passage(words, draft.text, sentence, quantity, own)
         agreeing = 0.0
         against: list[_Told] = []
@@ -240,7 +241,7 @@ def _same_thing(here: _Passage, there: _Passage, likeness: float, words: StoryWo
 def _finding(draft: Draft, story: StoryBefore, here: _Passage, told: _Told) -> ContinuityIssue:
     language = story.language
     start, end = clause_span(draft.text, here.quantity.start, here.quantity.end)
-    place = place_of(told.piece, language)
+    place = where_told(told.piece.as_evidence(), language)
     return ContinuityIssue(
         kind="canon_rule",
         severity="medium",
@@ -253,14 +254,6 @@ def _finding(draft: Draft, story: StoryBefore, here: _Passage, told: _Told) -> C
         confidence=round(min(0.95, 0.6 + told.likeness / (8 * MIN_LIKENESS[language])), 2),
         fix=_FIXES[language].format(there=told.passage.figure),
     )
-
-
-def place_of(piece: Piece, language: str) -> str:
-    """Return where a piece of the story stands, as a message says it."""
-    if piece.position is None:
-        return "设定" if language == "zh" else "a note"
-    chapter, scene = piece.position.chapter_index, piece.position.scene_index
-    return f"第{chapter}章第{scene}场" if language == "zh" else f"chapter {chapter}, scene {scene}"
 
 
 def clause_span(text: str, start: int, end: int) -> Span:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from novelgen.continuity.proof import place_of
+from novelgen.continuity.standing import says_held
 from novelgen.continuity.story import Draft, StoryBefore
 from novelgen.models.continuity import ContinuityEvidence
 from novelgen.models.position import StoryPosition, story_place
@@ -31,6 +33,12 @@ _PLACES = frozenset({"location_id", "place"})
 
 _PASSING_ATTRIBUTES = frozenset({"emotional_state", "for_now"})
 """What the next scene may change without a word."""
+
+_FADING_ATTRIBUTES = frozenset({"status", "goals"})
+"""What nobody says the end of: a horse that was lost, an errand that was done."""
+
+FADES_AFTER_SCENES = 6
+"""After so many scenes with its bearer such a state is no fact, unless it is a death or says that they are held."""
 
 _WORDS: Mapping[str, Mapping[str, str]] = {
     "en": {
@@ -146,11 +154,19 @@ def _of_entity(entity_id: str, story: StoryBefore, names: Mapping[str, str]) -> 
 
 
 def _still_tells(change: StateChange, story: StoryBefore) -> bool:
-    """Tell whether a state says something at the draft: a place says nothing once its bearer was seen since."""
+    """Tell whether a state says something at the draft: a place, say, does not once its bearer was seen since."""
     if change.attribute == PRESENCE_ATTRIBUTE or change.attribute in _PASSING_ATTRIBUTES:
         return False
-    seen = story.in_force.get((change.entity_id, PRESENCE_ATTRIBUTE))
-    return change.attribute not in _PLACES or seen is None or story_place(change) >= story_place(seen)
+    if change.attribute in _PLACES:
+        seen = story.in_force.get((change.entity_id, PRESENCE_ATTRIBUTE))
+        return seen is None or story_place(change) >= story_place(seen)
+    if change.attribute in _FADING_ATTRIBUTES:
+        lasts = is_death(change.attribute, change.value) or says_held(change.value)
+        since = sum(
+            change.entity_id in scene.present and scene.position > place_of(change) for scene in story.scenes
+        )
+        return lasts or since < FADES_AFTER_SCENES
+    return True
 
 
 def _fact(

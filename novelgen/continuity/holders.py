@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from novelgen.continuity.acting import is_elsewhen, sentence_at
+from novelgen.continuity.acting import is_elsewhen
 from novelgen.continuity.proof import is_planned, of_change, of_memory, place_of, where_told
 from novelgen.continuity.story import Draft, StoryBefore
 from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue
@@ -221,7 +221,7 @@ def wrong_hands(draft: Draft, story: StoryBefore) -> Iterator[ContinuityIssue]:
         if item.entity_id not in kept:
             kept[item.entity_id] = keeping_of(item, story)
         keeping = kept[item.entity_id]
-        sentence = sentence_at(draft, mention.start)
+        sentence = draft.sentence_at(mention.start)
         if keeping is None or sentence is None or is_planned(item.entity_id, story):
             continue
         has = _has_it(draft, mention, sentence)
@@ -272,7 +272,7 @@ def _has_it(draft: Draft, mention: Mention, sentence: Span) -> bool:
 def _changed_hands(draft: Draft, mention: Mention, sentence: Span) -> bool:
     """Whether what the draft says of the thing before, or beside it, tells that it went from hand to hand."""
     first = min(each.start for each in draft.mentions if each.entity_id == mention.entity_id)
-    opening = sentence_at(draft, first)
+    opening = draft.sentence_at(first)
     start = opening.start if opening is not None else sentence.start
     words = draft.text[start : sentence.start]
     if draft.speech_at(mention.start) is None:

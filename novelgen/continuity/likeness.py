@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import log
@@ -205,8 +205,3 @@ def _place(memory: StoryMemoryChunk) -> StoryPosition | None:
     if memory.chapter_index is None or memory.scene_index is None:
         return None
     return StoryPosition(memory.chapter_index, memory.scene_index)
-
-
-def sentence_at(sentences: Iterable[Span], at: int) -> Span:
-    """Return the sentence that holds a character."""
-    return next((each for each in sentences if each.start <= at < each.end), Span(at, at))

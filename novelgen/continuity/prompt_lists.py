@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from novelgen.continuity.hard_facts import cast_of, labels_of, names_for
+from novelgen.continuity.standing import death_of
 from novelgen.continuity.story import Draft, StoryBefore
 from novelgen.knowledge.story import KnowledgeMemory
 from novelgen.model_calls.prompt_data import NOTHING, as_data, telling_names
 from novelgen.models.continuity import ContinuityEvidence, DraftClaim
-from novelgen.records.vital_status import is_death
 from novelgen.text.language import StoryLanguage, TokenCounter, estimate_tokens
 from novelgen.text.sentences import split_sentences
 
@@ -182,7 +182,7 @@ class NotKnown:
         living = [
             each
             for each in cast_of(draft, story)
-            if story.entity[each].entity_type == "character" and not _is_dead(each, story)
+            if story.entity[each].entity_type == "character" and death_of(each, story) is None
         ]
         self._people = living[:MAX_KNOWERS_ASKED]
 
@@ -207,13 +207,6 @@ class NotKnown:
             if names
         ]
         return " | ".join(told)
-
-
-def _is_dead(entity_id: str, story: StoryBefore) -> bool:
-    return any(
-        owner == entity_id and is_death(attribute, change.value)
-        for (owner, attribute), change in story.in_force.items()
-    )
 
 
 def _told(evidence: ContinuityEvidence) -> str:

@@ -10,6 +10,7 @@ from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import StateChange
 from novelgen.records.supersession import slot_of
+from novelgen.rendering.labels import CHINESE, ENGLISH
 
 
 def is_planned(entity_id: str, story: StoryBefore) -> bool:
@@ -39,12 +40,14 @@ def of_memory(memory: StoryMemoryChunk, story: StoryBefore) -> ContinuityEvidenc
 
 def of_change(change: StateChange, story: StoryBefore) -> ContinuityEvidence:
     """Return a state as evidence."""
+    labels = CHINESE if story.language == "zh" else ENGLISH
+    told = (story.name(change.entity_id), labels.attribute(change.attribute), _said(change.value, story))
     return ContinuityEvidence(
         source="state",
         source_id=slot_of(change.entity_id, change.attribute),
         chapter_index=change.chapter_index,
         scene_index=change.scene_index,
-        text=f"{story.name(change.entity_id)}: {change.attribute} = {_said(change.value, story)}",
+        text=labels.colon.join(told),
         entity_ids=[change.entity_id],
     )
 
@@ -64,7 +67,9 @@ def place_of(told: StateChange | StoryMemoryChunk) -> StoryPosition:
 
 
 def where_told(evidence: ContinuityEvidence, language: str) -> str:
-    """Return the scene of a piece of evidence in the story's words: "chapter 3, scene 2", 第3章第2场."""
+    """Return where evidence stands in the story's words: "chapter 3, scene 2", 第3章第2场, "a note", 设定."""
+    if evidence.chapter_index is None:
+        return "设定" if language == "zh" else "a note"
     if language == "zh":
         return f"第{evidence.chapter_index}章第{evidence.scene_index}场"
     return f"chapter {evidence.chapter_index}, scene {evidence.scene_index}"

@@ -151,6 +151,11 @@ class Draft:
         at = bisect_right(self.sentences, position, key=lambda each: each.start) - 1
         return at if at >= 0 and position < self.sentences[at].end else None
 
+    def sentence_at(self, position: int) -> Span | None:
+        """Return the sentence that holds a character of the draft, or None where none does."""
+        index = self.sentence_index_at(position)
+        return None if index is None else self.sentences[index]
+
     def speech_at(self, position: int) -> Speech | None:
         """Return what is said aloud at a character of the draft, or None where it is narration."""
         return speech_at(self.speeches, position)

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from novelgen.continuity.figures import clause_span, place_of
-from novelgen.continuity.likeness import Piece, SharedWords, StoryWords, sentence_at, telling_words
+from novelgen.continuity.figures import clause_span
+from novelgen.continuity.likeness import Piece, SharedWords, StoryWords, telling_words
+from novelgen.continuity.proof import where_told
 from novelgen.continuity.story import Draft, StoryBefore
 from novelgen.knowledge.rules import Knowing, Reason
 from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue, ContinuityKind
@@ -188,7 +189,8 @@ def leaked_knowledge(draft: Draft, story: StoryBefore) -> Iterable[ContinuityIss
             continue
         yield _finding(
             "leak", "knowledge_leak", story, draft, span, piece.as_evidence(), [speaker_id],
-            who=story.name(speaker_id), why=_WHY[language][verdict.reason], place=place_of(piece, language),
+            who=story.name(speaker_id), why=_WHY[language][verdict.reason],
+            place=where_told(piece.as_evidence(), language),
             confidence=0.75,
         )  # fmt: skip
 
@@ -252,7 +254,7 @@ def _kin_of_the_kinless(draft: Draft, story: StoryBefore, words: StoryWords) -> 
                 clause = clause_span(draft.text, found.start(), found.end())
                 yield _finding(
                     "kin", "relationship", story, draft, clause, piece.as_evidence(), [who],
-                    who=story.name(who), place=place_of(piece, _language(story)), confidence=0.85,
+                    who=story.name(who), place=where_told(piece.as_evidence(), _language(story)), confidence=0.85,
                 )  # fmt: skip
                 break
 
@@ -285,13 +287,13 @@ def _enemies_who_are_friends(
             names = ("和" if language == "zh" else " and ").join(map(story.name, sorted(pair)))
             yield _finding(
                 "friends", "relationship", story, draft, clause, friends[-1].as_evidence(), sorted(pair),
-                who=names, place=place_of(friends[-1], language), confidence=0.8,
+                who=names, place=where_told(friends[-1].as_evidence(), language), confidence=0.8,
             )  # fmt: skip
 
 
 def _pair_before(draft: Draft, story: StoryBefore, at: int) -> frozenset[str] | None:
     """The two whom the sentence names, or it and the one before; None where it is not exactly two."""
-    sentence = sentence_at(draft.sentences, at)
+    sentence = draft.sentence_at(at) or Span(at, at)
     earlier = [each for each in draft.sentences if each.end <= sentence.start]
     for start in (sentence.start, *(each.start for each in reversed(earlier[-2:]))):
         named = frozenset(
@@ -346,7 +348,7 @@ def _children_in_another_order(
         clause = clause_span(draft.text, each.start, each.end)
         yield _finding(
             "order", "relationship", story, draft, clause, piece.as_evidence(), [],
-            who=each.name, place=place_of(piece, _language(story)), confidence=0.9,
+            who=each.name, place=where_told(piece.as_evidence(), _language(story)), confidence=0.9,
         )  # fmt: skip
 
 
@@ -365,7 +367,7 @@ def _children_of_others(draft: Draft, story: StoryBefore, words: StoryWords) -> 
                 for piece in words.pieces()
                 for other, there, _, _ in _parents(piece.words)
             ]
-        sentence = sentence_at(draft.sentences, start)
+        sentence = draft.sentence_at(start) or Span(start, start)
         here = words.read(draft.text[sentence.start : sentence.end].replace(parent, " "))
         against = [
             (words.likeness(here, around), there, piece, other) for other, there, piece, around in told
@@ -380,7 +382,7 @@ def _children_of_others(draft: Draft, story: StoryBefore, words: StoryWords) -> 
         clause = clause_span(draft.text, start, end)
         yield _finding(
             "parent", "identity", story, draft, clause, piece.as_evidence(), [],
-            here=said, told=there, place=place_of(piece, language), confidence=0.8,
+            here=said, told=there, place=where_told(piece.as_evidence(), language), confidence=0.8,
         )  # fmt: skip
 
 

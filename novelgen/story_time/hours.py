@@ -8,8 +8,6 @@ from typing import NamedTuple
 from novelgen.models.story_time import PartOfDay
 from novelgen.text.numerals import chinese_number, english_number
 
-DAY_MINUTES = 1440
-
 
 class Hours(NamedTuple):
     """A part of the day, and the earliest and latest minute at which it begins."""

@@ -24,8 +24,6 @@ class Quantity:
             of the day for `clock`; of money the currency itself.
         high: The most that it may mean.
         unit: The unit as a word: year, mile, pound, 年, 里, 两; money in two currencies is not comparable.
-        is_rounded: Whether the text itself calls it rounded: about, nearly, 余, 约.
-        number_end: Where the number ends and what stands before the unit begins.
     """
 
     start: int
@@ -34,8 +32,6 @@ class Quantity:
     low: float
     high: float
     unit: str
-    is_rounded: bool
-    number_end: int
 
 
 _DAY = 86400.0
@@ -168,12 +164,6 @@ _CLOCK = re.compile(
     rf"(?P<day>morning|afternoon|evening|night)\b|\s*(?P<half>[ap]\.?m\b))?",
     re.IGNORECASE,
 )
-_ROUNDED = re.compile(
-    r"(?:\b(?:about|around|nearly|almost|some|over|under|above|below|near|roughly|perhaps|maybe|barely|hardly|"
-    r"(?:more|less|better|fewer)\s+than|at\s+(?:least|most)|upwards?\s+of|within|up\s+to|close\s+(?:on|upon|to)|"
-    r"going\s+on(?:\s+for)?|not\s+yet)|约|大约|将近|将|近|差不多|不到|未及|至少|至多|顶多|足有|少说也?有?|上)\s*$",
-    re.IGNORECASE,
-)
 _DENIED = re.compile(
     r"\b(?:not|never|no|nor)\s+(?:\w+\s+)?$|(?:不是|并非|何止|岂止|不止|哪有)\s*$", re.IGNORECASE
 )
@@ -241,7 +231,6 @@ def _measured(text: str, found: re.Match[str]) -> Quantity | None:
         dimension, factor = "age", 1
     # "Two hundred and five" reads low to high by itself; "five or two" is no range.
     low, high = min(low, high), max(low, high)
-    before = text[max(0, found.start() - 20) : found.start()]
     return Quantity(
         start=found.start(),
         end=found.end(),
@@ -249,8 +238,6 @@ def _measured(text: str, found: re.Match[str]) -> Quantity | None:
         low=low * factor,
         high=high * factor,
         unit=_CURRENCY.get(unit, unit),
-        is_rounded=_ROUNDED.search(before) is not None or high > low or "odd" in found.group().split(),
-        number_end=found.end("high") if found["high"] else found.end("low"),
     )
 
 
@@ -266,9 +253,7 @@ def _clock(text: str, found: re.Match[str]) -> Quantity | None:
     is_late = day[:1] == "p" or day in ("afternoon", "evening") or (day == "night" and 5 <= hour <= 11)
     low = time + (12 if is_late else 0)
     high = low if day else low + 12
-    before = text[max(0, found.start() - 20) : found.start()]
-    rounded = _ROUNDED.search(before) is not None
-    return Quantity(found.start(), found.end(), "clock", low, high, "hour", rounded, found.end("hour"))
+    return Quantity(found.start(), found.end(), "clock", low, high, "hour")
 
 
 def english_number(text: str) -> float | None:
@@ -319,11 +304,9 @@ def _chinese(text: str) -> Iterator[Quantity]:
             low, high = low + 0.5, high + 0.5
         if low == high == 1 or low == 0:
             continue
-        rounded = bool(found["more"] or found["over"]) or high > low
         if found["more"] or found["over"]:
             high = low + _last_scale(found["number"])
         dimension, factor = _CHINESE_UNITS[unit]
-        before = text[max(0, found.start() - 4) : found.start()]
         yield Quantity(
             start=found.start(),
             end=found.end(),
@@ -331,8 +314,6 @@ def _chinese(text: str) -> Iterator[Quantity]:
             low=low * factor,
             high=high * factor,
             unit=_CHINESE_CURRENCY.get(unit, unit),
-            is_rounded=rounded or _ROUNDED.search(before) is not None,
-            number_end=found.end("number"),
         )
 
 

@@ -96,14 +96,15 @@ class DraftChecker:
         self._stores = stores
         self._project_id = project_id
         self._settings = stores.settings.memory.continuity
+        self._model_timeout_s = (
+            self._settings.model_timeout_s or stores.settings.memory.summarization.timeout_s
+        )
         self._workers = chosen.workers or self._settings.workers
         counting = build_token_counter(stores.settings.memory.token_counter)
         self._count_tokens = counting.count_tokens
         model, issue = _judging_model(stores.settings, chosen)
         self._chain = (
-            build_continuity_chain(
-                model, timeout_s=self._settings.model_timeout_s, count_tokens=counting.count_tokens
-            )
+            build_continuity_chain(model, timeout_s=self._model_timeout_s, count_tokens=counting.count_tokens)
             if model is not None
             else None
         )
@@ -198,7 +199,7 @@ class DraftChecker:
         """Let the model judge where there is one; it has a time of its own, and so has the search between its calls."""
         if self._chain is None:
             return None
-        timeout_s = self._settings.model_timeout_s + self._stores.settings.memory.tool_timeout_s
+        timeout_s = self._model_timeout_s + self._stores.settings.memory.tool_timeout_s
         outcome = run_concurrently(
             {"model": partial(self._chain.invoke, request)}, timeouts_s={"model": timeout_s}
         )["model"]

@@ -338,10 +338,10 @@ def _print_check(done: DraftCheck, *, with_waived: bool) -> None:
         print_text()
         print_text(labels.value("waived") + note)
         _print_finding(issue, labels)
-    looked_at = labels.value("{} sentences against {} scenes and {} memories").format(
+    looked_at = labels.value("sentences: {}, against scenes: {}, memories: {}").format(
         done.checked.sentences, done.checked.scenes_before, done.checked.memories_before
     )
-    gathered = labels.value("{} pieces of evidence").format(len(done.evidence))
+    gathered = labels.value("evidence: {}").format(len(done.evidence))
     print_text()
     print_text(looked_at + labels.value(", ") + gathered)
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from novelgen.continuity.hard_facts import hard_facts, names_for
+from novelgen.continuity.hard_facts import FADES_AFTER_SCENES, hard_facts, names_for
+from novelgen.knowledge.rules import KnowledgeRules
+from novelgen.knowledge.story import KnowledgeScene
 from novelgen.models.entity import Entity, EntityAlias
+from novelgen.models.position import StoryPosition
 from novelgen.models.state import OpenLoop, StateChange
 from novelgen.text.language import estimate_tokens
 from tests.support.continuity_stories import draft_of, story_before_draft
@@ -63,6 +68,26 @@ def test_a_place_that_was_left_since_is_no_fact() -> None:
     assert not [each for each in texts if "the weir" in each or "merry" in each]
     stays = story_before_draft(changes=[left])
     assert "Ada Fenn: where: the weir" in [each.text for each in hard_facts(draft_of(stays), stays)]
+
+
+def test_what_nobody_says_the_end_of_fades() -> None:
+    """After six scenes with its bearer a status is no fact, but for a death and for being held."""
+    said = {"C0": "has lost the mare", "C1": "arrested, in the tower"}
+    changes = [
+        StateChange(entity_id=each, attribute="status", value=value, chapter_index=1, scene_index=1)
+        for each, value in said.items()
+    ]
+    for scenes, is_told in ((FADES_AFTER_SCENES - 1, True), (FADES_AFTER_SCENES, False)):
+        seen = [
+            KnowledgeScene(StoryPosition(1, number), frozenset({"C0", "C1"}))
+            for number in range(1, scenes + 2)
+        ]
+        base = story_before_draft(changes=changes)
+        rules = KnowledgeRules(replace(base.knowledge.story, scenes=seen))
+        story = replace(base, knowledge=rules)
+        texts = [each.text for each in hard_facts(draft_of(story), story)]
+        assert ("Ada Fenn: status: has lost the mare" in texts) == is_told
+        assert "Ben Orrick: status: arrested, in the tower" in texts
 
 
 def test_facts_keep_within_their_budget_and_to_whom_the_draft_names() -> None:

@@ -80,7 +80,7 @@ def test_a_sound_draft_from_stdin(run: Run, drowned: Path) -> None:
     result = run(*asked, answer="Ilse Moor walked to the harbour.")
     assert result.exit_code == 0
     assert "nothing contradicts the story before it" in result.stdout
-    assert "1 sentences against 2 scenes" in result.stdout
+    assert "sentences: 1, against scenes: 2" in result.stdout
 
 
 def test_json_alone_goes_to_stdout(run: Run, drowned: Path, tmp_path: Path) -> None:

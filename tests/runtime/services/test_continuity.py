@@ -190,10 +190,12 @@ def test_a_model_that_fails_or_talks_nonsense_costs_its_part(
     assert all(each.stage and each.kind and each.message for each in check.report.issues)
 
 
-@pytest.fixture
-def hurried(tmp_path: Path) -> Iterator[MemoryStores]:
-    """Stores whose model has half a second."""
-    memory = {"embedding_model": "fake:8", "continuity": {"model_timeout_s": 0.5}}
+@pytest.fixture(
+    params=[{"continuity": {"model_timeout_s": 0.5}}, {"summarization": {"timeout_s": 0.5}}], ids=str
+)
+def hurried(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MemoryStores]:
+    """Stores whose model has half a second, of its own or, without that, as for the reading of a scene."""
+    memory = {"embedding_model": "fake:8", **request.param}
     with MemoryStores(load_settings(projects_dir=tmp_path, memory=memory)) as opened:
         tell_drowned_story(opened, "drowned")
         yield opened
