@@ -152,10 +152,10 @@ def end_thread(visit: Visited, form: Form) -> Response:
     """End a thread where the story stands on the page."""
     stores, project_id = visit.served.stores, visit.served.project_id
     end = thread_services.abandon_thread if form.get("how") == "dropped" else thread_services.resolve_thread
-    summary = form.get("summary", "").strip()
-    if not summary:
-        raise UserInputError("how the thread ended is not said; write a sentence")
-    end(stores, project_id, thread_id=form.get("thread", ""), summary=summary, start=visit.as_of)
+    thread_id, summary = form.get("thread", ""), form.get("summary", "").strip()
+    if not thread_id or not summary:
+        raise UserInputError("which thread ends, or how, is not said; write a sentence")
+    end(stores, project_id, thread_id=thread_id, summary=summary, start=visit.as_of)
     as_of = "" if visit.as_of is None else str(visit.as_of)
     return RedirectResponse(project_address(project_id, "threads", as_of=as_of), status_code=303)
 
