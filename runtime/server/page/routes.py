@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,6 +18,7 @@ from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot
 from novelgen.rendering.labels import Labels, labels_for
 from novelgen.rendering.lines import render_value
 from runtime.server.house import READS, Project, TheHouse
+from runtime.server.page.drawing import HEIGHT, WIDTH, relationship_graph
 from runtime.server.page.frame import LANGUAGE_COOKIE, THEME_COOKIE, VIEWS, Frame, Here, project_address
 from runtime.server.page.visits import Form, Known, PageRoute, Visited, number_in
 from runtime.server.problems import Refusal
@@ -24,10 +26,12 @@ from runtime.server.routes.projects import check_health, list_projects, repair_p
 from runtime.services import attachments as attachment_services
 from runtime.services import continuity as continuity_services
 from runtime.services import entities as entity_services
+from runtime.services import knowledge as knowledge_services
 from runtime.services import relationships as relationship_services
 from runtime.services import threads as thread_services
 from runtime.services.condition import story_condition
 from runtime.services.scene_reading import read_scene
+from runtime.services.story_time import story_timeline
 from runtime.services.thread_ledger import thread_ledger
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -41,6 +45,9 @@ CARDS_AT_ONCE = 60
 MEMORIES_AT_ONCE = 40
 MAX_MEMORIES = 1000
 ENDED_AT_ONCE = 12
+SCENES_AT_ONCE = 100
+FACTS_AT_ONCE = 40
+MAX_LANES = 10
 
 BOARD = ("overdue", "due", "moved", "planted")
 KINDS = ("character", "location", "item", "faction", "term")
@@ -207,6 +214,49 @@ def card_page(visit: Visited, entity: Name, shown: Shown = MEMORIES_AT_ONCE) -> 
         at_once=MEMORIES_AT_ONCE,
         names=names,
         state=[] if card.state is None else _told_state(card.state, names, labels_for(frame.language)),
+    )
+
+
+@router.get("/page/projects/{project_id}/relationships")
+def relationships_page(visit: Visited) -> Response:
+    """Draw how people stand to each other, and list it."""
+    stores, project_id = visit.served.stores, visit.served.project_id
+    names = entity_services.entity_names(stores, project_id, as_of=visit.as_of)
+    pairs = relationship_services.list_relationships(stores, project_id, as_of=visit.as_of)
+    return visit.frame("relationships").page(
+        "relationships",
+        pairs=pairs,
+        names=names,
+        graph=relationship_graph(pairs, names),
+        size=(WIDTH, HEIGHT),
+    )
+
+
+@router.get("/page/projects/{project_id}/timeline")
+def timeline_page(visit: Visited, shown: Shown = SCENES_AT_ONCE) -> Response:
+    """Show when scenes play, where, and who is on stage, with a lane for each of the cast."""
+    told = story_timeline(visit.served.stores, visit.served.project_id, as_of=visit.as_of)
+    seen = Counter(each for scene in told.scenes for each in scene.participants)
+    return visit.frame("timeline").page(
+        "timeline",
+        scenes=told.scenes[-shown:],
+        count=len(told.scenes),
+        names=told.names,
+        lanes=[each for each, _ in seen.most_common(MAX_LANES) if each in told.names],
+        at_once=SCENES_AT_ONCE,
+    )
+
+
+@router.get("/page/projects/{project_id}/knowledge")
+def knowledge_page(visit: Visited, about: Name = "", shown: Shown = FACTS_AT_ONCE) -> Response:
+    """Show who of the cast knows what, since when and how; the reader, too."""
+    stores, project_id = visit.served.stores, visit.served.project_id
+    table = knowledge_services.knowledge_table(
+        stores, project_id, as_of=visit.as_of, about=about.strip() or None, limit=shown
+    )
+    names = entity_services.entity_names(stores, project_id, as_of=visit.as_of)
+    return visit.frame("knowledge").page(
+        "knowledge", table=table, names=names, about=about, at_once=FACTS_AT_ONCE
     )
 
 
