@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from itertools import product
 from pathlib import Path
 
@@ -222,7 +223,10 @@ def test_only_so_much_is_written_where_one_may_read(demo_folder: Path) -> None:
     """With a token that may only read nothing can be ended, waived or repaired, and no form offers it."""
     settings = ServerSettings(token=TOKEN, read_token=READ_TOKEN)
     with client_of(demo_folder, settings) as client:
-        assert client.get("/").status_code == 401
+        refused = client.get("/")
+        assert refused.status_code == 401
+        assert refused.headers["www-authenticate"].startswith("Basic ")
+        assert client.get("/v1/projects").headers["www-authenticate"] == "Bearer"
         client.headers["Authorization"] = f"Bearer {READ_TOKEN.get_secret_value()}"
         seen = read(client.get("/page/projects/demo/threads"))
         assert [each for each in seen.all("form") if each["method"] == "post"] == []
@@ -231,3 +235,25 @@ def test_only_so_much_is_written_where_one_may_read(demo_folder: Path) -> None:
             assert answer.status_code == 403, path
         form = {"chapter": "3", "scene": "1", "text": "Elias Marrow came in."}
         assert client.post("/page/projects/demo/check", data=form).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("authorization", "status"),
+    [
+        (f"anybody:{TOKEN.get_secret_value()}", 200),
+        (f":{TOKEN.get_secret_value()}", 200),
+        (f"anybody:{READ_TOKEN.get_secret_value()}", 200),
+        (f"{TOKEN.get_secret_value()}:", 401),
+        ("anybody:", 401),
+        ("anybody:no such token anywhere", 401),
+    ],
+)
+def test_a_person_gives_the_token_as_a_password(demo_folder: Path, authorization: str, status: int) -> None:
+    """A browser that asked its user is let in by the right password, whatever the name."""
+    settings = ServerSettings(token=TOKEN, read_token=READ_TOKEN)
+    given = base64.b64encode(authorization.encode()).decode()
+    with client_of(demo_folder, settings) as client:
+        for header in (f"Basic {given}", f"basic  {given}"):
+            assert client.get("/", headers={"Authorization": header}).status_code == status
+        for header in ("Basic", "Basic !!!", f"Basic {given}!", "Basic \u00e9".encode()):
+            assert client.get("/", headers={"Authorization": header}).status_code == 401
