@@ -16,7 +16,7 @@ from novelgen.errors import NovelgenError
 from runtime.server.house import AsOf, Project, ServedProject, house_of, position
 from runtime.server.page.frame import Frame, Here
 from runtime.server.problems import Problem, Refusal, invalid_request, problem_of
-from runtime.services import scenes as scene_services
+from runtime.services.scenes import scene_places
 
 FORM_TYPE = "application/x-www-form-urlencoded"
 
@@ -65,8 +65,7 @@ class Visit:
 
     def here(self) -> Here:
         """Return the point of the story as of which the view tells."""
-        listed = scene_services.list_scenes(self.served.stores, self.served.project_id)
-        return Here(self.as_of, tuple((each.scene.chapter_index, each.scene.scene_index) for each in listed))
+        return Here(self.as_of, tuple(scene_places(self.served.stores, self.served.project_id)))
 
     def frame(self, view: str, here: Here | None = None) -> Frame:
         """Return the frame of a view's page."""

@@ -156,6 +156,13 @@ def test_the_slider_leads_to_the_view_at_its_place(reader: TestClient, known: st
     assert slider["value"] == str(min(int(known), 23))
 
 
+def test_the_slider_names_the_places_of_all_scenes(reader: TestClient) -> None:
+    """What the script asks for is where every scene stands, in story order, and no word of them."""
+    scenes = [each["scene"] for each in reader.get("/v1/projects/demo/scenes").json()["scenes"]]
+    told = reader.get("/page/projects/demo/places?as_of=3:1").json()
+    assert told == {"places": [[each["chapter_index"], each["scene_index"]] for each in scenes]}
+
+
 def test_the_slider_keeps_the_card(reader: TestClient) -> None:
     """Moving through the story on a card shows the same card at the other place."""
     seen = read(reader.get("/page/projects/demo/card?entity=C0&as_of=3:1"))
