@@ -21,6 +21,7 @@ from runtime.server.examples import with_examples
 from runtime.server.gate import Gate
 from runtime.server.house import House, require_access
 from runtime.server.jobs import Jobs
+from runtime.server.page import changes as page_changes
 from runtime.server.page import routes as page
 from runtime.server.problems import (
     PROBLEM_TYPE,
@@ -66,6 +67,7 @@ _ROUTERS = (
     characters.router,
     jobs.router,
     page.router,
+    page_changes.router,
 )
 
 

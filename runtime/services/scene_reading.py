@@ -34,6 +34,7 @@ class EstablishedFact(BaseModel):
     )
     is_verified: bool = True
     importance: int | None = Field(default=None, description="Of a memory, from 1 to 10.")
+    is_pinned: bool = False
     replaced_by: str = Field(default="", description="Memory that has taken its place by the position.")
 
 
@@ -97,6 +98,7 @@ def _memories(unit: UnitOfWork, scene: StoredScene, cut: StoryPosition) -> list[
             span=each.source_span,
             is_verified=each.verified,
             importance=each.importance,
+            is_pinned=each.tier == "pinned",
             replaced_by=each.superseded_by or "",
         )
         for each in unit.memories.of_scenes([place], as_of=cut, content_types=DISTILLED_TYPES)

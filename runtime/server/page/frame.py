@@ -36,6 +36,9 @@ VIEWS = (
 )
 """The views of a project, in the order of the navigation; each has its route, template and word."""
 
+OPPOSITES = {"pin": "unpin", "unpin": "pin", "ban": "unban", "unban": "ban"}
+"""What takes a decision on a memory back."""
+
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -105,6 +108,12 @@ class Frame:
         self.address = request.url.path + (f"?{request.url.query}" if request.url.query else "")
         if request.method != "GET":
             self.address = "/"
+
+        query = request.query_params
+        self.decision = query.get("decided", "") if query.get("decided", "") in OPPOSITES else ""
+        self.decided_memory = query.get("memory", "")
+        kept = [(name, value) for name, value in query.multi_items() if name not in ("decided", "memory")]
+        self.back = request.url.path + (f"?{urlencode(kept, errors='replace')}" if kept else "")
 
     def word(self, key: str, /, **values: Any) -> str:
         """Return words of the page in its language.
@@ -186,6 +195,7 @@ def templates() -> Environment:
         "project_address": project_address,
         "views": VIEWS,
         "marked": marked_paragraphs,
+        "opposites": OPPOSITES,
     }
     environment.globals.update(functions)
     return environment

@@ -11,7 +11,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from starlette.responses import RedirectResponse, Response
 
-from novelgen.errors import UserInputError
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot
@@ -20,7 +19,7 @@ from novelgen.rendering.lines import render_value
 from runtime.server.house import READS, Project, TheHouse
 from runtime.server.page.drawing import HEIGHT, WIDTH, relationship_graph
 from runtime.server.page.frame import LANGUAGE_COOKIE, THEME_COOKIE, VIEWS, Frame, Here, project_address
-from runtime.server.page.visits import Form, Known, PageRoute, Visited, number_in
+from runtime.server.page.visits import Form, Known, PageRoute, Visited, number_in, own_address
 from runtime.server.problems import Refusal
 from runtime.server.routes.projects import check_health, list_projects, repair_project
 from runtime.services import attachments as attachment_services
@@ -28,9 +27,9 @@ from runtime.services import continuity as continuity_services
 from runtime.services import entities as entity_services
 from runtime.services import knowledge as knowledge_services
 from runtime.services import relationships as relationship_services
-from runtime.services import threads as thread_services
 from runtime.services.condition import story_condition
 from runtime.services.scene_reading import read_scene
+from runtime.services.states import state_history
 from runtime.services.story_time import story_timeline
 from runtime.services.thread_ledger import thread_ledger
 
@@ -51,8 +50,6 @@ MAX_LANES = 10
 
 BOARD = ("overdue", "due", "moved", "planted")
 KINDS = ("character", "location", "item", "faction", "term")
-
-_OWN_ADDRESS = re.compile(r"/(?:page/[^\\\s]*)?")
 
 Shown = Annotated[int, Query(ge=1, le=MAX_MEMORIES, description="How many to show.")]
 Name = Annotated[str, Query(max_length=400)]
@@ -78,7 +75,7 @@ def change_look(
 ) -> Response:
     """Keep the language or the colours that somebody chose, and go back to where they were."""
     # A link of another site must not lead through here to anywhere else.
-    answer = RedirectResponse(back if _OWN_ADDRESS.fullmatch(back) else "/", status_code=303)
+    answer = RedirectResponse(own_address(back), status_code=303)
     for cookie, value, allowed in (
         (LANGUAGE_COOKIE, language, ("en", "zh")),
         (THEME_COOKIE, theme, ("system", "light", "dark")),
@@ -154,19 +151,6 @@ def threads_page(visit: Visited, ended: Shown = ENDED_AT_ONCE) -> Response:
     )
 
 
-@router.post("/page/projects/{project_id}/threads/end")
-def end_thread(visit: Visited, form: Form) -> Response:
-    """End a thread where the story stands on the page."""
-    stores, project_id = visit.served.stores, visit.served.project_id
-    end = thread_services.abandon_thread if form.get("how") == "dropped" else thread_services.resolve_thread
-    thread_id, summary = form.get("thread", ""), form.get("summary", "").strip()
-    if not thread_id or not summary:
-        raise UserInputError("which thread ends, or how, is not said; write a sentence")
-    end(stores, project_id, thread_id=thread_id, summary=summary, start=visit.as_of)
-    as_of = "" if visit.as_of is None else str(visit.as_of)
-    return RedirectResponse(project_address(project_id, "threads", as_of=as_of), status_code=303)
-
-
 @router.get("/page/projects/{project_id}/cards")
 def cards_page(visit: Visited, kind: Name = "", find: Name = "", shown: Shown = CARDS_AT_ONCE) -> Response:
     """List characters, places, things, groups and terms."""
@@ -204,6 +188,7 @@ def card_page(visit: Visited, entity: Name, shown: Shown = MEMORIES_AT_ONCE) -> 
     about = attachment_services.memories_about(stores, project_id, entity=entity_id, limit=shown, as_of=as_of)
     frame = visit.frame("cards")
     names = entity_services.entity_names(stores, project_id, as_of=as_of)
+    labels = labels_for(frame.language)
     return frame.page(
         "card",
         card=card,
@@ -213,7 +198,11 @@ def card_page(visit: Visited, entity: Name, shown: Shown = MEMORIES_AT_ONCE) -> 
         shown=shown,
         at_once=MEMORIES_AT_ONCE,
         names=names,
-        state=[] if card.state is None else _told_state(card.state, names, labels_for(frame.language)),
+        history=[
+            (each, labels.attribute(each.attribute), _told_value(each.value, names, labels))
+            for each in state_history(stores, project_id, entity=entity_id, as_of=as_of)[::-1]
+        ],
+        state=[] if card.state is None else _told_state(card.state, names, labels),
     )
 
 
@@ -312,18 +301,6 @@ def check_page(visit: Visited, form: Form) -> Response:
     )
 
 
-@router.post("/page/projects/{project_id}/check/waive")
-def waive_page(visit: Visited, form: Form) -> Response:
-    """Mark a finding as meant, and check the draft again."""
-    continuity_services.waive_finding(
-        visit.served.stores,
-        visit.served.project_id,
-        issue_id=form.get("issue_id", ""),
-        note=form.get("note", "").strip(),
-    )
-    return check_page(visit, form)
-
-
 @router.get("/page/projects/{project_id}/health")
 def health_page(visit: Visited, project: Project) -> Response:
     """Show how a project stands, and what the doctor found."""
@@ -346,10 +323,14 @@ def _told_state(
 ) -> list[tuple[str, str, bool]]:
     """Return attribute, value and whether a quote proves it, in words."""
     return [
-        (labels.attribute(name), render_value(value, names, labels), name not in state.unverified)
+        (labels.attribute(name), _told_value(value, names, labels), name not in state.unverified)
         for name, value in state.state_data.items()
         if name != PRESENCE_ATTRIBUTE and value not in (None, [], "")
     ]
+
+
+def _told_value(value: Any, names: Mapping[str, str], labels: Labels) -> str:
+    return "—" if value in (None, [], "") else render_value(value, names, labels)
 
 
 def _blank_form(here: Here) -> dict[str, str]:

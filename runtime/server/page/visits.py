@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
@@ -21,6 +22,8 @@ from runtime.services.scenes import scene_places
 FORM_TYPE = "application/x-www-form-urlencoded"
 
 MAX_FORM_FIELDS = 50
+
+_OWN_ADDRESS = re.compile(r"/(?:page/[^\\\s#]*)?")
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
@@ -108,6 +111,11 @@ def number_in(form: dict[str, str], name: str) -> int | None:
             422, "invalid-request", f"{name} {told[:50]!r} is no number of a chapter or scene; write 3"
         )
     return int(told)
+
+
+def own_address(address: str) -> str:
+    """Return an address if it is one of the page's own, else that of the first page: nobody is led elsewhere."""
+    return address if _OWN_ADDRESS.fullmatch(address) else "/"
 
 
 def _problem_page(request: Request, problem: Problem) -> Response:

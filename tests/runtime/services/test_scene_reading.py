@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from novelgen.errors import UnknownSceneError
+from novelgen.errors import UnknownEntityError, UnknownSceneError
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.services.scene_reading import read_scene
+from runtime.services.states import state_history
 from runtime.stores import MemoryStores
 
 FIRST = "Ada came in from the rain. The lamp went out at noon, and nobody lit it again."
@@ -102,3 +103,16 @@ def test_a_scene_that_does_not_lie_before_the_position_is_refused(
     """Neither the scene at the position nor a later one is read, stored or not."""
     with pytest.raises(UnknownSceneError):
         read_scene(demo_stores, "demo", position=place, as_of=StoryPosition(3, 1))
+
+
+def test_the_history_of_a_state_ends_at_the_position(lamp: MemoryStores) -> None:
+    """Every stated change of an entity before a position is told in its order, and none of anybody else."""
+    whole = state_history(lamp, "demo", entity="Ines")
+    assert {each.entity_id for each in whole} == {"C0"}
+    moods = [(each.value, each.scene_index) for each in whole if each.attribute == "mood"]
+    assert moods == [("weary", 1), ("weary", 2)]
+    then = state_history(lamp, "demo", entity="Ines", as_of=StoryPosition(2, 1))
+    assert then
+    assert all((each.chapter_index or 0) < 2 for each in then)
+    with pytest.raises(UnknownEntityError):
+        state_history(lamp, "demo", entity="Nobody at all")
