@@ -71,10 +71,15 @@ class Here:
     @property
     def next_scene(self) -> tuple[int, int]:
         """Chapter and scene that would be written at the position."""
-        if self.as_of is not None and self.as_of.chapter_index is not None:
-            return self.as_of.chapter_index, self.as_of.scene_index or 1
-        chapter_index, scene_index = self.places[-1] if self.places else (1, 0)
-        return chapter_index, scene_index + 1
+        if self.as_of is None or self.as_of.chapter_index is None:
+            chapter_index, scene_index = self.places[-1] if self.places else (1, 0)
+            return chapter_index, scene_index + 1
+        if self.as_of.scene_index is not None:
+            return self.as_of.chapter_index, self.as_of.scene_index
+        # On entering a chapter nothing of it is known, whatever number its first scene has.
+        following = self.places[self.known :]
+        is_stored = bool(following) and following[0][0] == self.as_of.chapter_index
+        return following[0] if is_stored else (self.as_of.chapter_index, 1)
 
     @property
     def query(self) -> str:

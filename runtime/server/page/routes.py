@@ -344,5 +344,5 @@ def _scene_of(form: dict[str, str], here: Here) -> tuple[int, int]:
     chapter_index, scene_index = number_in(form, "chapter"), number_in(form, "scene")
     if chapter_index is None or scene_index is None:
         return here.next_scene
-    asked = StoryPosition(chapter_index, scene_index)
-    return here.next_scene if here.as_of is not None and here.as_of < asked else (chapter_index, scene_index)
+    asked = (chapter_index, scene_index)
+    return asked if here.as_of is None else min(asked, here.next_scene)

@@ -36,7 +36,9 @@ if (slider) {
     if (slider.value !== slider.defaultValue) slider.form.requestSubmit();
   });
   slider.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") slider.form.requestSubmit();
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    slider.form.requestSubmit();
   });
 }
 
