@@ -24,12 +24,15 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_prompts_and_types_are_in_the_wheel(wheel: Path) -> None:
-    """Every prompt file, both type markers and the migrations are shipped; no test is."""
+    """Every prompt file, both type markers, the migrations and the files of the page are shipped; no test is."""
     names = zipfile.ZipFile(wheel).namelist()
     for prompt in (ROOT / "prompts").iterdir():
         assert f"novelgen/_prompts/{prompt.name}" in names
     assert {"novelgen/py.typed", "runtime/py.typed"} <= set(names)
     assert any(name.startswith("runtime/storage/migrations/versions/v0001") for name in names)
+    page = ROOT / "runtime/server/page"
+    for file in (*(page / "templates").iterdir(), *(page / "static").iterdir()):
+        assert file.relative_to(ROOT).as_posix() in names
     assert not [name for name in names if name.startswith(("tests/", "projects/"))]
 
 

@@ -22,6 +22,8 @@ from runtime.server.examples import with_examples
 from runtime.server.gate import Gate
 from runtime.server.house import House, require_access
 from runtime.server.jobs import Jobs
+from runtime.server.page import changes as page_changes
+from runtime.server.page import routes as page
 from runtime.server.problems import (
     PROBLEM_TYPE,
     Problem,
@@ -67,6 +69,8 @@ _ROUTERS = (
     drafts.router,
     characters.router,
     jobs.router,
+    page.router,
+    page_changes.router,
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import hmac
 import logging
 import re
@@ -30,6 +31,7 @@ AGENTS_PATH = "/mcp"
 Access = Literal["all", "read"]
 """What a caller may do; stands in the scope of a request as `access`."""
 
+_ASK_A_PERSON = 'Basic realm="novelgen", charset="UTF-8"'
 _OWN_SITE = frozenset({"same-origin", "none"})
 _GIVEN_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _PORT = re.compile(r":[0-9]{1,5}$")
@@ -95,8 +97,7 @@ class Gate:
         self._require_own_host(headers)
         if self._settings.token is None or scope["path"] in OPEN_PATHS:
             return "all"
-        scheme, _, token = headers.get("authorization", "").partition(" ")
-        given = token.strip().encode("utf-8", "surrogateescape") if scheme.lower() == "bearer" else b""
+        given = _given_token(headers.get("authorization", ""))
         is_all = hmac.compare_digest(given, self._settings.token.get_secret_value().encode())
         read = self._settings.read_token
         is_read = read is not None and hmac.compare_digest(given, read.get_secret_value().encode())
@@ -108,7 +109,8 @@ class Gate:
             401,
             "unauthorized",
             "no token, or a wrong one; send `Authorization: Bearer …` with the server's token",
-            headers={"WWW-Authenticate": "Bearer"},
+            # A browser asks its user for a name and a password; the token is the password, the name is anything.
+            headers={"WWW-Authenticate": _ASK_A_PERSON if _is_page(scope["path"]) else "Bearer"},
         )
 
     def _require_own_host(self, headers: Headers) -> None:
@@ -145,9 +147,28 @@ class _Told:
             headers = MutableHeaders(scope=message)
             headers["X-Request-Id"] = self._request_id
             headers["X-Content-Type-Options"] = "nosniff"
-            headers["Content-Security-Policy"] = "default-src 'none'; frame-ancestors 'none'"
+            # The page has a policy of its own, which lets in its own style and script.
+            headers.setdefault("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
             headers.setdefault("Cache-Control", "no-store")
         await self._send(message)
+
+
+def _given_token(authorization: str) -> bytes:
+    """Return the token of a header: that of a program (bearer), or the password of a person (basic)."""
+    scheme, _, given = authorization.partition(" ")
+    token = given.strip().encode("utf-8", "surrogateescape")
+    if scheme.lower() == "bearer":
+        return token
+    if scheme.lower() == "basic":
+        try:
+            return base64.b64decode(token, validate=True).partition(b":")[2]
+        except ValueError:
+            return b""
+    return b""
+
+
+def _is_page(path: str) -> bool:
+    return path == "/" or path.startswith("/page/")
 
 
 def _within(receive: Receive, headers: Headers, longest: int) -> Callable[[], Awaitable[Message]]:

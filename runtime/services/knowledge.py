@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from pydantic import BaseModel, Field
@@ -77,6 +78,77 @@ class SharedLife(BaseModel):
     def alone(self) -> list[SharedScene]:
         """The scenes that they spent alone together."""
         return [each for each in self.scenes if each.is_alone]
+
+
+class KnowledgeRow(BaseModel):
+    """A memory, and of each of a cast whether they know it."""
+
+    source_id: str
+    content: str
+    chapter_index: int | None = None
+    scene_index: int | None = None
+    cells: list[KnownMemory | UnknownMemory] = Field(
+        default_factory=list, description="In the order of the cast."
+    )
+
+
+class KnowledgeTable(BaseModel):
+    """Who of a cast knows what."""
+
+    cast: dict[str, str] = Field(
+        default_factory=dict, description="Id to name: the reader first, then who is on stage most."
+    )
+    rows: list[KnowledgeRow] = Field(default_factory=list, description="The latest first.")
+    total: int = Field(default=0, description="How many memories there are, shown or not.")
+
+
+def knowledge_table(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    as_of: StoryPosition | None = None,
+    about: str | None = None,
+    limit: int = 40,
+    max_cast: int = 10,
+) -> KnowledgeTable:
+    """Tell of each of the latest memories who knows it.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        as_of: Position of the read; None means the end of the story.
+        about: Only memories about this; see `character_knowledge`.
+        limit: At most so many memories.
+        max_cast: At most so many characters, beside the reader.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        DatabaseError: When the database fails.
+    """
+    cut = as_of or END_OF_STORY
+    with stores.database(project_id).read() as unit:
+        is_wanted = _about(unit, about, cut)
+        names = {each.entity_id: each.name for each in known_entities(unit, cut)}
+    rules = knowledge_rules(stores, project_id, as_of=cut)
+    seen = Counter(each for scene in rules.story.scenes for each in sorted(scene.present))
+    cast = [each for each, _ in seen.most_common() if each in rules.story.character_ids and each in names]
+    wanted = [memory for memory in rules.story.memories if is_wanted(memory)]
+    table = KnowledgeTable(
+        cast={READER: READER} | {each: names[each] for each in cast[:max_cast]}, total=len(wanted)
+    )
+    for memory in wanted[::-1][:limit]:
+        told = [rules.of_character(each, [memory]) for each in table.cast]
+        place = memory.position or END_OF_STORY
+        table.rows.append(
+            KnowledgeRow(
+                source_id=memory.source_id,
+                content=memory.content,
+                chapter_index=place.chapter_index,
+                scene_index=place.scene_index,
+                cells=[each.known[0] if each.known else each.not_known[0] for each in told],
+            )
+        )
+    return table
 
 
 def character_knowledge(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pydantic import BaseModel, Field
 
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.state import EntityStateSnapshot
+from novelgen.models.state import EntityStateSnapshot, StateChange
+from runtime.services.references import known_entities, resolved_entity
 from runtime.stores import MemoryStores
 from runtime.story_memory import DEFAULT_CONTEXT_WINDOW
 
@@ -49,3 +50,28 @@ def get_timeline(
         else:
             entities = unit.entities.list_as_of(as_of=as_of)
     return TimelineView(snapshots=snapshots, names={each.entity_id: each.name for each in entities})
+
+
+def state_history(
+    stores: MemoryStores, project_id: str, *, entity: str, as_of: StoryPosition | None = None
+) -> list[StateChange]:
+    """Return what was stated of how an entity stands, step by step.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        entity: Its id, name or alias.
+        as_of: Only what lies strictly before this position; None means all that is stored.
+
+    Returns:
+        Changes in the order in which they count; where it was merely seen is not among them.
+
+    Raises:
+        UnknownEntityError: When nobody bears the name by then, or several do; says who is near.
+        UnknownProjectError: When no such project is stored.
+        DatabaseError: When the database fails.
+    """
+    with stores.database(project_id).read() as unit:
+        entity_id = resolved_entity(entity, known_entities(unit, as_of)).entity_id
+        changes = unit.states.changes_before(as_of or END_OF_STORY, entity_ids=[entity_id])
+    return [each for each in changes if each.entity_id == entity_id and each.kind == "explicit"]

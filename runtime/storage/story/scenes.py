@@ -427,6 +427,10 @@ class SceneRepository(Repository):
             for row in self._session.rows(self._before(as_of, *columns))
         ]
 
+    def places(self) -> list[tuple[int, int]]:
+        """Return chapter and scene of every scene in story order, and nothing else of them."""
+        return sorted(self._places())
+
     def census(self) -> SceneCensus:
         """Count chapters, scenes, what they are long, and how far they were read, without reading them."""
         has_record = SCENES.c.record.is_not(None)

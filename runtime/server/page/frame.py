@@ -1,0 +1,206 @@
+"""The frame of every page: language and colours, the position that rules it, and HTML that no story can forge."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import quote, urlencode
+
+from fastapi import Request
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.responses import HTMLResponse
+
+from novelgen.models.position import StoryPosition
+from runtime.server.page.passages import marked_paragraphs
+from runtime.server.page.words import CATALOGUES, PageLanguage, language_wished
+
+Theme = Literal["system", "light", "dark"]
+
+LANGUAGE_COOKIE = "novelgen_language"
+THEME_COOKIE = "novelgen_theme"
+
+VIEWS = (
+    "story",
+    "threads",
+    "cards",
+    "relationships",
+    "timeline",
+    "knowledge",
+    "context",
+    "check",
+    "health",
+)
+"""The views of a project, in the order of the navigation; each has its route, template and word."""
+
+OPPOSITES = {"pin": "unpin", "unpin": "pin", "ban": "unban", "unban": "ban"}
+"""What takes a decision on a memory back."""
+
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+"""Nothing from elsewhere and nothing inline: words of a story that got past escaping could still not run."""
+
+# What HTML cannot hold: control characters, and halves of characters, which UTF-8 has not.
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """The point of the story as of which a page tells.
+
+    Args:
+        as_of: Position of the read; None is the end.
+        places: Chapter and scene of every stored scene, in story order.
+    """
+
+    as_of: StoryPosition | None
+    places: tuple[tuple[int, int], ...]
+
+    @property
+    def known(self) -> int:
+        """How many scenes lie before the position; where the slider stands."""
+        if self.as_of is None:
+            return len(self.places)
+        return sum(self.as_of.admits(*place) for place in self.places)
+
+    @property
+    def next_scene(self) -> tuple[int, int]:
+        """Chapter and scene that would be written at the position."""
+        if self.as_of is None or self.as_of.chapter_index is None:
+            chapter_index, scene_index = self.places[-1] if self.places else (1, 0)
+            return chapter_index, scene_index + 1
+        if self.as_of.scene_index is not None:
+            return self.as_of.chapter_index, self.as_of.scene_index
+        # On entering a chapter nothing of it is known, whatever number its first scene has.
+        following = self.places[self.known :]
+        is_stored = bool(following) and following[0][0] == self.as_of.chapter_index
+        return following[0] if is_stored else (self.as_of.chapter_index, 1)
+
+    @property
+    def query(self) -> str:
+        """The position as a link has it; empty at the end."""
+        return "" if self.as_of is None else str(self.as_of)
+
+
+class Frame:
+    """What every page of one request has: words, links and colours.
+
+    Args:
+        request: The request.
+        project_id: The project; empty where it is about none.
+        here: The position; None where it is about none.
+        view: The view, of `VIEWS`.
+    """
+
+    def __init__(
+        self, request: Request, project_id: str = "", here: Here | None = None, view: str = ""
+    ) -> None:
+        cookies = request.cookies
+        wished = language_wished(request.headers.get("accept-language", ""))
+        chosen = cookies.get(LANGUAGE_COOKIE)
+        self.language: PageLanguage = "zh" if chosen == "zh" else "en" if chosen == "en" else wished
+        theme = cookies.get(THEME_COOKIE)
+        self.theme: Theme = "light" if theme == "light" else "dark" if theme == "dark" else "system"
+        self.project_id = project_id
+        self.here = here
+        self.view = view
+        self.may_write = request.scope.get("access", "all") == "all"
+        self.address = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+        if request.method != "GET":
+            self.address = "/"
+
+        query = request.query_params
+        self.decision = query.get("decided", "") if query.get("decided", "") in OPPOSITES else ""
+        self.decided_memory = query.get("memory", "")
+        kept = [(name, value) for name, value in query.multi_items() if name not in ("decided", "memory")]
+        self.back = request.url.path + (f"?{urlencode(kept, errors='replace')}" if kept else "")
+
+    def word(self, key: str, /, **values: Any) -> str:
+        """Return words of the page in its language.
+
+        Raises:
+            KeyError: When the catalogue lacks them, which a test finds.
+        """
+        return CATALOGUES[self.language][key].format(**values)
+
+    def word_or(self, key: str, /) -> str:
+        """Return the word of a stored value, or the value where the catalogue has none."""
+        return CATALOGUES[self.language].get(key, key)
+
+    def place(self, chapter_index: int | None, scene_index: int | None = None) -> str:
+        """Return a place of the story in words."""
+        if chapter_index is None:
+            return self.word("everywhere")
+        if scene_index is None:
+            return self.word("chapter", number=chapter_index)
+        return self.word("scene_place", chapter=chapter_index, scene=scene_index)
+
+    def link(self, view: str, **query: Any) -> str:
+        """Return the address of a view of the project, at the position of this page unless told otherwise."""
+        asked = {"as_of": self.here.query if self.here else "", **query}
+        return project_address(self.project_id, view, **asked)
+
+    def page(self, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
+        """Return a page.
+
+        Args:
+            template: Its name below `templates`, without `.html`.
+            status: HTTP status.
+            **values: What it shows; every text is escaped.
+        """
+        html = (
+            templates()
+            .get_template(f"{template}.html")
+            .render(
+                frame=self,
+                t=self.word,
+                word_or=self.word_or,
+                place=self.place,
+                link=self.link,
+                here=self.here,
+                **values,
+            )
+        )
+        response = HTMLResponse(without_unprintable(html), status_code=status)
+        response.headers["Content-Security-Policy"] = POLICY
+        response.headers["Referrer-Policy"] = "same-origin"
+        response.headers["Content-Language"] = self.language
+        return response
+
+
+def project_address(project_id: str, view: str, /, **query: Any) -> str:
+    """Return the address of a view of a project; what is empty is left out of its query."""
+    told = {name: value for name, value in query.items() if value not in (None, "")}
+    address = f"/page/projects/{quote(project_id, safe='', errors='replace')}/{view}"
+    return f"{address}?{urlencode(told, errors='replace')}" if told else address
+
+
+def without_unprintable(html: str) -> str:
+    """Return a text in which what HTML and UTF-8 cannot hold is shown as missing."""
+    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", html)
+
+
+@lru_cache(maxsize=1)
+def templates() -> Environment:
+    """Return the templates; whatever is put into one is escaped, and what it was not given is an error."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    functions: Mapping[str, Any] = {
+        "project_address": project_address,
+        "views": VIEWS,
+        "marked": marked_paragraphs,
+        "opposites": OPPOSITES,
+    }
+    environment.globals.update(functions)
+    return environment

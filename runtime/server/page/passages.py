@@ -1,0 +1,81 @@
+"""Text with marked passages: where passages overlap, each piece knows all that it belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of text within one paragraph.
+
+    Args:
+        text: The stretch.
+        numbers: Of the passages that hold it.
+        begins: Of those that begin with it; a link to a passage leads there.
+        ends: Of those that end with it; their notes stand behind it.
+    """
+
+    text: str
+    numbers: tuple[int, ...] = ()
+    begins: tuple[int, ...] = ()
+    ends: tuple[int, ...] = ()
+
+
+def marked_paragraphs(text: str, passages: Mapping[int, tuple[int, int]]) -> list[list[Piece]]:
+    """Return the lines of a text that are not empty, cut where marked passages begin and end.
+
+    Args:
+        text: The text.
+        passages: Number to characters [start, end); what lies outside the text is left out.
+    """
+    within = {
+        number: (max(0, start), min(len(text), end))
+        for number, (start, end) in passages.items()
+        if max(0, start) < min(len(text), end)
+    }
+    borders = sorted({border for span in within.values() for border in span})
+    paragraphs: list[list[_Stretch]] = []
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for start, end in _lines(text):
+        cuts = [start, *(border for border in borders if start < border < end), end]
+        stretches = [_stretch(begin, stop, within) for begin, stop in pairwise(cuts)]
+        for stretch in stretches:
+            for number in stretch.numbers:
+                first.setdefault(number, stretch.start)
+                last[number] = stretch.start
+        paragraphs.append(stretches)
+    return [[each.piece(text, first, last) for each in stretches] for stretches in paragraphs]
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    start: int
+    end: int
+    numbers: tuple[int, ...]
+
+    def piece(self, text: str, first: Mapping[int, int], last: Mapping[int, int]) -> Piece:
+        """Return it with its text; a passage over several paragraphs begins in one and ends in another."""
+        return Piece(
+            text=text[self.start : self.end],
+            numbers=self.numbers,
+            begins=tuple(number for number in self.numbers if first[number] == self.start),
+            ends=tuple(number for number in self.numbers if last[number] == self.start),
+        )
+
+
+def _stretch(start: int, end: int, passages: Mapping[int, tuple[int, int]]) -> _Stretch:
+    held = (number for number, (begin, stop) in passages.items() if begin < end and start < stop)
+    return _Stretch(start, end, tuple(held))
+
+
+def _lines(text: str) -> Iterable[tuple[int, int]]:
+    start = 0
+    for line in text.splitlines(keepends=True):
+        bare = line.rstrip("\r\n\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029")
+        if bare.strip():
+            yield start, start + len(bare)
+        start += len(line)

@@ -1,0 +1,65 @@
+// The page works without this script: it names the place while the slider moves, lights up what belongs together,
+// and copies the prompt. Texts are only ever set as text.
+"use strict";
+
+const slider = document.getElementById("known");
+if (slider) {
+  const told = document.getElementById("told");
+  let places = null;
+  const load = async () => {
+    if (places !== null) return;
+    places = [];
+    const answer = await fetch(slider.dataset.places);
+    if (answer.ok) {
+      places = (await answer.json()).places;
+      tell();
+    }
+  };
+  const tell = () => {
+    const known = Number(slider.value);
+    let words = slider.dataset.end;
+    if (known < Number(slider.max)) {
+      const place = places?.[known];
+      if (!place) return;
+      const named = slider.dataset.place.replace("{chapter}", place[0]).replace("{scene}", place[1]);
+      words = slider.dataset.entering.replace("{place}", named);
+    }
+    told.textContent = words;
+    slider.setAttribute("aria-valuetext", words);
+  };
+  slider.addEventListener("input", () => {
+    load();
+    tell();
+  });
+  // With a pointer the view follows at once; with the keyboard at Enter, so that arrows can go far.
+  slider.addEventListener("pointerup", () => {
+    if (slider.value !== slider.defaultValue) slider.form.requestSubmit();
+  });
+  slider.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    slider.form.requestSubmit();
+  });
+}
+
+const numbersOf = (element) => (element.dataset.notes ?? element.dataset.note ?? "").split(" ").filter(Boolean);
+const light = (numbers, isLit) => {
+  for (const element of document.querySelectorAll("mark[data-notes], li[data-note]")) {
+    if (numbersOf(element).some((number) => numbers.includes(number))) element.classList.toggle("lit", isLit);
+  }
+};
+for (const element of document.querySelectorAll("[data-notes], [data-note]")) {
+  const numbers = numbersOf(element);
+  for (const [event, isLit] of [["mouseenter", true], ["focusin", true], ["mouseleave", false], ["focusout", false]]) {
+    element.addEventListener(event, () => light(numbers, isLit));
+  }
+}
+
+for (const button of document.querySelectorAll("button[data-copy]")) {
+  if (!navigator.clipboard) continue;
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+    button.textContent = button.dataset.copied;
+  });
+}

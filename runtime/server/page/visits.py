@@ -1,0 +1,123 @@
+"""What a visit to the page brings: the position in its address, a form in its body, and errors as pages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any
+from urllib.parse import parse_qsl
+
+from fastapi import Depends, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from novelgen.errors import NovelgenError
+from runtime.server.house import AsOf, Project, ServedProject, house_of, position
+from runtime.server.page.frame import Frame, Here
+from runtime.server.problems import Problem, Refusal, invalid_request, problem_of
+from runtime.services.scenes import scene_places
+
+FORM_TYPE = "application/x-www-form-urlencoded"
+
+MAX_FORM_FIELDS = 50
+
+_OWN_ADDRESS = re.compile(r"/(?:page/[^\\\s#]*)?")
+
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+class PageRoute(APIRoute):
+    """Answers errors with a page that a person can read."""
+
+    def get_route_handler(self) -> Handler:
+        """Return the handler of the route."""
+        handle = super().get_route_handler()
+
+        async def handle_for_people(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except NovelgenError as error:
+                folder = house_of(request).stores.settings.projects_dir
+                return _problem_page(request, problem_of(error, folders=[folder]))
+            except RequestValidationError as error:
+                return _problem_page(request, invalid_request(error.errors()))
+            except Refusal as refusal:
+                return _problem_page(request, refusal.problem)
+            except HTTPException as error:
+                problem = Problem(type="", title="", status=error.status_code, detail=str(error.detail))
+                return _problem_page(request, problem)
+
+        return handle_for_people
+
+
+class Visit:
+    """A visit to a view of a project.
+
+    Args:
+        request: The request.
+        served: The project.
+        as_of: Position of the read, as the address has it.
+    """
+
+    def __init__(self, request: Request, served: ServedProject, as_of: str | None) -> None:
+        self.request = request
+        self.served = served
+        self.as_of = position(as_of)
+
+    def here(self) -> Here:
+        """Return the point of the story as of which the view tells."""
+        return Here(self.as_of, tuple(scene_places(self.served.stores, self.served.project_id)))
+
+    def frame(self, view: str, here: Here | None = None) -> Frame:
+        """Return the frame of a view's page."""
+        return Frame(self.request, self.served.project_id, here or self.here(), view)
+
+
+async def _visit(request: Request, served: Project, as_of: AsOf = None) -> Visit:
+    return Visit(request, served, as_of)
+
+
+async def _form(request: Request) -> dict[str, str]:
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM_TYPE:
+        raise Refusal(415, "invalid-request", f"the page sends forms as {FORM_TYPE}")
+    body = (await request.body()).decode("utf-8", "replace")
+    try:
+        sent = parse_qsl(body, keep_blank_values=True, max_num_fields=MAX_FORM_FIELDS)
+    except ValueError as error:
+        raise Refusal(
+            400, "invalid-request", f"a form of the page has at most {MAX_FORM_FIELDS} fields"
+        ) from error
+    return {name: value.replace("\r\n", "\n") for name, value in sent}
+
+
+Visited = Annotated[Visit, Depends(_visit)]
+Form = Annotated[dict[str, str], Depends(_form)]
+Known = Annotated[int | None, Query(ge=0, le=10_000_000, description="Where the slider was put.")]
+
+
+def number_in(form: dict[str, str], name: str) -> int | None:
+    """Return a number of a form, or None where it was left empty.
+
+    Raises:
+        Refusal: When it is none, or out of bounds.
+    """
+    told = form.get(name, "").strip()
+    if not told:
+        return None
+    if not (told.isascii() and told.isdecimal() and len(told) <= 7):
+        raise Refusal(
+            422, "invalid-request", f"{name} {told[:50]!r} is no number of a chapter or scene; write 3"
+        )
+    return int(told)
+
+
+def own_address(address: str) -> str:
+    """Return an address if it is one of the page's own, else that of the first page: nobody is led elsewhere."""
+    return address if _OWN_ADDRESS.fullmatch(address) else "/"
+
+
+def _problem_page(request: Request, problem: Problem) -> Response:
+    frame = Frame(request)
+    return frame.page("problem", status=problem.status, problem=problem)

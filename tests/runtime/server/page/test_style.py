@@ -1,0 +1,41 @@
+"""The page's colours can be read, in the light and in the dark."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+
+import pytest
+
+from runtime.server.page.routes import STATIC
+
+CSS = (STATIC / "page.css").read_text(encoding="utf-8")
+PAIRS = re.compile(r"--(\w+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);")
+COLOURS = {name: (light, dark) for name, light, dark in PAIRS.findall(CSS)}
+
+READABLE = [
+    *product(("ink", "quiet", "link", "warn"), ("paper", "sheet")),
+    *product(("ink", "quiet", "link"), ("mark",)),
+    ("ink", "lit"),
+]
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize(("words", "ground"), READABLE)
+@pytest.mark.parametrize("is_dark", [False, True])
+def test_words_stand_out_from_their_ground(words: str, ground: str, is_dark: bool) -> None:
+    """The contrast is that which WCAG 2.2 asks of text, 4.5 to 1."""
+    darker, lighter = sorted(_luminance(COLOURS[each][is_dark]) for each in (words, ground))
+    assert (lighter + 0.05) / (darker + 0.05) >= 4.5
+
+
+def test_every_colour_of_the_style_is_said_once() -> None:
+    """Rules name colours by what they are for, so that both looks have all of them."""
+    rules = CSS[CSS.index("}") :]
+    assert re.findall(r"#[0-9a-fA-F]{3,8}\b|rgba?\(", rules) == []
+    assert set(re.findall(r"var\(--(\w+)\)", rules)) <= {*COLOURS, "serif", "sans"}
