@@ -7,7 +7,7 @@ import click
 from novelgen.errors import ConfigurationError
 from runtime.cli.parameters import CliSession
 
-_PACKAGES = frozenset({"fastapi", "starlette", "uvicorn"})
+_PACKAGES = frozenset({"fastapi", "jinja2", "starlette", "uvicorn"})
 
 
 @click.command(
