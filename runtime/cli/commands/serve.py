@@ -65,5 +65,7 @@ def serve(session: CliSession, host: str, port: int, allowed_hosts: tuple[str, .
     serve_projects(
         stores,
         settings,
-        on_listening=lambda url: click.echo(f"{url}/v1 is open; /openapi.json tells what it offers, {url}/ is for people"),
+        on_listening=lambda url: click.echo(
+            f"{url}/v1 is open; /openapi.json tells what it offers, and {url}/ is the page in the browser"
+        ),
     )
