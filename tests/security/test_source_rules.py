@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import tomllib
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
@@ -25,6 +26,9 @@ FORBIDDEN_MODULES = (
     "langchain_community.document_loaders",
     "langchain_community.tools",
 )
+TEMPLATES_OF_THE_PAGE = REPOSITORY / "runtime/server/page/templates"
+JINJA_STANDS_IN = REPOSITORY / "runtime/server/page/frame.py"
+"""HTML of packaged files, into which texts are put escaped; no text is ever a template."""
 FORBIDDEN_CALLS = {"eval", "exec", "load_prompt", "__import__", "system", "popen"}
 MIN_SAFE_VERSIONS = {"langchain-core": "1.3.3"}
 
@@ -47,9 +51,13 @@ def _calls(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
 
 @pytest.mark.parametrize("file", SOURCES, ids=lambda file: str(file.relative_to(REPOSITORY)))
 def test_no_source_evaluates_or_deserialises_what_it_reads(file: Path) -> None:
-    """No jinja2, no pickle, no prompt files by path, no LangChain `load` of foreign data, no eval, no shell."""
+    """No jinja2 but for the page, no pickle, no prompt files by path, no LangChain `load`, no eval, no shell."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
-    imported = [name for name in _imports(tree) if name.startswith(FORBIDDEN_MODULES)]
+    imported = [
+        name
+        for name in _imports(tree)
+        if name.startswith(FORBIDDEN_MODULES) and not (file == JINJA_STANDS_IN and name.startswith("jinja2"))
+    ]
     called = [name for name, _ in _calls(tree) if name in FORBIDDEN_CALLS]
     shells = [name for name, call in _calls(tree) for keyword in call.keywords if keyword.arg == "shell"]
     formats = [
@@ -60,6 +68,18 @@ def test_no_source_evaluates_or_deserialises_what_it_reads(file: Path) -> None:
     ]
     assert (imported, called, shells) == ([], [], [])
     assert set(formats) <= {"f-string"}
+
+
+def test_templates_of_the_page_are_files_that_escape() -> None:
+    """No text becomes a template, and no template lets a text through unescaped."""
+    source = JINJA_STANDS_IN.read_text(encoding="utf-8")
+    assert "autoescape=True" in source
+    assert {name for name, _ in _calls(ast.parse(source))}.isdisjoint({"from_string", "Template", "Markup"})
+    for template in TEMPLATES_OF_THE_PAGE.iterdir():
+        text = template.read_text(encoding="utf-8")
+        assert not re.search(r"\|\s*(safe|forceescape|xmlattr|tojson|urlize)\b|autoescape|Markup", text), (
+            template.name
+        )
 
 
 def test_prompt_templates_are_made_in_one_place_from_packaged_files() -> None:

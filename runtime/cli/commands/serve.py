@@ -7,7 +7,7 @@ import click
 from novelgen.errors import ConfigurationError
 from runtime.cli.parameters import CliSession
 
-_PACKAGES = frozenset({"fastapi", "starlette", "uvicorn"})
+_PACKAGES = frozenset({"fastapi", "jinja2", "starlette", "uvicorn"})
 
 
 @click.command(
@@ -65,5 +65,7 @@ def serve(session: CliSession, host: str, port: int, allowed_hosts: tuple[str, .
     serve_projects(
         stores,
         settings,
-        on_listening=lambda url: click.echo(f"{url}/v1 is open; /openapi.json tells what it offers"),
+        on_listening=lambda url: click.echo(
+            f"{url}/v1 is open; /openapi.json tells what it offers, and {url}/ is the page in the browser"
+        ),
     )

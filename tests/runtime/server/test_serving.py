@@ -117,9 +117,10 @@ def test_a_port_that_is_taken_is_refused(run: Run) -> None:
     assert "--port" in result.stderr
 
 
-def test_without_the_extra_its_name_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where FastAPI is not installed the command names what to install."""
-    monkeypatch.setitem(sys.modules, "fastapi", None)
+@pytest.mark.parametrize("package", ["fastapi", "jinja2"])
+def test_without_the_extra_its_name_is_told(run: Run, monkeypatch: pytest.MonkeyPatch, package: str) -> None:
+    """Where a package of the extra is not installed the command names what to install."""
+    monkeypatch.setitem(sys.modules, package, None)
     for name in [
         each for each in sys.modules if each.startswith("runtime.server.") and "presence" not in each
     ]:
