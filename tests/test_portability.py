@@ -7,6 +7,8 @@ import sys
 
 CODE = """
 import importlib, pkgutil, signal, sys
+# It asks which system it is on before it imports fcntl.
+import mcp.server.stdio
 for name in ("fcntl", "grp", "pwd", "resource", "termios"):
     sys.modules[name] = None
 for name in [each for each in dir(signal) if each.startswith(("SIG", "ITIMER_")) and each.isupper()]:

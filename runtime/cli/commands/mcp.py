@@ -18,7 +18,7 @@ _PACKAGES = frozenset({"mcp", "mcp_types"})
 @click.option("--read-only", "is_read_only", is_flag=True, help="Offer nothing that changes a story.")
 @click.pass_obj
 def mcp(session: CliSession, project: str | None, is_read_only: bool) -> None:
-    """Serve a story to agents in editors and desktops over MCP, the Model Context Protocol.
+    """Serve stories to agents in editors and desktops over MCP.
 
     Needs `pip install 'novelgen[mcp]'`. The client starts it and talks to it over the standard streams. With PROJECT it
     reaches that story alone; without, the agent chooses from the list of projects. `novelgen serve` offers the same at
