@@ -72,7 +72,7 @@ def test_a_finding_has_both_quotes_and_is_waived(client: TestClient) -> None:
     """What contradicts stands marked in the draft with the story's words beside it; once waived it is silent."""
     form = {"chapter": "3", "scene": "1", "text": DRAFT.replace("\n", "\r\n")}
     seen = read(client.post("/page/projects/demo/check", data=form))
-    assert "Elias Marrow: status = dead" in seen.text
+    assert "Elias Marrow: status: dead" in seen.text
     assert seen.all("mark")[0]["data-notes"] == "1"
     assert {"words-1", "note-1"} <= set(seen.ids)
     issue_id = next(each["value"] for each in seen.all("input") if each.get("name") == "issue_id")
