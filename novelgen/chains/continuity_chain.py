@@ -21,6 +21,7 @@ from pydantic import BaseModel, Field
 
 from novelgen.chains.stepwise_chain import StepwiseChain
 from novelgen.continuity.claims import MAX_CLAIMS, ModelClaims, questions_of, read_claims
+from novelgen.continuity.conclusion import merge_issues
 from novelgen.continuity.hard_facts import MAX_FACT_TOKENS, hard_facts
 from novelgen.continuity.prompt_lists import (
     Exhibits,
@@ -40,7 +41,7 @@ from novelgen.continuity.second_look import (
     without_second_look,
 )
 from novelgen.continuity.story import Draft, StoryBefore, part_of
-from novelgen.continuity.verdicts import FindingReader, ModelFindings, merge_issues
+from novelgen.continuity.verdicts import FindingReader, ModelFindings
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError, StoreError
 from novelgen.model_calls.json_model import JsonConversation, JsonModel, issue_kind_of

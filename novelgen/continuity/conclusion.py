@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue, Severity, continuity_issue_id
 from novelgen.models.position import StoryPosition
 
-_WORST_FIRST: dict[str, int] = {severity: rank for rank, severity in enumerate(reversed(get_args(Severity)))}
+SEVERITY_ORDER: Mapping[Severity, int] = {"high": 0, "medium": 1, "low": 2}
 
 
 class Conclusion(NamedTuple):
@@ -27,8 +27,8 @@ def conclude(
 ) -> Conclusion:
     """Return all findings worst first, one for each place of the draft, with its id, the waived ones apart.
 
-    Of findings that overlap in the draft the surest stays, with the evidence of all. A finding whose evidence does not
-    lie strictly before the position is none.
+    Of findings about the same words the worst stays, and of equals the surest, with the evidence of all. A finding
+    whose evidence does not lie strictly before the position is none.
 
     Args:
         by_rules: What the rules found.
@@ -38,28 +38,40 @@ def conclude(
     """
     found = [told for each in (*by_rules, *by_model) if (told := _finding(each, as_of)) is not None]
     meant = {each.issue_id: each for each in found if each.issue_id in waived}
-    kept: list[ContinuityIssue] = []
-    for each in sorted(found, key=lambda issue: -issue.confidence):
-        if each.issue_id in meant:
-            continue
-        place = next((number for number, other in enumerate(kept) if _overlap(each, other)), None)
-        if place is None:
-            kept.append(each)
-        else:
-            kept[place] = _proved_by_both(kept[place], each)
+    told_off = (each.model_copy(update={"waived_note": waived[each.issue_id]}) for each in meant.values())
     return Conclusion(
-        issues=_in_order(kept),
-        waived=_in_order(
-            each.model_copy(update={"waived_note": waived[each.issue_id]}) for each in meant.values()
-        ),
+        issues=merge_issues(each for each in found if each.issue_id not in meant),
+        waived=sorted(told_off, key=_worst_first),
     )
 
 
-def _in_order(issues: Iterable[ContinuityIssue]) -> list[ContinuityIssue]:
-    return sorted(
-        issues,
-        key=lambda each: (_WORST_FIRST[each.severity], -each.confidence, each.draft_span, each.issue_id),
-    )
+def merge_issues(issues: Iterable[ContinuityIssue]) -> list[ContinuityIssue]:
+    """Return findings worst first, those about the same words of the draft as one with the evidence of all.
+
+    Args:
+        issues: Findings of one draft.
+    """
+    merged: list[ContinuityIssue] = []
+    for issue in sorted(issues, key=_worst_first):
+        at = next((at for at, each in enumerate(merged) if _overlap(each, issue)), None)
+        if at is None:
+            merged.append(issue)
+            continue
+        known = {(each.source_id, each.text) for each in merged[at].evidence}
+        more = [each for each in issue.evidence if (each.source_id, each.text) not in known]
+        merged[at] = merged[at].model_copy(update={"evidence": [*merged[at].evidence, *more]})
+    return merged
+
+
+def _worst_first(issue: ContinuityIssue) -> tuple[int, float, tuple[int, int]]:
+    return SEVERITY_ORDER[issue.severity], -issue.confidence, issue.draft_span
+
+
+def _overlap(one: ContinuityIssue, other: ContinuityIssue) -> bool:
+    """Tell whether two findings share at least half of the shorter one's words."""
+    shared = min(one.draft_span[1], other.draft_span[1]) - max(one.draft_span[0], other.draft_span[0])
+    shorter = min(each.draft_span[1] - each.draft_span[0] for each in (one, other))
+    return 2 * shared >= shorter
 
 
 def evidence_before(evidence: Iterable[ContinuityEvidence], as_of: StoryPosition) -> list[ContinuityEvidence]:
@@ -73,13 +85,3 @@ def _finding(issue: ContinuityIssue, as_of: StoryPosition) -> ContinuityIssue | 
         return None
     issue_id = continuity_issue_id(issue.kind, issue.draft_quote, evidence)
     return issue.model_copy(update={"evidence": evidence, "issue_id": issue_id})
-
-
-def _overlap(first: ContinuityIssue, second: ContinuityIssue) -> bool:
-    return first.draft_span[0] < second.draft_span[1] and second.draft_span[0] < first.draft_span[1]
-
-
-def _proved_by_both(surest: ContinuityIssue, other: ContinuityIssue) -> ContinuityIssue:
-    known = {(each.source_id, each.text) for each in surest.evidence}
-    more = [each for each in other.evidence if (each.source_id, each.text) not in known]
-    return surest.model_copy(update={"evidence": [*surest.evidence, *more]})

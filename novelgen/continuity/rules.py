@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable
 
 from novelgen.continuity.absent import absent_act, dead_act, dead_met, gone_act
 from novelgen.continuity.body import contradicted_bodies
+from novelgen.continuity.conclusion import merge_issues
 from novelgen.continuity.figures import contradicted_quantities
 from novelgen.continuity.holders import wrong_hands
 from novelgen.continuity.story import Draft, StoryBefore
 from novelgen.continuity.story_time import impossible_opening_time
 from novelgen.continuity.telling import contradicted_relations, leaked_knowledge
-from novelgen.models.continuity import ContinuityIssue, continuity_issue_id
+from novelgen.models.continuity import ContinuityIssue
 
 Rule = Callable[[Draft, StoryBefore], Iterable[ContinuityIssue]]
 
@@ -28,8 +29,6 @@ RULES: tuple[Rule, ...] = (
     impossible_opening_time,
 )
 
-_SEVERITIES = ("high", "medium", "low")
-
 
 def find_by_rules(draft: Draft, story: StoryBefore) -> list[ContinuityIssue]:
     """Return what a draft certainly contradicts of the story before it, worst first, one finding per place.
@@ -39,17 +38,6 @@ def find_by_rules(draft: Draft, story: StoryBefore) -> list[ContinuityIssue]:
         story: The story strictly before it.
 
     Returns:
-        The findings with their ids; of several that overlap in the draft the worst.
+        The findings; of several about the same words the worst, with the evidence of all.
     """
-    found = [each for rule in RULES for each in rule(draft, story)]
-    found.sort(key=lambda each: (_SEVERITIES.index(each.severity), -each.confidence, each.draft_span))
-    kept: list[ContinuityIssue] = []
-    for each in found:
-        start, end = each.draft_span
-        if all(end <= other.draft_span[0] or other.draft_span[1] <= start for other in kept):
-            kept.append(
-                each.model_copy(
-                    update={"issue_id": continuity_issue_id(each.kind, each.draft_quote, each.evidence)}
-                )
-            )
-    return kept
+    return merge_issues(each for rule in RULES for each in rule(draft, story))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from novelgen.continuity.claims import KindWord, Number, at_most, find_in_draft
+from novelgen.continuity.conclusion import merge_issues
 from novelgen.continuity.story import Draft, StoryBefore
 from novelgen.model_calls.answer_parts import ModelPart, Text
-from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue, Severity, continuity_issue_id
+from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue, Severity
 from novelgen.models.position import StoryPosition
 from novelgen.records.evidence import QuoteFinder
 from novelgen.text.sentences import Span, split_sentences
@@ -30,7 +31,6 @@ SHORTEST_EVIDENCE_QUOTE = (5, 2)
 SHORTEST_SCENE_QUOTE = (8, 4)
 """The same where it is looked for in a whole scene: shorter words stand in any."""
 
-SEVERITY_ORDER: Mapping[Severity, int] = {"high": 0, "medium": 1, "low": 2}
 
 _SEVERITY_WORDS: dict[str, Severity] = {
     **dict.fromkeys(("high", "critical", "major", "severe", "serious", "高", "严重", "重大"), "high"),
@@ -130,7 +130,6 @@ class FindingReader:
         quote = self._draft.text[span.start : span.end]
         evidence = list({(each.source_id, each.text): each for each in evidence}.values())
         return ContinuityIssue(
-            issue_id=continuity_issue_id(finding.kind, quote, evidence),
             kind=finding.kind,
             severity=finding.severity,
             draft_quote=quote,
@@ -210,35 +209,6 @@ def entities_at(span: Span, draft: Draft) -> list[str]:
     start = min((each.start for each in touched), default=span.start)
     end = max((each.end for each in touched), default=span.end)
     return list(dict.fromkeys(each.entity_id for each in draft.mentions if start <= each.start < end))
-
-
-def merge_issues(issues: Iterable[ContinuityIssue]) -> list[ContinuityIssue]:
-    """Return findings worst first, those about the same words of the draft as one with the evidence of all.
-
-    Args:
-        issues: Findings of one draft.
-    """
-    merged: list[ContinuityIssue] = []
-    for issue in sorted(issues, key=_worst_first):
-        at = next((at for at, each in enumerate(merged) if _overlap(each, issue)), None)
-        if at is None:
-            merged.append(issue)
-            continue
-        known = {(each.source_id, each.text) for each in merged[at].evidence}
-        more = [each for each in issue.evidence if (each.source_id, each.text) not in known]
-        merged[at] = merged[at].model_copy(update={"evidence": [*merged[at].evidence, *more]})
-    return merged
-
-
-def _worst_first(issue: ContinuityIssue) -> tuple[int, float, tuple[int, int]]:
-    return SEVERITY_ORDER[issue.severity], -issue.confidence, issue.draft_span
-
-
-def _overlap(one: ContinuityIssue, other: ContinuityIssue) -> bool:
-    """Tell whether two findings share at least half of the shorter one's words."""
-    shared = min(one.draft_span[1], other.draft_span[1]) - max(one.draft_span[0], other.draft_span[0])
-    shorter = min(each.draft_span[1] - each.draft_span[0] for each in (one, other))
-    return 2 * shared >= shorter
 
 
 def cited_lines(evidence: Sequence[ContinuityEvidence]) -> list[tuple[str, str, str]]:

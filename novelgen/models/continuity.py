@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from pydantic import BaseModel, Field
 
@@ -130,7 +130,3 @@ class DraftCheck(BaseModel):
     )
     checked: CheckedDraft = Field(default_factory=CheckedDraft)
     report: ContinuityReport = Field(default_factory=ContinuityReport)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as its file holds it."""
-        return self.model_dump(mode="json")

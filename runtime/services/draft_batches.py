@@ -118,7 +118,9 @@ def _checked(
                 draft.text, draft.chapter_index, draft.scene_index, plan=draft.scene_plan, pov=draft.pov
             )
         )
-        write_text_atomically(file, json.dumps(check.as_json(), ensure_ascii=False, indent=2), root=folder)
+        write_text_atomically(
+            file, json.dumps(check.model_dump(mode="json"), ensure_ascii=False, indent=2), root=folder
+        )
     except NovelgenError as error:
         return f"line {line.number}, draft {draft.id!r}: {error}"
     return check

@@ -134,23 +134,23 @@ class DraftChecker:
                 check.report = report.report()
                 return check
             story, draft = read.story, read.draft
-            by_rules = report.run("rules", partial(find_by_rules, draft, story), deadline) or []
+            by_rules = report.run("rules", partial(find_by_rules, draft, story), deadline)
             gather = partial(self._gather, draft, story, report)
             evidence = report.run("evidence", partial(gather, hits=hits), deadline) or []
         checked = CheckedDraft(
             sentences=len(draft.sentences),
             entities=list(dict.fromkeys(each.entity_id for each in draft.mentions)),
-            rules=[each.__name__ for each in RULES],
+            rules=[] if by_rules is None else [each.__name__ for each in RULES],
             scenes_before=len(story.scenes),
             memories_before=len(story.memories),
         )
-        judged = self._judged(ContinuityRequest(draft, story, gather, evidence, found=by_rules), report)
+        judged = self._judged(ContinuityRequest(draft, story, gather, evidence, found=by_rules or ()), report)
         if judged is not None:
             checked = judged.told_in(checked)
             evidence = self._bounded(judged.evidence) or evidence
         # The model's second look is at what rules found, too; without a model that stands as it is.
         concluded = conclude(
-            by_rules if judged is None else (),
+            by_rules or () if judged is None else (),
             () if judged is None else judged.issues,
             as_of=as_of,
             waived=read.waived,

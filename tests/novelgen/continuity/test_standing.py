@@ -36,7 +36,6 @@ def test_somebody_dead_who_speaks_acts_or_is_met_is_found(draft: str, quote: str
     assert (issue.evidence[0].source_id, issue.evidence[0].chapter_index) == ("C2.status", 3)
     assert "Varley" in issue.message
     assert "drowned at the weir" in issue.message
-    assert issue.issue_id.startswith("K")
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from novelgen.continuity.claims import read_kind
+from novelgen.continuity.conclusion import merge_issues
 from novelgen.continuity.prompt_lists import joined_evidence
-from novelgen.continuity.verdicts import ModelFinding, merge_issues
+from novelgen.continuity.verdicts import ModelFinding
 from novelgen.models.continuity import CONTINUITY_KINDS, ContinuityEvidence, ContinuityIssue
 
 

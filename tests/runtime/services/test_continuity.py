@@ -14,12 +14,13 @@ import pytest
 
 from novelgen.errors import (
     ConfigurationError,
+    DeadlineExceededError,
     InvalidPositionError,
     UnknownProjectError,
     UnknownSceneError,
     UserInputError,
 )
-from novelgen.models.continuity import DraftCheck
+from novelgen.models.continuity import ContinuityIssue, DraftCheck
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from novelgen.text.scrub import SCENE_CHARACTER_LIMIT
@@ -228,7 +229,7 @@ def test_a_database_that_cannot_be_read_is_said(tmp_path: Path) -> None:
         check = checked(stores, "drowned")
     assert "story" in {each.stage for each in check.report.issues}
     assert (check.issues, check.evidence) == ([], [])
-    assert DraftCheck.model_validate(check.as_json()) == check
+    assert DraftCheck.model_validate(check.model_dump(mode="json")) == check
 
 
 def test_an_embedding_model_that_fails_costs_meaning_alone(tmp_path: Path) -> None:
@@ -374,3 +375,17 @@ def test_a_check_without_a_word_of_a_model_asks_none(stores: MemoryStores, proje
         stores, project, text=DEAD_ACT, chapter_index=3, scene_index=1, model=model, uses_model=False
     )
     assert (model.prompts, check.checked.model_calls) == ([], 0)
+
+
+def test_rules_that_were_not_applied_are_not_called_looked_at(
+    stores: MemoryStores, project: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where their time is over, the check says so and names none of them."""
+
+    def late(*_: Any) -> list[ContinuityIssue]:
+        raise DeadlineExceededError("rules did not return in time")
+
+    monkeypatch.setattr("runtime.services.draft_checker.find_by_rules", late)
+    check = checked(stores, project)
+    assert check.checked.rules == []
+    assert "rules" in {each.stage for each in check.report.issues}
