@@ -1,0 +1,156 @@
+"""A real browser without a screen, Debian's chromium driven by Playwright, and a server for it to visit."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import socket
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from axe_playwright_python.sync_playwright import Axe
+from langchain_core.language_models import BaseChatModel
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from runtime.server.app import build_app
+from runtime.server.settings import ServerSettings
+from tests.runtime.server.serving import project_stores
+
+CHROMIUM_VARIABLE = "NOVELGEN_TEST_CHROMIUM"
+"""Path of a browser; otherwise the one of the distribution is taken."""
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+# Without these it talks to its maker at every start.
+QUIET = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --disable-dev-shm-usage"
+).split()
+
+DESKTOP = (1280, 800)
+PHONE = (390, 844)
+
+
+def chromium_path() -> str | None:
+    """Return where a browser lies, or None where there is none."""
+    return os.environ.get(CHROMIUM_VARIABLE) or next(filter(None, map(shutil.which, NAMES)), None)
+
+
+@contextlib.contextmanager
+def chromium() -> Iterator[Browser]:
+    """A running browser."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path(), args=QUIET)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@contextlib.contextmanager
+def open_server(
+    projects_dir: Path, *, chat_model: BaseChatModel | None = None, **settings: Any
+) -> Iterator[str]:
+    """The address of a server over a folder of projects, in a thread of this process."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        stores = project_stores(projects_dir, **settings)
+        app = build_app(stores, ServerSettings(port=port), chat_model=chat_model)
+        config = uvicorn.Config(
+            app, log_config=None, access_log=False, ws="none", timeout_graceful_shutdown=1
+        )
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            app.state.house.jobs.stop()
+            server.should_exit = True
+            thread.join()
+
+
+@dataclass
+class Window:
+    """A window of the browser that notes what went wrong in it.
+
+    Args:
+        page: What Playwright drives.
+        server: Address of the server.
+        complaints: Errors of scripts and of the console, and requests that failed or went elsewhere.
+    """
+
+    page: Page
+    server: str
+    complaints: list[str] = field(default_factory=list)
+
+    def open(self, address: str) -> Page:
+        """Go to an address of the server."""
+        self.page.goto(self.server + address)
+        return self.page
+
+    def barriers(self) -> list[str]:
+        """Return what axe finds on the page that keeps people out (WCAG 2.2 A and AA), with where."""
+        found = Axe().run(
+            self.page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
+        )
+        return [
+            f"{each['id']}: {each['help']}: {[node['html'][:200] for node in each['nodes']][:5]}"
+            for each in found.response["violations"]
+        ]
+
+
+@contextlib.contextmanager
+def window_of(
+    browser: Browser,
+    server: str,
+    *,
+    locale: str = "en-US",
+    size: Sequence[int] = DESKTOP,
+    dark: bool = False,
+    **options: Any,
+) -> Iterator[Window]:
+    """A fresh window, as of somebody who was never here.
+
+    Args:
+        browser: The browser.
+        server: Address of the server.
+        locale: The language that it asks for.
+        size: Width and height in pixels.
+        dark: Whether the system is set to dark colours.
+        **options: Further ones of Playwright's contexts.
+    """
+    context: BrowserContext = browser.new_context(
+        viewport={"width": size[0], "height": size[1]},
+        locale=locale,
+        color_scheme="dark" if dark else "light",
+        reduced_motion="reduce",
+        **options,
+    )
+    try:
+        # Playwright's own scripts, such as axe, need no leave of the page's policy: they run beside it.
+        window = Window(context.new_page(), server)
+        page = window.page
+        page.on(
+            "console",
+            lambda message: (
+                window.complaints.append(message.text) if message.type in ("error", "warning") else None
+            ),
+        )
+        page.on("pageerror", lambda error: window.complaints.append(f"script: {error}"))
+        page.on(
+            "request",
+            lambda request: (
+                None
+                if request.url.startswith((server, "data:", "blob:"))
+                else window.complaints.append(f"went elsewhere: {request.url[:200]}")
+            ),
+        )
+        yield window
+    finally:
+        context.close()
