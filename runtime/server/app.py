@@ -22,7 +22,6 @@ from runtime.server.examples import with_examples
 from runtime.server.gate import Gate
 from runtime.server.house import House, require_access
 from runtime.server.jobs import Jobs
-from runtime.server.page import changes as page_changes
 from runtime.server.page import routes as page
 from runtime.server.problems import (
     PROBLEM_TYPE,
@@ -70,7 +69,6 @@ _ROUTERS = (
     characters.router,
     jobs.router,
     page.router,
-    page_changes.router,
 )
 
 

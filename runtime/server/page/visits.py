@@ -23,6 +23,8 @@ FORM_TYPE = "application/x-www-form-urlencoded"
 
 MAX_FORM_FIELDS = 50
 
+MAX_SHOWN = 1000
+
 _OWN_ADDRESS = re.compile(r"/(?:page/[^\\\s#]*)?")
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
@@ -97,6 +99,10 @@ Form = Annotated[dict[str, str], Depends(_form)]
 Known = Annotated[int | None, Query(ge=0, le=10_000_000, description="Where the slider was put.")]
 
 
+Shown = Annotated[int, Query(ge=1, le=MAX_SHOWN, description="How many to show.")]
+Name = Annotated[str, Query(max_length=400)]
+
+
 def number_in(form: dict[str, str], name: str) -> int | None:
     """Return a number of a form, or None where it was left empty.
 
@@ -121,3 +127,18 @@ def own_address(address: str) -> str:
 def _problem_page(request: Request, problem: Problem) -> Response:
     frame = Frame(request)
     return frame.page("problem", status=problem.status, problem=problem)
+
+
+def blank_form(here: Here) -> dict[str, str]:
+    chapter_index, scene_index = here.next_scene
+    names = ("location", "characters", "purpose", "key_actions", "pov", "text", "with_model")
+    return {**dict.fromkeys(names, ""), "chapter": str(chapter_index), "scene": str(scene_index)}
+
+
+def scene_of(form: dict[str, str], here: Here) -> tuple[int, int]:
+    """Return the scene that a form is about, never later than the page's position."""
+    chapter_index, scene_index = number_in(form, "chapter"), number_in(form, "scene")
+    if chapter_index is None or scene_index is None:
+        return here.next_scene
+    asked = (chapter_index, scene_index)
+    return asked if here.as_of is None else min(asked, here.next_scene)

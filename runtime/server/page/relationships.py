@@ -1,4 +1,4 @@
-"""Pictures of a story as plain numbers: where names and lines of the relationship graph stand."""
+"""Who stands how to whom: as a drawing and as a table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from fastapi import APIRouter
+from starlette.responses import Response
+
 from novelgen.models.state import Relationship
+from runtime.server.page.visits import (
+    PageRoute,
+    Visited,
+)
+from runtime.services import entities as entity_services
+from runtime.services import relationships as relationship_services
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
 
 WIDTH, HEIGHT = 900, 620
 _RADII = (300.0, 235.0)
@@ -95,3 +107,18 @@ def _path(first: DrawnPerson, second: DrawnPerson) -> str:
     middle_x = ((first.x + second.x) / 2 + WIDTH / 2) / 2
     middle_y = ((first.y + second.y) / 2 + HEIGHT / 2) / 2
     return f"M{first.x} {first.y} Q{middle_x:.1f} {middle_y:.1f} {second.x} {second.y}"
+
+
+@router.get("/page/projects/{project_id}/relationships")
+def relationships_page(visit: Visited) -> Response:
+    """Draw how people stand to each other, and list it."""
+    stores, project_id = visit.served.stores, visit.served.project_id
+    names = entity_services.entity_names(stores, project_id, as_of=visit.as_of)
+    pairs = relationship_services.list_relationships(stores, project_id, as_of=visit.as_of)
+    return visit.frame("relationships").page(
+        "relationships",
+        pairs=pairs,
+        names=names,
+        graph=relationship_graph(pairs, names),
+        size=(WIDTH, HEIGHT),
+    )

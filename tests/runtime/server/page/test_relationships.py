@@ -8,7 +8,7 @@ import hypothesis.strategies as st
 from hypothesis import given
 
 from novelgen.models.state import Relationship
-from runtime.server.page.drawing import HEIGHT, MAX_DRAWN, WIDTH, relationship_graph
+from runtime.server.page.relationships import HEIGHT, MAX_DRAWN, WIDTH, relationship_graph
 
 WHO = st.integers(0, 30).map(lambda number: f"C{number:02}")
 PAIRS = st.lists(st.tuples(WHO, WHO, st.integers(0, 10)).filter(lambda each: each[0] < each[1]), max_size=80)
