@@ -11,6 +11,8 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 IMPORT_AS_ON_WINDOWS = """
 import importlib, os, pkgutil, signal, sys
+# They ask for the platform's name, which cannot be told otherwise here.
+import mcp.server, uvicorn
 for name in ("fcntl", "grp", "pwd", "resource", "termios"):
     sys.modules[name] = None
 known = {"SIGABRT", "SIGFPE", "SIGILL", "SIGINT", "SIGSEGV", "SIGTERM"}
