@@ -262,6 +262,12 @@ ENGLISH: Mapping[str, str] = {
     "something_wrong": "This did not work",
     "back_to_projects": "Back to the projects",
     "only_read": "This token may only read.",
+    # The frame of every page.
+    "project_named": "Project {name}: go to another",
+    "all_projects": "All projects",
+    "a_scene_back": "One scene back",
+    "a_scene_on": "One scene on",
+    "to_the_end": "To the end",
 }
 
 CHINESE: Mapping[str, str] = {
@@ -518,6 +524,12 @@ CHINESE: Mapping[str, str] = {
     "something_wrong": "没有成功",
     "back_to_projects": "回到项目",
     "only_read": "这个令牌只能读取。",
+    # The frame of every page.
+    "project_named": "项目 {name}：切换到其他项目",
+    "all_projects": "全部项目",
+    "a_scene_back": "退回一场",
+    "a_scene_on": "前进一场",
+    "to_the_end": "到结尾",
 }
 
 CATALOGUES: Mapping[PageLanguage, Mapping[str, str]] = {"en": ENGLISH, "zh": CHINESE}
