@@ -13,7 +13,7 @@ from novelgen.models.position import StoryPosition
 from runtime.server.page.frame import VIEWS, Here
 from runtime.server.page.words import CHINESE, ENGLISH
 from runtime.server.settings import ServerSettings
-from tests.runtime.server.page.reading import read
+from tests.runtime.server.page.reading import later_words, read
 from tests.runtime.server.serving import READ_TOKEN, TOKEN, client_of
 
 DEMOS = ("demo", "demo-zh")
@@ -70,7 +70,7 @@ def test_every_link_of_every_view_leads_somewhere(reader: TestClient) -> None:
 @pytest.mark.parametrize(("project", "as_of"), [("demo", "3:1"), ("demo", "3"), ("demo-zh", "3:1")])
 def test_nothing_later_than_the_slider_is_shown(reader: TestClient, project: str, as_of: str) -> None:
     """As of a position no view has words of a scene, a memory, a thread or a name that comes from there on."""
-    later = _later_words(reader, project, as_of)
+    later = later_words(reader, project, as_of)
     assert len(later) > 50
     pages = [f"/page/projects/{project}/{view}" for view in VIEWS if view != "health"]
     known = reader.get(f"/v1/projects/{project}/entities", params={"as_of": as_of}).json()["entities"]
@@ -88,36 +88,6 @@ def test_nothing_later_than_the_slider_is_shown(reader: TestClient, project: str
 def _with(address: str, as_of: str) -> dict[str, str]:
     query = address.partition("?")[2]
     return {"as_of": as_of, **dict(each.split("=") for each in query.split("&") if each)}
-
-
-def _later_words(client: TestClient, project: str, as_of: str) -> list[str]:
-    """What only the story from a position on says; what stands in any word of it before is none of it."""
-    here = f"/v1/projects/{project}"
-    earlier: list[str] = []
-    later: set[str] = set()
-    status = ["open", "advanced", "resolved", "abandoned"]
-    for path, field, of, query in (
-        ("threads", "threads", "description", {"status": status}),
-        ("entities", "entities", "name", {}),
-        ("memories", "memories", "chunk", {"limit": 500}),
-    ):
-        listed: list[list[str]] = []
-        for asked in ({**query, "as_of": as_of}, query):
-            found = client.get(f"{here}/{path}", params=asked).json()[field]
-            told = [each[of] for each in found]
-            listed.append([each if isinstance(each, str) else each["content"] for each in told])
-        earlier += listed[0]
-        later |= set(listed[1]) - set(listed[0])
-    for each in client.get(f"{here}/scenes").json()["scenes"]:
-        place = (each["scene"]["chapter_index"], each["scene"]["scene_index"])
-        text = client.get(f"{here}/scenes/{place[0]}/{place[1]}").json()["scene"]["text"]
-        if place < (3, 1):
-            earlier.append(text)
-        else:
-            later |= {line.strip() for line in text.splitlines() if line.strip()}
-            later.add(each["scene"]["title"])
-    known = "\n".join(earlier).casefold()
-    return sorted(each for each in later if each.casefold() not in known)
 
 
 @pytest.mark.parametrize(
