@@ -151,7 +151,7 @@ def _take(browser: Browser, server: str, shot: Shot) -> bytes:
         assert window.complaints == [], (shot.name, window.complaints)
     small = io.BytesIO()
     picture = Image.open(io.BytesIO(taken)).convert("RGB")
-    few = picture.quantize(MAX_COLOURS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    few = picture.quantize(MAX_COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     few.save(small, "PNG", optimize=True)
     assert small.tell() < MAX_BYTES, (shot.name, small.tell())
     return small.getvalue()
