@@ -31,6 +31,11 @@ ENGLISH: Mapping[str, str] = {
     "go": "Go",
     "first_scene": "first scene",
     "last_scene": "end",
+    "project_named": "Project {name}: go to another",
+    "all_projects": "All projects",
+    "a_scene_back": "One scene back",
+    "a_scene_on": "One scene on",
+    "to_the_end": "To the end",
     "scene_place": "Chapter {chapter}, scene {scene}",
     "everywhere": "from the start",
     "nothing_here": "Nothing here yet.",
@@ -262,12 +267,6 @@ ENGLISH: Mapping[str, str] = {
     "something_wrong": "This did not work",
     "back_to_projects": "Back to the projects",
     "only_read": "This token may only read.",
-    # The frame of every page.
-    "project_named": "Project {name}: go to another",
-    "all_projects": "All projects",
-    "a_scene_back": "One scene back",
-    "a_scene_on": "One scene on",
-    "to_the_end": "To the end",
 }
 
 CHINESE: Mapping[str, str] = {
@@ -293,6 +292,11 @@ CHINESE: Mapping[str, str] = {
     "go": "前往",
     "first_scene": "第一场",
     "last_scene": "结尾",
+    "project_named": "项目 {name}：切换到其他项目",
+    "all_projects": "全部项目",
+    "a_scene_back": "退回一场",
+    "a_scene_on": "前进一场",
+    "to_the_end": "到结尾",
     "scene_place": "第 {chapter} 章第 {scene} 场",
     "everywhere": "从一开始",
     "nothing_here": "这里还没有内容。",
@@ -524,12 +528,6 @@ CHINESE: Mapping[str, str] = {
     "something_wrong": "没有成功",
     "back_to_projects": "回到项目",
     "only_read": "这个令牌只能读取。",
-    # The frame of every page.
-    "project_named": "项目 {name}：切换到其他项目",
-    "all_projects": "全部项目",
-    "a_scene_back": "退回一场",
-    "a_scene_on": "前进一场",
-    "to_the_end": "到结尾",
 }
 
 CATALOGUES: Mapping[PageLanguage, Mapping[str, str]] = {"en": ENGLISH, "zh": CHINESE}
