@@ -54,8 +54,8 @@ MAX_TICKS = 60
 MAX_SWITCHED = 30
 """So many projects are offered in the head of a page; the first page has all."""
 
-_MOMENTARY = frozenset({"as_of", "known", "chapter", "scene", "shown", "decided", "memory"})
-"""What an address says of one place of the story or of one moment; it is not kept where the position changes."""
+_PLACED = frozenset({"as_of", "known", "chapter", "scene", "shown"})
+"""What an address says of one place of the story; it is not kept where the position changes."""
 
 # What HTML cannot hold: control characters, and halves of characters, which UTF-8 has not.
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -139,11 +139,11 @@ class Frame:
         self._request = request
 
         query = request.query_params
-        self.kept = [(name, value) for name, value in query.multi_items() if name not in _MOMENTARY]
         self.decision = query.get("decided", "") if query.get("decided", "") in OPPOSITES else ""
         self.decided_memory = query.get("memory", "")
-        whole = [(name, value) for name, value in query.multi_items() if name not in ("decided", "memory")]
-        self.back = request.url.path + (f"?{urlencode(whole, errors='replace')}" if whole else "")
+        kept = [(name, value) for name, value in query.multi_items() if name not in ("decided", "memory")]
+        self.back = request.url.path + (f"?{urlencode(kept, errors='replace')}" if kept else "")
+        self.kept = [(name, value) for name, value in kept if name not in _PLACED]
 
     @property
     def projects(self) -> list[str]:
