@@ -94,6 +94,19 @@ class Window:
         self.page.goto(self.server + address)
         return self.page
 
+    def overflow(self) -> int:
+        """Return by how many pixels the page as a whole is wider than the window."""
+        return int(self.page.evaluate("document.scrollingElement.scrollWidth - innerWidth"))
+
+    def told(self) -> str:
+        """Return all that the page says: its text, also where it is folded away, and every attribute."""
+        return str(
+            self.page.evaluate(
+                "[document.documentElement.textContent, ...[...document.querySelectorAll('*')]"
+                ".flatMap((each) => [...each.attributes].map((one) => one.value))].join('\\n')"
+            )
+        )
+
     def barriers(self) -> list[str]:
         """Return what axe finds on the page that keeps people out (WCAG 2.2 A and AA), with where."""
         found = Axe().run(
@@ -151,6 +164,8 @@ def window_of(
                 else window.complaints.append(f"went elsewhere: {request.url[:200]}")
             ),
         )
+        # Nothing of the page asks or tells in a box of the browser's own; a story's script would.
+        page.on("dialog", lambda dialog: (window.complaints.append("dialog"), dialog.dismiss()))
         yield window
     finally:
         context.close()

@@ -9,6 +9,7 @@ from typing import Any
 
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.plan import ChapterPlan, ScenePlan
+from runtime.files.paths import ProjectPaths
 from runtime.files.project_files import (
     chapter_files,
     load_chapter,
@@ -19,7 +20,7 @@ from runtime.files.project_files import (
 )
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
-from runtime.ingest.scene_input import scenes_of_chapter
+from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores
 
@@ -49,15 +50,19 @@ def ingest_demo(stores: MemoryStores, project_id: str, *, records: bool = True) 
     if records:
         entities = load_entities(paths.entities_file)
         store_entities(stores, project_id, entities, characters=load_characters(paths.characters_file))
+    ingest_scenes(stores, project_id, demo_scenes(paths, records=records))
+
+
+def demo_scenes(paths: ProjectPaths, *, records: bool = True) -> list[SceneInput]:
+    """Return the scenes of a copied demo project in story order, with their records or by their text alone."""
     supplied = record_files(paths.records) if records else {}
-    scenes = [
+    return [
         scene
         for number, file in chapter_files(paths.chapters).items()
         for scene in scenes_of_chapter(
             load_chapter(file), load_records(supplied[number]) if number in supplied else []
         )
     ]
-    ingest_scenes(stores, project_id, scenes)
 
 
 def demo_request(project_id: str, chapter_index: int, scene_index: int) -> MemoryContextRequest:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote, urlencode
@@ -15,8 +16,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
 from novelgen.models.position import StoryPosition
+from runtime.server.house import house_of
 from runtime.server.page.passages import marked_paragraphs
 from runtime.server.page.words import CATALOGUES, PageLanguage, language_wished
+from runtime.services.projects import list_project_ids
 
 Theme = Literal["system", "light", "dark"]
 
@@ -44,6 +47,15 @@ POLICY = (
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 """Nothing from elsewhere and nothing inline: words of a story that got past escaping could still not run."""
+
+MAX_TICKS = 60
+"""So many chapters are told apart below the slider."""
+
+MAX_SWITCHED = 30
+"""So many projects are offered in the head of a page; the first page has all."""
+
+_PLACED = frozenset({"as_of", "known", "chapter", "scene", "shown"})
+"""What an address says of one place of the story; it is not kept where the position changes."""
 
 # What HTML cannot hold: control characters, and halves of characters, which UTF-8 has not.
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -82,6 +94,16 @@ class Here:
         return following[0] if is_stored else (self.as_of.chapter_index, 1)
 
     @property
+    def chapter_starts(self) -> list[int]:
+        """How many scenes lie before each chapter but the first; of many chapters some, evenly."""
+        starts = [
+            index
+            for index, (before, place) in enumerate(pairwise(self.places), start=1)
+            if before[0] != place[0]
+        ]
+        return starts[:: len(starts) // MAX_TICKS + 1]
+
+    @property
     def query(self) -> str:
         """The position as a link has it; empty at the end."""
         return "" if self.as_of is None else str(self.as_of)
@@ -114,11 +136,21 @@ class Frame:
         if request.method != "GET":
             self.address = "/"
 
+        self._request = request
+
         query = request.query_params
         self.decision = query.get("decided", "") if query.get("decided", "") in OPPOSITES else ""
         self.decided_memory = query.get("memory", "")
         kept = [(name, value) for name, value in query.multi_items() if name not in ("decided", "memory")]
         self.back = request.url.path + (f"?{urlencode(kept, errors='replace')}" if kept else "")
+        self.kept = [(name, value) for name, value in kept if name not in _PLACED]
+
+    @property
+    def projects(self) -> list[str]:
+        """Projects of the folder that one may go over to, this one among them."""
+        listed = list_project_ids(house_of(self._request).stores.common)
+        shown = listed[:MAX_SWITCHED]
+        return shown if self.project_id in shown else [self.project_id, *shown[: MAX_SWITCHED - 1]]
 
     def word(self, key: str, /, **values: Any) -> str:
         """Return words of the page in its language.
@@ -144,6 +176,16 @@ class Frame:
         """Return the address of a view of the project, at the position of this page unless told otherwise."""
         asked = {"as_of": self.here.query if self.here else "", **query}
         return project_address(self.project_id, view, **asked)
+
+    def at(self, known: int) -> str:
+        """Return the address of this view where so many scenes are known; what it was narrowed to is kept."""
+        places = self.here.places if self.here else ()
+        as_of = "{}:{}".format(*places[known]) if known < len(places) else ""
+        is_card = any(name == "entity" for name, _ in self.kept)
+        view = "card" if self.view == "cards" and is_card else self.view
+        address = project_address(self.project_id, view)
+        told = [*self.kept, *([("as_of", as_of)] if as_of else [])]
+        return f"{address}?{urlencode(told, errors='replace')}" if told else address
 
     def page(self, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
         """Return a page.

@@ -19,8 +19,8 @@ from runtime.server.page import (
     threads,
     timeline,
 )
-from runtime.server.page.frame import LANGUAGE_COOKIE, THEME_COOKIE, VIEWS, project_address
-from runtime.server.page.visits import Known, Name, PageRoute, Visited, own_address
+from runtime.server.page.frame import LANGUAGE_COOKIE, THEME_COOKIE, VIEWS
+from runtime.server.page.visits import Known, PageRoute, Visited, own_address
 from runtime.server.problems import Refusal
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -66,13 +66,11 @@ def change_look(
 
 
 @router.get("/page/projects/{project_id}/at/{view}")
-def move_to(visit: Visited, view: str, known: Known = None, entity: Name = "") -> Response:
-    """Lead to a view at the place where the slider was put; a card stays the card of the same."""
-    places = visit.here().places
-    as_of = "" if known is None or known >= len(places) else "{}:{}".format(*places[known])
-    shown = "card" if entity else view if view in VIEWS else VIEWS[0]
-    address = project_address(visit.served.project_id, shown, entity=entity, as_of=as_of)
-    return RedirectResponse(address, status_code=303)
+def move_to(visit: Visited, view: str, known: Known = None) -> Response:
+    """Lead to a view at the place where the slider was put, narrowed to what it was; a card stays that card."""
+    here = visit.here()
+    frame = visit.frame(view if view in VIEWS else VIEWS[0], here)
+    return RedirectResponse(frame.at(len(here.places) if known is None else known), status_code=303)
 
 
 @router.get("/page/projects/{project_id}/places")

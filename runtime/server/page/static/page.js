@@ -5,6 +5,7 @@
 const slider = document.getElementById("known");
 if (slider) {
   const told = document.getElementById("told");
+  const gone = slider.parentElement.querySelector(".gone");
   let places = null;
   const load = async () => {
     if (places !== null) return;
@@ -30,6 +31,8 @@ if (slider) {
   slider.addEventListener("input", () => {
     load();
     tell();
+    gone.setAttribute("width", slider.value);
+    slider.form.classList.toggle("moved", slider.value !== slider.defaultValue);
   });
   // With a pointer the view follows at once; with the keyboard at Enter, so that arrows can go far.
   slider.addEventListener("pointerup", () => {
@@ -39,6 +42,28 @@ if (slider) {
     if (event.key !== "Enter") return;
     event.preventDefault();
     slider.form.requestSubmit();
+  });
+}
+
+// On a narrow screen the tabs scroll sideways: the one that is open comes into sight.
+for (const open of document.querySelectorAll(".views [aria-current], .tabs [aria-current]")) {
+  const row = open.closest(".views, .tabs");
+  row.scrollLeft = open.offsetLeft - (row.clientWidth - open.offsetWidth) / 2;
+}
+
+// A menu closes at Escape, and when one goes on elsewhere.
+const menus = document.querySelectorAll("details.menu");
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  for (const menu of menus) {
+    if (!menu.open) continue;
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  }
+});
+for (const kind of ["pointerdown", "focusin"]) {
+  document.addEventListener(kind, (event) => {
+    for (const menu of menus) if (!menu.contains(event.target)) menu.open = false;
   });
 }
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from urllib.parse import urlsplit
 
+import httpx
 from httpx import Response
 
 VOID = frozenset({"meta", "link", "input", "br"})
@@ -77,5 +78,44 @@ def read(response: Response) -> Seen:
     for tag, attributes in seen.elements:
         assert tag not in ("style", "iframe", "object", "embed", "base", "img"), tag
         assert not [name for name in attributes if name.startswith("on") or name == "style"], attributes
-    assert [each.get("src") for each in seen.all("script")] == ["/page/static/page.js"]
+    scripts = [each.get("src") or "" for each in seen.all("script")]
+    assert scripts[0] == "/page/static/page.js"
+    assert all(each.startswith("/page/static/") for each in scripts)
     return seen
+
+
+def later_words(client: httpx.Client, project: str, as_of: str) -> list[str]:
+    """What only the story from a position on says; what stands in any word of it before is none of it.
+
+    Args:
+        client: A visitor of the server.
+        project: The project.
+        as_of: The position, as an address has it.
+    """
+    position = tuple(int(part) for part in as_of.split(":"))
+    here = f"/v1/projects/{project}"
+    earlier: list[str] = []
+    later: set[str] = set()
+    status = ["open", "advanced", "resolved", "abandoned"]
+    for path, listing, of, query in (
+        ("threads", "threads", "description", {"status": status}),
+        ("entities", "entities", "name", {}),
+        ("memories", "memories", "chunk", {"limit": 500}),
+    ):
+        listed: list[list[str]] = []
+        for asked in ({**query, "as_of": as_of}, query):
+            found = client.get(f"{here}/{path}", params=asked).json()[listing]
+            told = [each[of] for each in found]
+            listed.append([each if isinstance(each, str) else each["content"] for each in told])
+        earlier += listed[0]
+        later |= set(listed[1]) - set(listed[0])
+    for each in client.get(f"{here}/scenes").json()["scenes"]:
+        place = (each["scene"]["chapter_index"], each["scene"]["scene_index"])
+        text = client.get(f"{here}/scenes/{place[0]}/{place[1]}").json()["scene"]["text"]
+        if place < (position if len(position) == 2 else (position[0], 0)):
+            earlier.append(text)
+        else:
+            later |= {line.strip() for line in text.splitlines() if line.strip()}
+            later.add(each["scene"]["title"])
+    known = "\n".join(earlier).casefold()
+    return sorted(each for each in later if each.casefold() not in known)

@@ -4,67 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
-from novelgen.models.position import StoryPosition
 from runtime.server.page.frame import VIEWS, without_unprintable
-from runtime.services.entities import add_character
+from tests.runtime.server.page.hostile_story import (
+    EMOJI,
+    EVIL,
+    LONG,
+    QUOTE,
+    RIGHT_TO_LEFT,
+    write_hostile_story,
+)
 from tests.runtime.server.page.reading import Seen, read
 from tests.runtime.server.serving import client_of
-
-EVIL = "<script>alert('x')</script>\"><img src=x onerror=alert(1)>{{7*7}}</textarea></pre></title>"
-RIGHT_TO_LEFT = "\u202eevil\u202c \u0627\u0644\u0633\u0644\u0627\u0645 \u2067x\u2069"
-EMOJI = "\U0001f469\u200d\U0001f680"
-LONG = "la" * 50_000
-QUOTE = "The lamp went out at noon."
 
 TAGS = frozenset(
     "html head meta title link script body a header div bdi nav ul li details summary form label input output button "
     "span main h1 h2 h3 p article aside dl dt dd ol sup mark section meter strong select option textarea table thead "
-    "tbody tr th td pre fieldset legend br blockquote footer code svg path circle text figure figcaption".split()
+    "tbody tr th td pre fieldset legend br blockquote footer code svg path rect circle text figure figcaption".split()
 )
-
-
-def _record(hostile: str) -> dict[str, Any]:
-    return {
-        "chapter_index": 1,
-        "scene_index": 1,
-        "title": hostile,
-        "summary": [hostile],
-        "story_time": hostile,
-        "characters_present": ["C0", "C1"],
-        "relationship_changes": [
-            {
-                "character_a": "C0",
-                "character_b": "C1",
-                "relationship_type": hostile,
-                "perspective_a": hostile,
-                "perspective_b": hostile,
-                "event": hostile,
-                "dimensions_a": {"trust": -40},
-            }
-        ],
-        "state_changes": [{"entity_id": "C0", "changes": {"status": hostile, hostile: EMOJI}}],
-        "open_loops_created": [
-            {
-                "id": "OL0",
-                "category": hostile,
-                "description": f"{hostile} {EMOJI}",
-                "related_characters": ["C0"],
-            }
-        ],
-        "memories": [
-            {
-                "memory_id": "M1",
-                "content": f"{hostile} {RIGHT_TO_LEFT}",
-                "entities": ["C0"],
-                "evidence": QUOTE,
-            }
-        ],
-    }
 
 
 @pytest.fixture(scope="module")
@@ -73,18 +33,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     folder: Path = tmp_path_factory.mktemp("hostile") / "projects"
     folder.mkdir()
     with client_of(folder) as client:
-        made = client.post("/v1/projects", json={"project_id": "evil & co", "name": EVIL, "language": "en"})
-        assert made.status_code == 201, made.text
-        stores = client.app.state.house.stores.of("evil & co")  # type: ignore[attr-defined]
-        added = add_character(
-            stores, "evil & co", name=f"Nell {EVIL}", role=EVIL, description=EVIL, start=StoryPosition(1, 1)
-        )
-        assert added.entity.entity_id == "C0"
-        add_character(stores, "evil & co", name=f"Wat {EVIL}", start=StoryPosition(1, 1))
-        text = f"{EVIL}\n\n{RIGHT_TO_LEFT} {EMOJI}\n{QUOTE} And nobody lit it.\n{LONG}"
-        body = {"text": text, "record": _record(EVIL), "title": EVIL}
-        sent = client.put("/v1/projects/evil%20&%20co/scenes/1/1", json=body)
-        assert sent.status_code == 200, sent.text
+        write_hostile_story(client)
         yield client
 
 

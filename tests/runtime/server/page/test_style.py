@@ -15,8 +15,11 @@ COLOURS = {name: (light, dark) for name, light, dark in PAIRS.findall(CSS)}
 
 READABLE = [
     *product(("ink", "quiet", "link", "warn"), ("paper", "sheet")),
-    *product(("ink", "quiet", "link"), ("mark",)),
+    *product(("ink", "quiet", "link"), ("mark", "soft", "tint")),
+    *product(("ink", "warn"), ("alarm",)),
+    *product(("good",), ("paper", "sheet", "soft", "tint")),
     ("ink", "lit"),
+    ("onlink", "link"),
 ]
 
 
@@ -34,8 +37,16 @@ def test_words_stand_out_from_their_ground(words: str, ground: str, is_dark: boo
     assert (lighter + 0.05) / (darker + 0.05) >= 4.5
 
 
+@pytest.mark.parametrize("ground", ["paper", "sheet"])
+@pytest.mark.parametrize("is_dark", [False, True])
+def test_edges_of_fields_stand_out(ground: str, is_dark: bool) -> None:
+    """Where one may write or press can be seen: 3 to 1, as WCAG 2.2 asks of what is no text."""
+    darker, lighter = sorted(_luminance(COLOURS[each][is_dark]) for each in ("edge", ground))
+    assert (lighter + 0.05) / (darker + 0.05) >= 3
+
+
 def test_every_colour_of_the_style_is_said_once() -> None:
     """Rules name colours by what they are for, so that both looks have all of them."""
     rules = CSS[CSS.index("}") :]
     assert re.findall(r"#[0-9a-fA-F]{3,8}\b|rgba?\(", rules) == []
-    assert set(re.findall(r"var\(--(\w+)\)", rules)) <= {*COLOURS, "serif", "sans"}
+    assert set(re.findall(r"var\(--(\w+)\)", rules)) <= {*COLOURS, "serif", "sans", "mono"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from itertools import product
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from fastapi.testclient import TestClient
@@ -13,7 +14,7 @@ from novelgen.models.position import StoryPosition
 from runtime.server.page.frame import VIEWS, Here
 from runtime.server.page.words import CHINESE, ENGLISH
 from runtime.server.settings import ServerSettings
-from tests.runtime.server.page.reading import read
+from tests.runtime.server.page.reading import Seen, later_words, read
 from tests.runtime.server.serving import READ_TOKEN, TOKEN, client_of
 
 DEMOS = ("demo", "demo-zh")
@@ -50,27 +51,34 @@ def test_the_first_page_lists_the_projects(reader: TestClient) -> None:
 
 
 def test_every_link_of_every_view_leads_somewhere(reader: TestClient) -> None:
-    """What the views of a demo link to, pages of cards and scenes among it, is there."""
+    """What the views of a demo link to, pages of cards and scenes among it, is there, and so is the part they name."""
     found = {"/"} | {f"/page/projects/demo/{view}?as_of=2%3A3" for view in VIEWS}
-    visited: set[str] = set()
-    while found - visited:
-        address = sorted(found - visited)[0]
-        visited.add(address)
+    seen: dict[str, Seen | None] = {}
+    parts: set[tuple[str, str]] = set()
+    while waiting := sorted(found - seen.keys()):
+        address = waiting[0]
         answer = reader.get(address)
         assert answer.status_code == 200, address
-        if "text/html" in answer.headers["content-type"] and "demo/" in address and "/look" not in address:
-            found |= {
-                (each["href"] or "").partition("#")[0]
-                for each in read(answer).all("a")
-                if "as_of=2%3A3" in (each["href"] or "") and "/look" not in (each["href"] or "")
-            }
-    assert len(visited) > 20
+        seen[address] = read(answer) if answer.headers["content-type"].startswith("text/html") else None
+        if "demo/" not in address or "/look" in address:
+            continue
+        for each in seen[address].all("a") if seen[address] else []:
+            target, _, part = (each["href"] or "").partition("#")
+            if "as_of=2%3A3" in target and "/look" not in target:
+                found.add(target)
+                parts |= {(target, unquote(part))} if part else set()
+    assert len(seen) > 20
+    assert [(target, part) for target, part in parts if part not in _ids(seen[target])] == []
+
+
+def _ids(page: Seen | None) -> list[str]:
+    return page.ids if page else []
 
 
 @pytest.mark.parametrize(("project", "as_of"), [("demo", "3:1"), ("demo", "3"), ("demo-zh", "3:1")])
 def test_nothing_later_than_the_slider_is_shown(reader: TestClient, project: str, as_of: str) -> None:
     """As of a position no view has words of a scene, a memory, a thread or a name that comes from there on."""
-    later = _later_words(reader, project, as_of)
+    later = later_words(reader, project, as_of)
     assert len(later) > 50
     pages = [f"/page/projects/{project}/{view}" for view in VIEWS if view != "health"]
     known = reader.get(f"/v1/projects/{project}/entities", params={"as_of": as_of}).json()["entities"]
@@ -88,36 +96,6 @@ def test_nothing_later_than_the_slider_is_shown(reader: TestClient, project: str
 def _with(address: str, as_of: str) -> dict[str, str]:
     query = address.partition("?")[2]
     return {"as_of": as_of, **dict(each.split("=") for each in query.split("&") if each)}
-
-
-def _later_words(client: TestClient, project: str, as_of: str) -> list[str]:
-    """What only the story from a position on says; what stands in any word of it before is none of it."""
-    here = f"/v1/projects/{project}"
-    earlier: list[str] = []
-    later: set[str] = set()
-    status = ["open", "advanced", "resolved", "abandoned"]
-    for path, field, of, query in (
-        ("threads", "threads", "description", {"status": status}),
-        ("entities", "entities", "name", {}),
-        ("memories", "memories", "chunk", {"limit": 500}),
-    ):
-        listed: list[list[str]] = []
-        for asked in ({**query, "as_of": as_of}, query):
-            found = client.get(f"{here}/{path}", params=asked).json()[field]
-            told = [each[of] for each in found]
-            listed.append([each if isinstance(each, str) else each["content"] for each in told])
-        earlier += listed[0]
-        later |= set(listed[1]) - set(listed[0])
-    for each in client.get(f"{here}/scenes").json()["scenes"]:
-        place = (each["scene"]["chapter_index"], each["scene"]["scene_index"])
-        text = client.get(f"{here}/scenes/{place[0]}/{place[1]}").json()["scene"]["text"]
-        if place < (3, 1):
-            earlier.append(text)
-        else:
-            later |= {line.strip() for line in text.splitlines() if line.strip()}
-            later.add(each["scene"]["title"])
-    known = "\n".join(earlier).casefold()
-    return sorted(each for each in later if each.casefold() not in known)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Every view in a real browser: it loads without complaint, and nobody is kept out."""
+"""Every view in a real browser: it loads without complaint, nobody is kept out, and links lead somewhere."""
 
 from __future__ import annotations
 
@@ -6,15 +6,59 @@ import pytest
 from playwright.sync_api import Browser
 
 from runtime.server.page.frame import VIEWS
-from tests.support.browser import window_of
+from tests.support.browser import DESKTOP, PHONE, Window, window_of
+
+LOOKS = {
+    "a desk by day": {"size": DESKTOP, "dark": False},
+    "a phone by night": {"size": PHONE, "dark": True},
+}
+LOCALES = {"demo": "en-US", "demo-zh": "zh-CN"}
+PLACES = [*VIEWS, "card?entity=C0", "story?as_of=3:1", "timeline?as_of=1:1"]
 
 
-@pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize(("project", "locale"), [("demo", "en-US"), ("demo-zh", "zh-CN")])
-def test_a_view_loads_clean(browser: Browser, demo_server: str, project: str, locale: str, view: str) -> None:
-    """A view of either demo opens without an error in the console or a request elsewhere, and axe finds no barrier."""
-    with window_of(browser, demo_server, locale=locale) as window:
-        window.open(f"/page/projects/{project}/{view}")
-        assert window.page.locator("main h1").count() == 1
-        assert window.barriers() == []
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("project", LOCALES)
+def test_every_view_loads_clean(browser: Browser, demo_server: str, project: str, look: str) -> None:
+    """A view of either demo opens without an error in the console or a request elsewhere, axe finds no barrier, and
+    the page as a whole is no wider than the window.
+    """
+    with window_of(browser, demo_server, locale=LOCALES[project], **LOOKS[look]) as window:
+        addresses = ["/", *(f"/page/projects/{project}/{each}" for each in PLACES)]
+        found = {each: faults for each in addresses if (faults := _faults(window, each))}
+    assert found == {}
+
+
+def _faults(window: Window, address: str) -> list[str]:
+    window.complaints.clear()
+    window.open(address)
+    faults = [*window.barriers(), *window.complaints]
+    if window.page.locator("main h1").count() != 1:
+        faults.append("not one heading")
+    if window.overflow() > 0:
+        faults.append(f"{window.overflow()} px too wide")
+    return faults
+
+
+def test_every_view_works_without_a_script(browser: Browser, demo_server: str) -> None:
+    """With scripts forbidden a view has its text, and its head, its menus and its steps through the story lead on."""
+    with window_of(browser, demo_server, size=PHONE, java_script_enabled=False) as window:
+        page = window.page
+        for view in VIEWS:
+            window.open(f"/page/projects/demo/{view}")
+            assert page.locator("main h1").count() == 1
+            assert window.overflow() <= 0, view
+        window.open("/page/projects/demo/threads")
+        page.get_by_role("link", name="One scene back").click()
+        assert page.url.endswith("/threads?as_of=6%3A3")
+        page.get_by_role("slider").focus()
+        page.keyboard.press("Home")
+        page.get_by_role("button", name="Go").click()
+        assert page.url.endswith("/threads?as_of=1%3A1")
+        page.get_by_text("Colours").click()
+        page.get_by_role("link", name="dark", exact=True).click()
+        assert page.locator("html").get_attribute("data-theme") == "dark"
+        assert page.url.endswith("/threads?as_of=1%3A1")
+        page.get_by_label("Project demo: go to another").click()
+        page.get_by_role("link", name="demo-zh").click()
+        assert page.url.endswith("/page/projects/demo-zh/threads")
         assert window.complaints == []

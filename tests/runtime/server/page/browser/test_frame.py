@@ -1,0 +1,86 @@
+"""The frame of every page by keyboard: the skip link, the order of tabs, menus, and choices that are kept."""
+
+from __future__ import annotations
+
+from tests.support.browser import Window
+
+FOCUSED = (
+    "[document.activeElement.tagName, document.activeElement.textContent.trim() || document.activeElement.id]"
+)
+
+
+def test_the_keyboard_goes_through_the_head_in_its_order(window: Window) -> None:
+    """The first tab offers to skip the head; without skipping come the home, the project, the look, views, position."""
+    page = window.open("/page/projects/demo/threads?as_of=3:1")
+    passed = []
+    for _ in range(17):
+        page.keyboard.press("Tab")
+        passed.append(page.evaluate(FOCUSED)[1])
+    views = "Story Threads Cards Relationships Timeline Knowledge Context Check Health".split()
+    assert passed == [
+        "Skip to the content",
+        "novelgen",
+        "demo",
+        "中文",
+        "Colours",
+        *views,
+        "To the end",
+        "‹",
+        "known",
+    ]
+    page.keyboard.press("Tab")
+    assert page.evaluate(FOCUSED)[1] == "›"
+
+
+def test_skipping_leads_into_the_content(window: Window) -> None:
+    """After the skip link the next tab lies in the view, below the row that stays."""
+    page = window.open("/page/projects/demo/cards")
+    page.keyboard.press("Tab")
+    assert page.locator(".skip").bounding_box()["y"] >= 0  # type: ignore[index]
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('main') !== null")
+    row = page.locator(".position").bounding_box()
+    focused = page.locator(":focus").bounding_box()
+    assert row is not None
+    assert focused is not None
+    assert focused["y"] >= row["y"] + row["height"]
+
+
+def test_a_menu_closes_at_escape_and_outside(window: Window) -> None:
+    """A menu opens at Enter, closes at Escape with the focus back on it, and at a press elsewhere."""
+    page = window.open("/page/projects/demo/check")
+    menu = page.locator("details.menu", has_text="Colours")
+    summary = menu.locator("summary")
+    summary.focus()
+    page.keyboard.press("Enter")
+    assert menu.get_attribute("open") is not None
+    page.keyboard.press("Tab")
+    page.keyboard.press("Escape")
+    assert menu.get_attribute("open") is None
+    assert page.evaluate("document.activeElement.textContent") == "Colours"
+    summary.click()
+    assert menu.get_attribute("open") is not None
+    page.locator("main h1").click()
+    assert menu.get_attribute("open") is None
+
+
+def test_language_and_colours_are_kept(window: Window) -> None:
+    """What is chosen holds on every page from then on, and the place in the story is not lost by choosing."""
+    page = window.open("/page/projects/demo/threads?as_of=3:1")
+    light = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.get_by_role("link", name="中文").click()
+    assert page.url.endswith("/threads?as_of=3:1")
+    assert page.locator("html").get_attribute("lang") == "zh-Hans"
+    page.get_by_text("配色").click()
+    page.get_by_role("link", name="深色").click()
+    page.get_by_role("link", name="卡片").click()
+    assert page.url.endswith("/cards?as_of=3%3A1")
+    assert page.locator("html").get_attribute("lang") == "zh-Hans"
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light
+    page.get_by_text("配色").click()
+    page.get_by_role("link", name="跟随系统").click()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == light
+    page.get_by_role("link", name="English").click()
+    assert page.locator("html").get_attribute("lang") == "en"
+    assert window.complaints == []
