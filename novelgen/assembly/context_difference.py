@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from novelgen.models.context import (
     AttributeChange,
     Change,
     ContextDifference,
+    ContextItem,
     ContextReport,
     MemoryChange,
     MemoryDifference,
+    MemoryMove,
     MemoryWording,
     SceneMemoryContext,
     StateDifference,
@@ -62,6 +64,9 @@ def compare_contexts(was: SceneMemoryContext, now: SceneMemoryContext) -> Contex
         states=list(_states(was, now)),
         memories=list(_memories(was, now)),
         timeline=list(_timeline(was.timeline_context or {}, now.timeline_context or {})),
+        moves=_moves(before, after),
+        tokens_was=before.tokens,
+        tokens_now=after.tokens,
         names={**before.names, **after.names},
         issues=after.issues,
     )
@@ -119,6 +124,34 @@ def _wordings(context: SceneMemoryContext) -> dict[_MemoryKey, MemoryWording]:
             else MemoryWording(form="full", text=chunk.content)
         )
     return wordings
+
+
+def _moves(before: ContextReport, after: ContextReport) -> list[MemoryMove]:
+    """Return the memories of both that stand elsewhere among the best, those first that moved furthest.
+
+    What came in pushes others down and what went lets them up; both are counted among those that stayed.
+    """
+    was, now = _by_key(before.items), _by_key(after.items)
+    ranks_was, ranks_now = (
+        {key: rank for rank, key in enumerate((key for key in each if key in other), start=1)}
+        for each, other in ((was, now), (now, was))
+    )
+    moved = [
+        MemoryMove(
+            memory_id=key[2],
+            rank_was=ranks_was[key],
+            rank_now=rank,
+            score_was=was[key].score,
+            score_now=now[key].score,
+        )
+        for key, rank in ranks_now.items()
+        if ranks_was[key] != rank
+    ]
+    return sorted(moved, key=lambda each: (-abs(each.rank_now - each.rank_was), each.rank_now))
+
+
+def _by_key(items: Sequence[ContextItem]) -> dict[_MemoryKey, ContextItem]:
+    return {(each.chapter_index, each.scene_index, each.source_id or each.chunk_id): each for each in items}
 
 
 def _memory_key(chunk: StoryMemoryChunk) -> _MemoryKey:

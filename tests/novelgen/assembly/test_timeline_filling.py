@@ -49,7 +49,7 @@ def test_threads_have_their_quota_first_and_over_it_wait_for_all_else() -> None:
     bound = filled(80, loops, changes, obligations=0.25)
     assert texts(bound) == ["open_loops 0", "snapshots 0", "snapshots 1", "snapshots 2"]
     assert (
-        bound.left_out[0][1]
+        bound.left_out[0][1].sentence
         == "over quotas.obligations=0.25, and does not fit what timeline_budget=80 has left"
     )
 
