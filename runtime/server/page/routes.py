@@ -36,7 +36,13 @@ router.include_router(context.router)
 router.include_router(check.router)
 
 STATIC = Path(__file__).parent / "static"
-STATIC_TYPES = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
+STATIC_TYPES = {
+    "page.css": "text/css",
+    "page.js": "text/javascript",
+    "context.js": "text/javascript",
+    "check.js": "text/javascript",
+    "icon.svg": "image/svg+xml",
+}
 
 YEAR_S = 365 * 24 * 3600
 
@@ -66,12 +72,13 @@ def change_look(
 
 
 @router.get("/page/projects/{project_id}/at/{view}")
-def move_to(visit: Visited, view: str, known: Known = None, entity: Name = "") -> Response:
-    """Lead to a view at the place where the slider was put; a card stays the card of the same."""
+def move_to(visit: Visited, view: str, known: Known = None, entity: Name = "", kept: Name = "") -> Response:
+    """Lead to a view at the place where the slider was put; a card stays the card of the same, a plan the plan."""
     places = visit.here().places
     as_of = "" if known is None or known >= len(places) else "{}:{}".format(*places[known])
     shown = "card" if entity else view if view in VIEWS else VIEWS[0]
-    address = project_address(visit.served.project_id, shown, entity=entity, as_of=as_of)
+    kept_plan = {"kept": kept, "built": "yes"} if kept and shown == "context" else {}
+    address = project_address(visit.served.project_id, shown, entity=entity, as_of=as_of, **kept_plan)
     return RedirectResponse(address, status_code=303)
 
 

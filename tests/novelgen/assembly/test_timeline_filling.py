@@ -71,7 +71,7 @@ def test_a_chapter_is_not_told_again_beside_its_part() -> None:
     part = lines("part_summaries", 20, part_number=1, first_chapter=1, last_chapter=10)
     timeline = filled(200, lines("chapter_summaries", 20, 20, 20), part)
     assert texts(timeline) == ["chapter_summaries 0", "part_summaries 0"]
-    assert [reason for _, reason in timeline.left_out] == ["told by the summary of part 1"] * 2
+    assert [why.sentence for _, why in timeline.left_out] == ["told by the summary of part 1"] * 2
 
 
 @pytest.mark.parametrize("budget", [59, 79])
