@@ -77,6 +77,7 @@ sorting?.addEventListener("change", () => {
 filtering?.addEventListener("input", () => {
   const wanted = filtering.value.trim().toLowerCase();
   for (const receipt of receipts) receipt.hidden = !receipt.textContent.toLowerCase().includes(wanted);
+  for (const need of document.querySelectorAll("details.need")) need.open ||= Boolean(wanted);
   const shown = receipts.filter((receipt) => !receipt.hidden).length;
   counted.textContent = wanted
     ? counted.dataset.words.replace("{shown}", shown).replace("{count}", receipts.length)
