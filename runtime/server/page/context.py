@@ -50,6 +50,9 @@ NAMES_OFFERED = 400
 BAR_WIDTH = 1000
 """Of the picture of the tokens, in its own units."""
 
+NOTABLE_POINTS = 0.1
+"""Points from which a part of a score is told by itself."""
+
 ContextFile = Literal["text", "json", "plan"]
 
 FILE_ENDINGS: dict[ContextFile, str] = {"text": "prompt.txt", "json": "memory.json", "plan": "plan.json"}
@@ -120,7 +123,7 @@ def context_page(visit: Visited) -> Response:
     if "built" not in given:
         return _page(visit, here, form)
     look = _built(visit, form, here)
-    kept = visit.served.house.kept_contexts
+    kept = visit.served.house.kept_forms
     shown = kept.keep(visit.served.project_id, form, look.context)
     return _page(visit, here, form, look=look, shown=shown, before=_before(visit, given, here))
 
@@ -161,7 +164,7 @@ def download_context(visit: Visited, file: ContextFile = "json") -> Response:
     here = visit.here()
     given = dict(visit.request.query_params)
     form = _form_asked(visit, given, here)
-    kept = visit.served.house.kept_contexts.find(visit.served.project_id, given.get("shown", ""))
+    kept = visit.served.house.kept_forms.find(visit.served.project_id, given.get("shown", ""))
     context = kept.context() if kept is not None and dict(kept.form) == form else None
     if context is None or not _is_open(context, here):
         context = _built(visit, form, here).context
@@ -216,7 +219,7 @@ def _page(
 
 
 def _form_asked(visit: Visit, given: Mapping[str, str], here: Here) -> dict[str, str]:
-    kept = visit.served.house.kept_contexts.find(visit.served.project_id, given.get("kept", ""))
+    kept = visit.served.house.kept_forms.find(visit.served.project_id, given.get("kept", ""))
     return plan_in(given if kept is None else kept.form, here)
 
 
@@ -235,7 +238,7 @@ def _built(visit: Visit, form: dict[str, str], here: Here, *, write_file: bool =
 
 def _before(visit: Visit, given: Mapping[str, str], here: Here) -> SceneMemoryContext | None:
     """Return the context to compare with; one of a scene after the page's position tells what must not be seen."""
-    kept = visit.served.house.kept_contexts.find(visit.served.project_id, given.get("before", ""))
+    kept = visit.served.house.kept_forms.find(visit.served.project_id, given.get("before", ""))
     context = kept.context() if kept is not None else None
     return context if context is not None and _is_open(context, here) else None
 
@@ -255,7 +258,7 @@ def _kept_or_told(visit: Visit, form: dict[str, str], told: dict[str, str]) -> d
     if len(project_address(visit.served.project_id, "context", **told)) <= LONGEST_ADDRESS:
         return told
     given = visit.request.query_params.get("kept", "")
-    kept = visit.served.house.kept_contexts
+    kept = visit.served.house.kept_forms
     found = kept.find(visit.served.project_id, given)
     if found is not None and dict(found.form) == form:
         return {"kept": given}
@@ -311,9 +314,13 @@ def _shares(tokens_per_need: Mapping[str, int]) -> list[Share]:
 
 
 def _worded_parts(frame: Frame, parts: Mapping[str, float]) -> list[tuple[str, float]]:
-    """Return the parts of a score in words, what weighs most first; what weighs nothing is left out."""
-    telling = [(name, points) for name, points in parts.items() if abs(points) >= 0.005]
-    return [(frame.word_of("part", name), points) for name, points in sorted(telling, key=_weightiest)]
+    """Return the parts of a score in words, what weighs most first; those that hardly weigh are put together."""
+    telling = sorted(
+        ((name, points) for name, points in parts.items() if abs(points) >= NOTABLE_POINTS), key=_weightiest
+    )
+    worded = [(frame.word_of("part", name), points) for name, points in telling]
+    rest = sum(parts.values()) - sum(points for _, points in telling)
+    return [*worded, (frame.word("part_rest"), rest)] if abs(rest) >= 0.005 else worded
 
 
 def _weightiest(part: tuple[str, float]) -> float:

@@ -39,8 +39,7 @@ STATIC = Path(__file__).parent / "static"
 STATIC_TYPES = {
     "page.css": "text/css",
     "page.js": "text/javascript",
-    "context.js": "text/javascript",
-    "check.js": "text/javascript",
+    "planning.js": "text/javascript",
     "icon.svg": "image/svg+xml",
 }
 

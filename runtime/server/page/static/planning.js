@@ -1,5 +1,6 @@
-// What makes the planning of a scene nicer: names complete one after the other, a plan's file is read here and
-// dropped anywhere, receipts are sorted and filtered. Texts are only ever set as text.
+// What makes planning and checking nicer: names complete one after the other, files are read here and dropped
+// anywhere, receipts are sorted and filtered, findings are stepped through, and a draft outlives an accident.
+// Texts are only ever set as text.
 "use strict";
 
 for (const element of document.querySelectorAll("[data-needs-script]")) element.hidden = false;
@@ -27,14 +28,17 @@ for (const input of document.querySelectorAll("input[data-complete]")) {
   offer();
 }
 
-const readInto = async (file, area) => {
+const readInto = async (file, area, isOnlyRead) => {
   if (!file) return;
   area.value = await file.text();
-  area.form.requestSubmit();
+  area.dispatchEvent(new Event("input", { bubbles: true }));
+  if (isOnlyRead) area.focus();
+  else area.form.requestSubmit();
 };
 for (const input of document.querySelectorAll("input[data-reads-into]")) {
   const area = document.getElementById(input.dataset.readsInto);
-  input.addEventListener("change", () => readInto(input.files[0], area));
+  const isOnlyRead = "onlyReads" in input.dataset;
+  input.addEventListener("change", () => readInto(input.files[0], area, isOnlyRead));
   document.addEventListener("dragover", (event) => {
     if (![...event.dataTransfer.types].includes("Files")) return;
     event.preventDefault();
@@ -48,7 +52,7 @@ for (const input of document.querySelectorAll("input[data-reads-into]")) {
     event.preventDefault();
     document.body.classList.remove("drops");
     area.closest("details").open = true;
-    readInto(event.dataTransfer.files[0], area);
+    readInto(event.dataTransfer.files[0], area, isOnlyRead);
   });
 }
 
@@ -83,3 +87,58 @@ filtering?.addEventListener("input", () => {
     ? counted.dataset.words.replace("{shown}", shown).replace("{count}", receipts.length)
     : "";
 });
+
+// A draft stays in this tab until it was checked: a server that does not answer must not cost it.
+for (const area of document.querySelectorAll("textarea[data-keeps]")) {
+  const key = `novelgen-draft-${area.dataset.keeps}`;
+  if (area.value) sessionStorage.removeItem(key);
+  else area.value = sessionStorage.getItem(key) ?? "";
+  area.addEventListener("input", () => {
+    try {
+      sessionStorage.setItem(key, area.value);
+    } catch {
+      // No room in the tab; the draft is where it came from.
+    }
+  });
+}
+
+const findings = [...document.querySelectorAll("li.finding")];
+let at = -1;
+const step = (by) => {
+  at = (at + by + findings.length) % findings.length;
+  const number = findings[at].dataset.note;
+  findings[at].focus({ preventScroll: true });
+  findings[at].scrollIntoView({ block: "nearest" });
+  document.getElementById(`words-${number}`)?.scrollIntoView({ block: "center" });
+};
+for (const [place, finding] of findings.entries()) {
+  finding.addEventListener("focusin", () => (at = place));
+}
+for (const button of document.querySelectorAll("button[data-step]")) {
+  button.addEventListener("click", () => step(at < 0 && button.dataset.step < 0 ? 0 : Number(button.dataset.step)));
+}
+// Only within the findings, so that no key is taken from whoever reads or writes elsewhere.
+document.querySelector(".reader.findings")?.addEventListener("keydown", (event) => {
+  if (event.target.matches("input, textarea, select") || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (!findings.length || (event.key !== "n" && event.key !== "p")) return;
+  event.preventDefault();
+  step(event.key === "n" ? 1 : -1);
+});
+// A tap on marked words leads to what is said about them.
+for (const mark of document.querySelectorAll(".reader.findings mark[data-notes]")) {
+  mark.addEventListener("click", () => {
+    at = findings.findIndex((finding) => finding.dataset.note === mark.dataset.notes.split(" ")[0]);
+    findings[at]?.focus();
+  });
+}
+
+const awaited = document.querySelector("[data-awaits]");
+if (awaited) {
+  const look = async () => {
+    const answer = await fetch(awaited.dataset.awaits);
+    const job = answer.ok ? await answer.json() : null;
+    if (job && ["waiting", "running", "cancelling"].includes(job.state)) setTimeout(look, 1500);
+    else location.reload();
+  };
+  setTimeout(look, 700);
+}
