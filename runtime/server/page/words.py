@@ -457,6 +457,10 @@ ENGLISH: Mapping[str, str] = {
     "none_of_them": "none",
     "model_looked": "The chat model took {claims} claims from the draft and held {candidates} for findings at first "
     "(calls: {calls}, tokens: {tokens}). Dropped were:",
+    "dropped_duplicate": "the same as another",
+    "dropped_draft_quote": "not in the draft's words",
+    "dropped_evidence_quote": "not in the story's words",
+    "dropped_second_look": "did not hold at a second look",
     "model_not_asked": "No chat model was asked: rules miss much of what only reading shows.",
     "rule_dead_act": "the dead act",
     "rule_dead_met": "the dead are met",
@@ -919,6 +923,10 @@ CHINESE: Mapping[str, str] = {
     "none_of_them": "无",
     "model_looked": "对话模型从草稿里读出 {claims} 个说法，起初认为 {candidates} 处可疑"
     "（调用 {calls} 次，{tokens} 词元）。舍弃的有：",
+    "dropped_duplicate": "与另一处相同",
+    "dropped_draft_quote": "草稿里没有原话",
+    "dropped_evidence_quote": "故事里没有原话",
+    "dropped_second_look": "再看一遍并不成立",
     "model_not_asked": "没有请对话模型看：许多要读懂才能发现的，规则看不出来。",
     "rule_dead_act": "死者有行动",
     "rule_dead_met": "与死者相遇",
