@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from novelgen.models.context import (
@@ -64,7 +64,7 @@ def compare_contexts(was: SceneMemoryContext, now: SceneMemoryContext) -> Contex
         states=list(_states(was, now)),
         memories=list(_memories(was, now)),
         timeline=list(_timeline(was.timeline_context or {}, now.timeline_context or {})),
-        moves=_moves(before, after),
+        moves=_moves(_receipts(was), _receipts(now)),
         tokens_was=before.tokens,
         tokens_now=after.tokens,
         names={**before.names, **after.names},
@@ -126,12 +126,11 @@ def _wordings(context: SceneMemoryContext) -> dict[_MemoryKey, MemoryWording]:
     return wordings
 
 
-def _moves(before: ContextReport, after: ContextReport) -> list[MemoryMove]:
+def _moves(was: Mapping[_MemoryKey, ContextItem], now: Mapping[_MemoryKey, ContextItem]) -> list[MemoryMove]:
     """Return the memories of both that stand elsewhere among the best, those first that moved furthest.
 
-    What came in pushes others down and what went lets them up; both are counted among those that stayed.
+    What came in pushes others down and what went lets them up; ranks are those among what stayed.
     """
-    was, now = _by_key(before.items), _by_key(after.items)
     ranks_was, ranks_now = (
         {key: rank for rank, key in enumerate((key for key in each if key in other), start=1)}
         for each, other in ((was, now), (now, was))
@@ -150,8 +149,11 @@ def _moves(before: ContextReport, after: ContextReport) -> list[MemoryMove]:
     return sorted(moved, key=lambda each: (-abs(each.rank_now - each.rank_was), each.rank_now))
 
 
-def _by_key(items: Sequence[ContextItem]) -> dict[_MemoryKey, ContextItem]:
-    return {(each.chapter_index, each.scene_index, each.source_id or each.chunk_id): each for each in items}
+def _receipts(context: SceneMemoryContext) -> dict[_MemoryKey, ContextItem]:
+    """Return the receipts by what they are of, best first."""
+    keys = {chunk.chunk_id: _memory_key(chunk) for chunk in context.relevant_memories}
+    items = context.report.items if context.report else []
+    return {keys[item.chunk_id]: item for item in items if item.chunk_id in keys}
 
 
 def _memory_key(chunk: StoryMemoryChunk) -> _MemoryKey:
