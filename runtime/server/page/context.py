@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
+from textwrap import shorten
 from typing import Any, Literal
 
 from fastapi import APIRouter
@@ -46,6 +47,9 @@ LONGEST_ADDRESS = 6000
 PLANS_OFFERED = 20
 
 NAMES_OFFERED = 400
+
+LONGEST_NAME = 90
+"""Characters by which a memory is named."""
 
 BAR_WIDTH = 1000
 """Of the picture of the tokens, in its own units."""
@@ -204,6 +208,7 @@ def _page(
         "locations": _names(visit, "location"),
         "is_later": asked is not None and here.as_of is not None and asked > here.next_scene,
         "is_stored": bool(given.get("stored")),
+        "decided_name": _name_of_memory(frame.decided_memory, look.context if look else None, before),
         "is_gone": bool(given.get("before") and before is None) or bool(given.get("kept") and not look),
     }
     if look is not None:
@@ -216,6 +221,18 @@ def _page(
             for file in FILE_ENDINGS
         }
     return frame.page("context", **values)
+
+
+def _name_of_memory(memory_id: str, *contexts: SceneMemoryContext | None) -> str:
+    """Return the words of a memory of one of the contexts, in short, else its id."""
+    for context in contexts:
+        report = (context.report if context else None) or ContextReport()
+        told = {each.chunk_id: each.text for each in report.items} | {
+            each.id: each.text for each in report.left_out
+        }
+        if told.get(memory_id):
+            return f"“{shorten(told[memory_id], LONGEST_NAME, placeholder='…')}”"
+    return memory_id
 
 
 def _form_asked(visit: Visit, given: Mapping[str, str], here: Here) -> dict[str, str]:
