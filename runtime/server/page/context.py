@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from textwrap import shorten
 from typing import Any, Literal
 
 from fastapi import APIRouter
@@ -230,8 +229,9 @@ def _name_of_memory(memory_id: str, *contexts: SceneMemoryContext | None) -> str
         told = {each.chunk_id: each.text for each in report.items} | {
             each.id: each.text for each in report.left_out
         }
-        if told.get(memory_id):
-            return f"“{shorten(told[memory_id], LONGEST_NAME, placeholder='…')}”"
+        text = told.get(memory_id, "")
+        if text:
+            return f"“{text if len(text) <= LONGEST_NAME else f'{text[:LONGEST_NAME]}…'}”"
     return memory_id
 
 
