@@ -44,7 +44,10 @@ class Job(BaseModel):
     """Long work, and how far it is."""
 
     job_id: str = Field(examples=["4f0c2d6e9b1a4c57"])
-    kind: str = Field(description="ingest, manuscript or extract.", examples=["ingest"])
+    kind: str = Field(
+        description="ingest, manuscript or extract; of a draft on the page check or repair.",
+        examples=["ingest"],
+    )
     project_id: str
     arguments: dict[str, Any] = Field(default_factory=dict, description="As they were asked for.")
     state: JobState = "waiting"
