@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from langchain_core.language_models import BaseChatModel
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
@@ -20,6 +23,7 @@ def build_context_chain(
     model: BaseChatModel | None = None,
     write_files: bool = True,
     top_k: int | None = None,
+    bounds: Mapping[str, Any] | None = None,
 ) -> MemoryContextChain:
     """Build the chain that turns scene plans into contexts.
 
@@ -30,12 +34,15 @@ def build_context_chain(
         write_files: Whether each context is written to the project's folder.
         top_k: At most so many memories in a context, beside their budget; None takes the setting's, which by default
             knows no such bound.
+        bounds: Fields of the settings of the memory that count otherwise for this chain, already validated:
+            `memory_budget`, `state_budget`, `timeline_budget`, `full_report`.
 
     Raises:
         ConfigurationError: When the settings name a token counter of no known form.
     """
     settings = stores.settings
-    memory = settings.memory if top_k is None else settings.memory.model_copy(update={"top_k": top_k})
+    changed = {**(bounds or {}), **({} if top_k is None else {"top_k": top_k})}
+    memory = settings.memory.model_copy(update=changed)
     counting = build_token_counter(settings.memory.token_counter)
     return MemoryContextChain(
         StoryMemoryTools(stores),

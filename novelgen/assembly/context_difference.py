@@ -9,9 +9,11 @@ from novelgen.models.context import (
     AttributeChange,
     Change,
     ContextDifference,
+    ContextItem,
     ContextReport,
     MemoryChange,
     MemoryDifference,
+    MemoryMove,
     MemoryWording,
     SceneMemoryContext,
     StateDifference,
@@ -62,6 +64,9 @@ def compare_contexts(was: SceneMemoryContext, now: SceneMemoryContext) -> Contex
         states=list(_states(was, now)),
         memories=list(_memories(was, now)),
         timeline=list(_timeline(was.timeline_context or {}, now.timeline_context or {})),
+        moves=_moves(_receipts(was), _receipts(now)),
+        tokens_was=before.tokens,
+        tokens_now=after.tokens,
         names={**before.names, **after.names},
         issues=after.issues,
     )
@@ -119,6 +124,36 @@ def _wordings(context: SceneMemoryContext) -> dict[_MemoryKey, MemoryWording]:
             else MemoryWording(form="full", text=chunk.content)
         )
     return wordings
+
+
+def _moves(was: Mapping[_MemoryKey, ContextItem], now: Mapping[_MemoryKey, ContextItem]) -> list[MemoryMove]:
+    """Return the memories of both that stand elsewhere among the best, those first that moved furthest.
+
+    What came in pushes others down and what went lets them up; ranks are those among what stayed.
+    """
+    ranks_was, ranks_now = (
+        {key: rank for rank, key in enumerate((key for key in each if key in other), start=1)}
+        for each, other in ((was, now), (now, was))
+    )
+    moved = [
+        MemoryMove(
+            memory_id=key[2],
+            rank_was=ranks_was[key],
+            rank_now=rank,
+            score_was=was[key].score,
+            score_now=now[key].score,
+        )
+        for key, rank in ranks_now.items()
+        if ranks_was[key] != rank
+    ]
+    return sorted(moved, key=lambda each: (-abs(each.rank_now - each.rank_was), each.rank_now))
+
+
+def _receipts(context: SceneMemoryContext) -> dict[_MemoryKey, ContextItem]:
+    """Return the receipts by what they are of, best first."""
+    keys = {chunk.chunk_id: _memory_key(chunk) for chunk in context.relevant_memories}
+    items = context.report.items if context.report else []
+    return {keys[item.chunk_id]: item for item in items if item.chunk_id in keys}
 
 
 def _memory_key(chunk: StoryMemoryChunk) -> _MemoryKey:

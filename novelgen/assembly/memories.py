@@ -164,4 +164,5 @@ def _left_out(item: LeftOutMemory) -> LeftOutItem:
         tokens=item.tokens,
         score=item.score,
         reason=item.reason,
+        why=item.why,
     )

@@ -18,6 +18,7 @@ from novelgen.models.context import (
     ContextReport,
     HiddenContext,
     LeftOutItem,
+    LeftOutWhy,
     MemoryContextRequest,
     PointOfView,
     ReportedQuery,
@@ -69,26 +70,24 @@ def assemble_states(
         wanted, names, labels=labels, budget_tokens=budget_tokens, count_tokens=count_tokens
     )
     taken = [snapshot for snapshot in wanted if snapshot.entity_id in rendered.lines]
-    left_out = [_left_out(snapshot, f"more than max_states={max_states}") for snapshot in filled[max_states:]]
+    budget = str(budget_tokens)
+    too_many = LeftOutWhy(code="over_max_states", values={"limit": str(max_states)})
+    no_room = LeftOutWhy(code="no_attribute_fits", values={"budget": budget})
+    left_out = [_left_out(snapshot.entity_id, too_many) for snapshot in filled[max_states:]]
     left_out += [
-        _left_out(snapshot, f"no attribute fits state_budget={budget_tokens}")
+        _left_out(snapshot.entity_id, no_room)
         for snapshot in wanted
         if snapshot.entity_id not in rendered.lines
     ]
-    left_out += [
-        LeftOutItem(
-            section="states",
-            id=entity_id,
-            reason=f"in the JSON only, not in the prompt within state_budget={budget_tokens}: {', '.join(dropped)}",
-        )
-        for entity_id, dropped in rendered.dropped.items()
-        if entity_id in rendered.lines
-    ]
+    for entity_id, dropped in rendered.dropped.items():
+        if entity_id in rendered.lines:
+            told = {"budget": budget, "attributes": ", ".join(dropped)}
+            left_out.append(_left_out(entity_id, LeftOutWhy(code="partly_in_prompt", values=told)))
     return AssembledStates(snapshots=taken, tokens=rendered.tokens, left_out=left_out)
 
 
-def _left_out(snapshot: EntityStateSnapshot, reason: str) -> LeftOutItem:
-    return LeftOutItem(section="states", id=snapshot.entity_id, reason=reason)
+def _left_out(entity_id: str, why: LeftOutWhy) -> LeftOutItem:
+    return LeftOutItem(section="states", id=entity_id, reason=why.sentence, why=why)
 
 
 class ContextParts(BaseModel):

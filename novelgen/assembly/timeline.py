@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from novelgen.memory.outline import StoryOutline
-from novelgen.models.context import LeftOutItem
+from novelgen.models.context import LeftOutItem, LeftOutWhy
 from novelgen.models.position import sort_key
 from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship
 from novelgen.records.summaries import RECENT_CHAPTERS
@@ -62,7 +62,7 @@ class FilledTimeline:
     """What was taken and what was not, with the reason, each in the order in which it came up."""
 
     taken: tuple[TimelineLine, ...]
-    left_out: tuple[tuple[TimelineLine, str], ...]
+    left_out: tuple[tuple[TimelineLine, LeftOutWhy], ...]
 
     def tokens_per_need(self) -> dict[TimelineNeed, int]:
         """Tokens of what was taken, for every need."""
@@ -84,21 +84,22 @@ def fill_timeline(
             chapter that a taken part tells of is not told again, unless it is the last one.
     """
     taken: list[TimelineLine] = []
-    left_out: list[tuple[TimelineLine, str]] = []
+    left_out: list[tuple[TimelineLine, LeftOutWhy]] = []
     waiting: list[TimelineLine] = []
     used: Counter[str] = Counter()
 
-    def offer(line: TimelineLine, reason: str) -> None:
+    def offer(line: TimelineLine, why_not: LeftOutWhy) -> None:
         told_by = _part_that_tells(line, taken)
         if told_by is not None:
-            left_out.append((line, f"told by the summary of part {told_by}"))
+            left_out.append((line, LeftOutWhy(code="told_by_part", values={"part": str(told_by)})))
         elif used.total() + line.tokens <= budget_tokens:
             taken.append(line)
             used[line.section] += line.tokens
         else:
-            left_out.append((line, reason))
+            left_out.append((line, why_not))
 
-    no_room = f"does not fit what timeline_budget={budget_tokens} has left"
+    told = {"budget": str(budget_tokens)}
+    no_room = LeftOutWhy(code="no_room_in_timeline", values=told)
     for line in _in_rounds(lines):
         quota = _QUOTA_OF.get(line.section)
         if quota and used[line.section] + line.tokens > quotas.tokens(quota, budget_tokens):
@@ -106,7 +107,8 @@ def fill_timeline(
         else:
             offer(line, no_room)
     for line in waiting:
-        offer(line, f"over {quotas.described(_QUOTA_OF[line.section])}, and {no_room}")
+        over = {**told, "quota": quotas.described(_QUOTA_OF[line.section])}
+        offer(line, LeftOutWhy(code="over_timeline_quota", values=over))
     return FilledTimeline(tuple(taken), tuple(left_out))
 
 
@@ -194,6 +196,7 @@ def assemble_timeline(
     }
     too_many = lines["open_loops"][MAX_LISTED_THREADS:]
     lines["open_loops"] = lines["open_loops"][:MAX_LISTED_THREADS]
+    over_threads = LeftOutWhy(code="over_threads", values={"limit": str(MAX_LISTED_THREADS)})
     filled = fill_timeline(lines, budget_tokens=budget_tokens, quotas=quotas)
     timeline = {
         section: _in_story_order(taken)
@@ -205,8 +208,8 @@ def assemble_timeline(
         tokens=sum(each.tokens for each in filled.taken),
         tokens_per_need=dict(filled.tokens_per_need()),
         left_out=[
-            *(_left_out(each, reason) for each, reason in filled.left_out),
-            *(_left_out(each, f"more than {MAX_LISTED_THREADS} threads") for each in too_many),
+            *(_left_out(each, why) for each, why in filled.left_out),
+            *(_left_out(each, over_threads) for each in too_many),
         ],
     )
 
@@ -306,12 +309,13 @@ def _in_story_order(lines: Sequence[TimelineLine]) -> list[dict[str, Any]]:
     return [dict(line.entry) for line in sorted(lines, key=order)]
 
 
-def _left_out(line: TimelineLine, reason: str) -> LeftOutItem:
+def _left_out(line: TimelineLine, why: LeftOutWhy) -> LeftOutItem:
     name = line.entry.get("loop_id") or line.entry.get("relationship_id") or line.entry.get("entity_id") or ""
     return LeftOutItem(
         section="timeline",
         id=f"{line.section}:{name}" if name else line.section,
         text=line.text,
         tokens=line.tokens,
-        reason=reason,
+        reason=why.sentence,
+        why=why,
     )

@@ -149,6 +149,53 @@ class PointOfView(BaseModel):
     )
 
 
+LeftOutCode = Literal[
+    "duplicate",
+    "no_room",
+    "over_quota",
+    "over_top_k",
+    "over_max_states",
+    "no_attribute_fits",
+    "partly_in_prompt",
+    "no_room_in_timeline",
+    "over_timeline_quota",
+    "told_by_part",
+    "over_threads",
+]
+
+_WHY_LEFT_OUT: dict[LeftOutCode, str] = {
+    "duplicate": "duplicate of {twin}",
+    "no_room": "no room in the budget",
+    "over_quota": "over {quota}, and no room in the budget",
+    "over_top_k": "more than top_k={limit}",
+    "over_max_states": "more than max_states={limit}",
+    "no_attribute_fits": "no attribute fits state_budget={budget}",
+    "partly_in_prompt": "in the JSON only, not in the prompt within state_budget={budget}: {attributes}",
+    "no_room_in_timeline": "does not fit what timeline_budget={budget} has left",
+    "over_timeline_quota": "over {quota}, and does not fit what timeline_budget={budget} has left",
+    "told_by_part": "told by the summary of part {part}",
+    "over_threads": "more than {limit} threads",
+}
+
+
+class LeftOutWhy(BaseModel):
+    """Why something was not taken, so that every language can say it."""
+
+    code: LeftOutCode
+    values: dict[str, str] = Field(
+        default_factory=dict, exclude_if=is_unsaid, description="What the words of the code name."
+    )
+    lowered_as: list[str] = Field(
+        default_factory=list, exclude_if=is_unsaid, description="Parts of the score that spoke against it."
+    )
+
+    @property
+    def sentence(self) -> str:
+        """The same in English."""
+        told = _WHY_LEFT_OUT[self.code].format(**self.values)
+        return f"{told}; lowered as {' and '.join(self.lowered_as)}" if self.lowered_as else told
+
+
 class LeftOutItem(BaseModel):
     """Something that was found near the border and not taken, and why."""
 
@@ -159,6 +206,9 @@ class LeftOutItem(BaseModel):
     tokens: int = 0
     score: float | None = None
     reason: str
+    why: LeftOutWhy | None = Field(
+        default=None, exclude_if=is_unsaid, description="The reason by its code; None in older files."
+    )
 
 
 class ContextReport(BaseModel):
@@ -291,6 +341,16 @@ class MemoryDifference(BaseModel):
     now: MemoryWording | None = None
 
 
+class MemoryMove(BaseModel):
+    """A memory of both contexts that is wanted more or less than before."""
+
+    memory_id: str = Field(description="Its source_id, else its chunk_id.")
+    rank_was: int = Field(description="Place among the memories, best first, from 1.")
+    rank_now: int
+    score_was: float
+    score_now: float
+
+
 class TimelineDifference(BaseModel):
     """An entry of the timeline that came in, went, or tells something else of the same thing."""
 
@@ -313,6 +373,12 @@ class ContextDifference(BaseModel):
     states: list[StateDifference] = Field(default_factory=list)
     memories: list[MemoryDifference] = Field(default_factory=list)
     timeline: list[TimelineDifference] = Field(default_factory=list)
+    moves: list[MemoryMove] = Field(
+        default_factory=list,
+        description="Memories of both whose place among the best changed; a writer is told the same by them.",
+    )
+    tokens_was: dict[str, int] = Field(default_factory=dict, description="Per section.")
+    tokens_now: dict[str, int] = Field(default_factory=dict, description="Per section.")
     names: dict[str, str] = Field(
         default_factory=dict, description="Entity id to name, of both; the later name counts."
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from novelgen.memory.search import Candidate, RetrieverHit
-from novelgen.models.context import Form
+from novelgen.models.context import Form, LeftOutWhy
 from novelgen.models.memory import DISTILLED_TYPES, PASSAGE_TYPES, StoryMemoryChunk
 from novelgen.selection.budget import (
     ChosenForm,
@@ -63,7 +63,12 @@ class LeftOutMemory:
     chunk: StoryMemoryChunk
     tokens: int
     score: float
-    reason: str
+    why: LeftOutWhy
+
+    @property
+    def reason(self) -> str:
+        """Why, in English."""
+        return self.why.sentence
 
 
 @dataclass(frozen=True)
@@ -219,24 +224,28 @@ def _left_out(
 ) -> tuple[LeftOutMemory, ...]:
     """The best of those not taken; a duplicate is worth telling only when its stand-in was taken."""
     kept = frozenset(filling.taken)
-    told = {chunk_id: f"duplicate of {twin}" for chunk_id, twin in filling.duplicates.items() if twin in kept}
-    told |= dict.fromkeys(filling.no_room, "no room in the budget")
-    told |= dict.fromkeys(
-        filling.over_quota, f"over {quotas.described('passages')}, and no room in the budget"
-    )
-    told |= dict.fromkeys(filling.over_count, f"more than top_k={len(filling.taken)}")
+    over_quota = LeftOutWhy(code="over_quota", values={"quota": quotas.described("passages")})
+    over_count = LeftOutWhy(code="over_top_k", values={"limit": str(len(filling.taken))})
+    told = {
+        chunk_id: LeftOutWhy(code="duplicate", values={"twin": twin})
+        for chunk_id, twin in filling.duplicates.items()
+        if twin in kept
+    }
+    told |= dict.fromkeys(filling.no_room, LeftOutWhy(code="no_room"))
+    told |= dict.fromkeys(filling.over_quota, over_quota)
+    told |= dict.fromkeys(filling.over_count, over_count)
     nearest = sorted(told, key=lambda chunk_id: (-ranked.gains[chunk_id], chunk_id))
     return tuple(
         LeftOutMemory(
             chunk=ranked.table.candidates[ranked.rows[chunk_id]].chunk,
             tokens=ranked.forms[chunk_id].tokens,
             score=round(ranked.score(chunk_id), 3),
-            reason=_why_not(told[chunk_id], ranked.scores.of(ranked.rows[chunk_id])),
+            why=_with_what_lowered(told[chunk_id], ranked.scores.of(ranked.rows[chunk_id])),
         )
         for chunk_id in nearest[: weights.left_out_receipts]
     )
 
 
-def _why_not(reason: str, parts: dict[str, float]) -> str:
+def _with_what_lowered(why: LeftOutWhy, parts: dict[str, float]) -> LeftOutWhy:
     against = [name for name in ("superseded", "unverified", "at_hand") if name in parts]
-    return f"{reason}; lowered as {' and '.join(against)}" if against else reason
+    return why.model_copy(update={"lowered_as": against})

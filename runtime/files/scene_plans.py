@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import re
 
@@ -70,6 +71,17 @@ def context_places(paths: ProjectPaths) -> list[tuple[int, int]]:
     matches = [match for name in names if (match := _CONTEXT_FILE.match(name))]
     places = {(int(match["chapter"]), int(match["scene"])): match.string for match in matches}
     return sorted(place for place, name in places.items() if name == paths.context_file(*place).name)
+
+
+def planned_places(paths: ProjectPaths) -> list[tuple[int, int]]:
+    """Return chapter and scene of each plan of a project, in story order; files that cannot be read have none."""
+    places = set(context_places(paths))
+    for file in paths.chapters.glob("chapter_*_plan.json"):
+        with contextlib.suppress(InvalidFileError):
+            chapter = load_chapter_plan(file)
+            scenes = chapter.scenes if chapter else []
+            places |= {(chapter.chapter_number, each.scene_number or 0) for each in scenes if chapter}
+    return sorted(places)
 
 
 def load_context(paths: ProjectPaths, chapter_index: int, scene_index: int) -> SceneMemoryContext | None:

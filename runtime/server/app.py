@@ -23,6 +23,7 @@ from runtime.server.gate import Gate
 from runtime.server.house import House, require_access
 from runtime.server.jobs import Jobs
 from runtime.server.page import routes as page
+from runtime.server.page.check import offer_draft_work
 from runtime.server.problems import (
     PROBLEM_TYPE,
     Problem,
@@ -91,6 +92,7 @@ def build_app(
         chat_model=chat_model,
     )
     jobs.offer_work(house)
+    offer_draft_work(house)
     agents = AgentDoor(house)
 
     @asynccontextmanager

@@ -14,6 +14,7 @@ from novelgen.errors import ConfigurationError, InvalidPositionError
 from novelgen.models.position import StoryPosition
 from runtime.context_chain import configured_chat_model
 from runtime.server.jobs import Jobs
+from runtime.server.kept_forms import KeptForms
 from runtime.server.problems import Refusal
 from runtime.server.settings import ServerSettings
 from runtime.services.indexing import await_index
@@ -53,6 +54,7 @@ class House:
         self.settings = settings
         self.jobs = jobs
         self.chat_model = chat_model
+        self.kept_forms = KeptForms()
         self._awake: set[str] = set()
 
     def awaken(self, project_id: str, stores: MemoryStores) -> None:

@@ -44,7 +44,10 @@ class Job(BaseModel):
     """Long work, and how far it is."""
 
     job_id: str = Field(examples=["4f0c2d6e9b1a4c57"])
-    kind: str = Field(description="ingest, manuscript or extract.", examples=["ingest"])
+    kind: str = Field(
+        description="ingest, manuscript or extract; of a draft on the page check or repair.",
+        examples=["ingest"],
+    )
     project_id: str
     arguments: dict[str, Any] = Field(default_factory=dict, description="As they were asked for.")
     state: JobState = "waiting"
@@ -221,6 +224,25 @@ class Jobs:
         """
         with self._lock:
             return self._require(job_id)
+
+    def source(self, job_id: str, name: str) -> bytes:
+        """Return what a job was started with.
+
+        Args:
+            job_id: The job.
+            name: Name of its source, as `start` was told.
+
+        Raises:
+            Refusal: When there is no such job, or its source is gone.
+        """
+        with self._lock:
+            self._require(job_id)
+        try:
+            return (self._folder / job_id / name).read_bytes()
+        except OSError as error:
+            raise Refusal(
+                404, "unknown-job", f"what job {job_id!r} was started with is gone; start it again"
+            ) from error
 
     def list(self, project_id: str | None = None) -> list[Job]:
         """Return the jobs, the latest first."""

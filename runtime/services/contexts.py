@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from novelgen.assembly.context_difference import compare_contexts
+from novelgen.assembly.context_lines import ContextLine, context_lines
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.deadlines import run_concurrently
 from novelgen.errors import (
@@ -32,6 +33,7 @@ from runtime.diagnosis.context_files import judge_context_files
 from runtime.files.paths import ProjectPaths
 from runtime.files.project_files import load_characters, load_settings_file
 from runtime.files.scene_plans import load_context, own_scene_plan
+from runtime.providers.token_counters import build_token_counter
 from runtime.services.indexing import await_index
 from runtime.services.projects import language_of_project, require_project_files
 from runtime.services.scene_plans import NumberedPlan, PlannedScene, find_own_plan, read_plan_lines
@@ -48,6 +50,19 @@ _FATAL_STAGES = ("outline", "search", "states", "timeline")
 """Where one of these failed the story was not read whole: the stale context is the better one and stays."""
 
 
+class ContextBounds(BaseModel):
+    """Budgets of one context in place of the settings'; None keeps theirs."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    memory_budget: int | None = Field(default=None, ge=0, le=1_000_000, description="Tokens for memories.")
+    state_budget: int | None = Field(default=None, ge=0, le=1_000_000, description="Tokens for states.")
+    timeline_budget: int | None = Field(
+        default=None, ge=0, le=1_000_000, description="Tokens for the timeline."
+    )
+    full_report: bool | None = Field(default=None, description="Keep every score and every field.")
+
+
 @dataclass(frozen=True, slots=True)
 class ContextOptions:
     """How contexts are built.
@@ -57,12 +72,23 @@ class ContextOptions:
         must_have_model: Whether a chat model that cannot be built is an error; else it is reported and rules plan.
         model: Chat model that plans; None takes that of the settings.
         pov: From whose point of view; empty takes that of each plan.
+        bounds: Budgets; None keeps those of the settings.
     """
 
     characters_file: Path | None = None
     must_have_model: bool = False
     model: BaseChatModel | None = None
     pov: str = ""
+    bounds: ContextBounds | None = None
+
+
+class ContextLook(BaseModel):
+    """A context to be looked at piece by piece."""
+
+    context: SceneMemoryContext
+    prompt: str = Field(description="The block as a writer gets it; empty where it holds nothing.")
+    lines: list[ContextLine] = Field(default_factory=list, description="Of the block, by need.")
+    budgets: dict[str, int] = Field(description="Tokens that each section may take.")
 
 
 class BuiltContext(BaseModel):
@@ -114,6 +140,50 @@ def build_context(
     is_written = not any(issue.stage == "write" for issue in issues)
     file = builder.paths.context_file(scene.chapter_index, scene.scene_index) if is_written else None
     return BuiltContext(context=context, language=builder.language(scene), file=file)
+
+
+def look_at_context(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    request: MemoryContextRequest,
+    options: ContextOptions | None = None,
+    write_file: bool = False,
+) -> ContextLook:
+    """Build the context of a request to be looked at: with its whole report, and line by line.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        request: What is planned; characters, settings and the chapter's plan that it leaves out are the project's.
+        options: How it is built.
+        write_file: Keep it, and with it the plan, as `scene_<chapter>_<scene>_memory.json` in the project's folder.
+
+    Raises:
+        UnknownProjectError: When there is no such project; nothing is created.
+        InvalidFileError: When a file of the project is wrong.
+    """
+    chosen = options or ContextOptions()
+    bounds = (chosen.bounds or ContextBounds()).model_copy(update={"full_report": True})
+    builder = ContextBuilder(stores, project_id, replace(chosen, bounds=bounds), write_files=write_file)
+    if request.chapter_plan is None:
+        place = {"chapter_index": request.chapter_index, "scene_index": request.scene_index}
+        chapter_plan = own_scene_plan(builder.paths, **place)[1]
+        request = request.model_copy(update={"chapter_plan": chapter_plan})
+    await_index(stores, project_id)
+    context = builder.build_request(request)
+    memory = stores.settings.memory.model_copy(update=bounds.model_dump(exclude_none=True))
+    return ContextLook(
+        context=context,
+        prompt=context.as_prompt(),
+        lines=context_lines(context, count_tokens=build_token_counter(memory.token_counter).count_tokens),
+        budgets={
+            "states": memory.state_budget,
+            "timeline": memory.timeline_budget,
+            "memories": memory.memory_budget,
+            "hidden": memory.hidden_budget,
+        },
+    )
 
 
 def compare_context(
@@ -353,7 +423,8 @@ def _chain(stores: MemoryStores, options: ContextOptions, *, write_files: bool) 
     model = options.model
     if model is None and options.must_have_model:
         model = configured_chat_model(stores.settings)
-    return build_context_chain(stores, model=model, write_files=write_files)
+    bounds = options.bounds.model_dump(exclude_none=True) if options.bounds else None
+    return build_context_chain(stores, model=model, write_files=write_files, bounds=bounds)
 
 
 def _characters_of_files(given: Path | None, own: Path) -> CharactersConfig | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from runtime.files.file_reading import parse_json, read_json_file, read_text_fil
 from runtime.files.numbered_lines import read_numbered_lines
 from runtime.files.paths import ProjectPaths
 from runtime.files.project_files import in_first_shape, load_chapter_plan
-from runtime.files.scene_plans import own_scene_plan
+from runtime.files.scene_plans import own_scene_plan, planned_places
 from runtime.services.projects import require_project_files
 from runtime.stores import MemoryStores
 
@@ -129,6 +130,47 @@ def find_own_plan(
     return found, chapter_plan
 
 
+def read_plan_text(text: str, *, where: str = "the plan") -> ScenePlan | ChapterPlan:
+    """Read what a plan file holds: the plan of a scene, or of a chapter in either shape of novel-gen.
+
+    Args:
+        text: The file's text.
+        where: What errors call it.
+
+    Raises:
+        InvalidFileError: When it is no JSON, or no plan.
+    """
+    return _plan_of(parse_json(text, where=where), where=where)
+
+
+def list_own_plans(
+    stores: MemoryStores, project_id: str, *, until: tuple[int, int], last: int = 50
+) -> list[PlannedScene]:
+    """List the plans that a project has, in story order: those of its chapters' plans and of its context files.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        until: Chapter and scene; plans of later scenes are left out.
+        last: Only so many, the latest; files that cannot be read are passed over.
+
+    Raises:
+        UnknownProjectError: When there is no such project.
+    """
+    require_project_files(stores, project_id)
+    paths = stores.paths(project_id)
+    places = [place for place in planned_places(paths) if place <= until]
+    found: list[PlannedScene] = []
+    for place in reversed(places):
+        if len(found) == last:
+            break
+        with contextlib.suppress(InvalidFileError):
+            plan, chapter_plan = own_scene_plan(paths, chapter_index=place[0], scene_index=place[1])
+            if plan is not None:
+                found.append(PlannedScene(*place, plan=plan, chapter_plan=chapter_plan))
+    return found[::-1]
+
+
 def read_plan_lines(file: Path) -> list[NumberedPlan]:
     """Read a file of plans: one JSON object per line, or the plan of one chapter as JSON.
 
@@ -173,10 +215,13 @@ def _read_plan_file(file: Path, paths: ProjectPaths) -> ScenePlan | ChapterPlan:
             f"there is no plan at {str(file)!r}; write a ScenePlan there, or leave out --plan to take the scene of "
             f"{str(paths.chapters / 'chapter_NNN_plan.json')!r}"
         )
-    data = read_json_file(file)
+    return _plan_of(read_json_file(file), where=repr(str(file)))
+
+
+def _plan_of(data: Any, *, where: str) -> ScenePlan | ChapterPlan:
     if isinstance(data, dict) and "scenes" in data:
-        return validated(ChapterPlan, in_first_shape(data), where=repr(str(file)))
-    return validated(ScenePlan, data, where=repr(str(file)))
+        return validated(ChapterPlan, in_first_shape(data), where=where)
+    return validated(ScenePlan, data, where=where)
 
 
 def _scene_of(plan: ChapterPlan, scene_index: int, file: Path | None) -> ScenePlan:

@@ -164,6 +164,10 @@ class Frame:
         """Return the word of a stored value, or the value where the catalogue has none."""
         return CATALOGUES[self.language].get(key, key)
 
+    def word_of(self, kind: str, value: str, /) -> str:
+        """Return the word of a stored value of a kind, whose keys begin with it, or the value where there is none."""
+        return CATALOGUES[self.language].get(f"{kind}_{value}", value)
+
     def place(self, chapter_index: int | None, scene_index: int | None = None) -> str:
         """Return a place of the story in words."""
         if chapter_index is None:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from itertools import pairwise
+from typing import Literal
+
+from novelgen.text.sentences import split_sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,43 @@ def marked_paragraphs(text: str, passages: Mapping[int, tuple[int, int]]) -> lis
                 last[number] = stretch.start
         paragraphs.append(stretches)
     return [[each.piece(text, first, last) for each in stretches] for stretches in paragraphs]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedPassage:
+    """A stretch of two versions of a text.
+
+    Args:
+        change: Whether it stands in both, or in one of them.
+        text: The stretch.
+    """
+
+    change: Literal["same", "out", "in"]
+    text: str
+
+
+def changed_passages(was: str, now: str) -> list[ChangedPassage]:
+    """Return two versions of a text as one: what stands in both, and sentence by sentence what went and came."""
+    old, new = _sentences(was), _sentences(now)
+    passages: list[ChangedPassage] = []
+    for tag, old_start, old_end, new_start, new_end in SequenceMatcher(
+        None, old, new, autojunk=False
+    ).get_opcodes():
+        if tag == "equal":
+            passages.append(ChangedPassage("same", "".join(old[old_start:old_end])))
+            continue
+        if old_start < old_end:
+            passages.append(ChangedPassage("out", "".join(old[old_start:old_end])))
+        if new_start < new_end:
+            passages.append(ChangedPassage("in", "".join(new[new_start:new_end])))
+    return passages
+
+
+def _sentences(text: str) -> list[str]:
+    """Return the sentences of a text, each with what stands between it and the next one."""
+    starts = [start for start, _ in split_sentences(text)]
+    borders = sorted({0, *starts, len(text)})
+    return [text[start:end] for start, end in pairwise(borders)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,12 @@ router.include_router(context.router)
 router.include_router(check.router)
 
 STATIC = Path(__file__).parent / "static"
-STATIC_TYPES = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
+STATIC_TYPES = {
+    "page.css": "text/css",
+    "page.js": "text/javascript",
+    "planning.js": "text/javascript",
+    "icon.svg": "image/svg+xml",
+}
 
 YEAR_S = 365 * 24 * 3600
 

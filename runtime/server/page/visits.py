@@ -129,12 +129,6 @@ def _problem_page(request: Request, problem: Problem) -> Response:
     return frame.page("problem", status=problem.status, problem=problem)
 
 
-def blank_form(here: Here) -> dict[str, str]:
-    chapter_index, scene_index = here.next_scene
-    names = ("location", "characters", "purpose", "key_actions", "pov", "text", "with_model")
-    return {**dict.fromkeys(names, ""), "chapter": str(chapter_index), "scene": str(scene_index)}
-
-
 def scene_of(form: dict[str, str], here: Here) -> tuple[int, int]:
     """Return the scene that a form is about, never later than the page's position."""
     chapter_index, scene_index = number_in(form, "chapter"), number_in(form, "scene")

@@ -215,6 +215,30 @@ def test_a_context_without_a_report_is_compared_by_its_memories() -> None:
     assert difference.story_version_was is None
 
 
+def test_what_moved_among_the_best_is_told_beside() -> None:
+    """Ranks are those among what stayed, so that what comes in moves nobody; a writer is told the same."""
+    new = memory("M3", "The lamp went out.", 1, 3, "C0")
+    was = context(memories=[(KEY, "full", "key"), (PROMISE, "full", "promise")], tokens={"memories": 2})
+    pushed = context(
+        memories=[(new, "full", "lamp"), (KEY, "full", "key"), (PROMISE, "full", "promise")],
+        tokens={"memories": 3},
+    )
+    assert compare_contexts(was, pushed).moves == []
+    turned = context(memories=[(PROMISE, "full", "promise"), (KEY, "full", "key")])
+    difference = compare_contexts(was, turned)
+    assert [(each.memory_id, each.rank_was, each.rank_now) for each in difference.moves] == [
+        ("M2", 2, 1),
+        ("M1", 1, 2),
+    ]
+    assert difference.is_empty
+
+
+def test_tokens_of_both_are_told() -> None:
+    """Per section, as each report has them."""
+    difference = compare_contexts(context(tokens={"memories": 2}), context(tokens={"memories": 3}))
+    assert (difference.tokens_was, difference.tokens_now) == ({"memories": 2}, {"memories": 3})
+
+
 def test_nothing_is_changed_by_the_comparison() -> None:
     """Both contexts stay as they are."""
     was, now = context(states=[state("C0", mood="calm")]), context(memories=[(KEY, "full", "x")])

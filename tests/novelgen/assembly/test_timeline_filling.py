@@ -49,7 +49,7 @@ def test_threads_have_their_quota_first_and_over_it_wait_for_all_else() -> None:
     bound = filled(80, loops, changes, obligations=0.25)
     assert texts(bound) == ["open_loops 0", "snapshots 0", "snapshots 1", "snapshots 2"]
     assert (
-        bound.left_out[0][1]
+        bound.left_out[0][1].sentence
         == "over quotas.obligations=0.25, and does not fit what timeline_budget=80 has left"
     )
 
@@ -71,7 +71,7 @@ def test_a_chapter_is_not_told_again_beside_its_part() -> None:
     part = lines("part_summaries", 20, part_number=1, first_chapter=1, last_chapter=10)
     timeline = filled(200, lines("chapter_summaries", 20, 20, 20), part)
     assert texts(timeline) == ["chapter_summaries 0", "part_summaries 0"]
-    assert [reason for _, reason in timeline.left_out] == ["told by the summary of part 1"] * 2
+    assert [why.sentence for _, why in timeline.left_out] == ["told by the summary of part 1"] * 2
 
 
 @pytest.mark.parametrize("budget", [59, 79])

@@ -11,7 +11,7 @@ import pytest
 
 from novelgen.errors import InvalidFileError
 from runtime.services.ingest import ingest_project
-from runtime.services.scene_plans import find_planned_scene, read_plan_lines
+from runtime.services.scene_plans import find_planned_scene, list_own_plans, read_plan_lines, read_plan_text
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 from tests.runtime.cli.small_project import PLAN, PROJECT, write_project
@@ -169,3 +169,27 @@ def test_a_file_without_plans_is_refused(tmp_path: Path, content: str) -> None:
     """An empty file is a mistake, not zero contexts."""
     with pytest.raises(InvalidFileError, match="holds no plan"):
         read_plan_lines(plans_file(tmp_path, content))
+
+
+def test_own_plans_end_where_the_story_is_read(stores: MemoryStores) -> None:
+    """Plans of later scenes are not listed, nor a file that cannot be read; the latest come last."""
+    paths = stores.paths(PROJECT)
+    places = [
+        (each.chapter_index, each.scene_index) for each in list_own_plans(stores, PROJECT, until=(9, 1))
+    ]
+    assert (3, 1) in places
+    assert places == sorted(places)
+    assert list_own_plans(stores, PROJECT, until=(9, 1), last=1)[0].plan.purpose
+    assert list_own_plans(stores, PROJECT, until=(2, 9)) == []
+    paths.chapter_plan_file(4).write_text("{broken", encoding="utf-8")
+    after = list_own_plans(stores, PROJECT, until=(9, 1))
+    assert [(each.chapter_index, each.scene_index) for each in after] == places
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{broken", '{"purpose": 5}', '{"chapter_number": "x", "scenes": []}']
+)
+def test_a_text_that_is_no_plan_is_refused(text: str) -> None:
+    """Whatever is pasted or dropped, the error says that it is no plan."""
+    with pytest.raises(InvalidFileError, match="the plan"):
+        read_plan_text(text)

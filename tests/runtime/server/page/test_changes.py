@@ -15,6 +15,10 @@ def _with_id(seen: Seen, tag: str, name: str) -> dict[str, str | None]:
     return next(each for each in seen.all(tag) if each.get("id") == name)
 
 
+def _hidden(seen: Seen, name: str) -> str:
+    return next(each["value"] or "" for each in seen.all("input") if each.get("name") == name)
+
+
 def test_a_thread_is_ended_where_the_slider_stands(client: TestClient) -> None:
     """An ended thread is over on the board from there on, and waits still on an earlier one."""
     form = {"thread": "OL1", "how": "paid", "summary": "It opens the box under the bell."}
@@ -75,12 +79,18 @@ def test_a_finding_has_both_quotes_and_is_waived(client: TestClient) -> None:
     assert "Elias Marrow: status: dead" in seen.text
     assert seen.all("mark")[0]["data-notes"] == "1"
     assert {"words-1", "note-1"} <= set(seen.ids)
-    issue_id = next(each["value"] for each in seen.all("input") if each.get("name") == "issue_id")
-    waived = {**form, "issue_id": issue_id or "", "note": "He comes back as a ghost."}
+    waived = {
+        **{name: _hidden(seen, name) for name in ("issue_id", "kept")},
+        "note": "He comes back as a ghost.",
+    }
     after = read(client.post("/page/projects/demo/check/waive", data=waived))
     assert ENGLISH["no_findings"] in after.text
     assert "He comes back as a ghost." in after.text
-    assert client.get("/page/projects/demo/check").status_code == 200
+    back = {name: _hidden(after, name) for name in ("issue_id", "kept")}
+    again = read(client.post("/page/projects/demo/check/unwaive", data=back))
+    assert ENGLISH["no_findings"] not in again.text
+    assert again.all("mark")[0]["data-notes"] == "1"
+    assert client.get("/v1/projects/demo/check/waivers").json() == {"waivers": []}
 
 
 @pytest.mark.parametrize(("decision", "opposite"), [("pin", "unpin"), ("ban", "unban")])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hypothesis.strategies as st
 from hypothesis import given
 
-from runtime.server.page.passages import Piece, marked_paragraphs
+from runtime.server.page.passages import ChangedPassage, Piece, changed_passages, marked_paragraphs
 
 TEXTS = st.text(alphabet="ab 字\n\r\u2028\U0001f600", max_size=40)
 SPANS = st.dictionaries(st.integers(1, 5), st.tuples(st.integers(-3, 45), st.integers(-3, 45)), max_size=5)
@@ -40,3 +40,22 @@ def test_no_word_is_lost_or_told_twice(text: str, passages: dict[int, tuple[int,
     shown = {number for piece in pieces for number in piece.numbers}
     assert sorted(number for piece in pieces for number in piece.begins) == sorted(shown)
     assert sorted(number for piece in pieces for number in piece.ends) == sorted(shown)
+
+
+def test_a_changed_text_is_told_sentence_by_sentence() -> None:
+    """What stands in both is told once, what was changed as it was and as it is."""
+    told = changed_passages("He came. He left. She sat.", "He came. He stayed. She sat.")
+    assert told == [
+        ChangedPassage("same", "He came. "),
+        ChangedPassage("out", "He left. "),
+        ChangedPassage("in", "He stayed. "),
+        ChangedPassage("same", "She sat."),
+    ]
+
+
+@given(TEXTS, TEXTS)
+def test_both_versions_are_whole(was: str, now: str) -> None:
+    """Without what came in the old text stands there, without what went the new one."""
+    told = changed_passages(was, now)
+    assert "".join(each.text for each in told if each.change != "in") == was
+    assert "".join(each.text for each in told if each.change != "out") == now
