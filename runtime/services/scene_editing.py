@@ -26,13 +26,16 @@ RecordedFactKind = Literal[
 ]
 """What a record holds beside memories, which are corrected by themselves (`runtime.services.memories`)."""
 
-_WORDS_OF: dict[RecordedFactKind, tuple[str, str]] = {
+_WORDS_OF: dict[str, tuple[str, str]] = {
     "relationship": ("relationship_changes", "event"),
     "thread_planted": ("open_loops_created", "description"),
     "thread_moved": ("open_loops_advanced", "note"),
     "thread_ended": ("open_loops_resolved", "resolution_summary"),
 }
 """Kind to where the record lists it, and which of its fields says it in words."""
+
+RECORDED_WITH_WORDS = frozenset(_WORDS_OF)
+"""Kinds that can be said in other words; the others are taken out alone."""
 
 
 class TextConsequences(BaseModel):

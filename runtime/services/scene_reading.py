@@ -150,7 +150,7 @@ def read_scene(
 
 
 def list_scene_states(
-    stores: MemoryStores, project_id: str, *, as_of: StoryPosition | None = None
+    stores: MemoryStores, project_id: str, *, as_of: StoryPosition | None = None, with_counts: bool = True
 ) -> list[ListedState]:
     """Return how far each scene was read for facts, and what it holds, in story order.
 
@@ -158,6 +158,7 @@ def list_scene_states(
         stores: The stores.
         project_id: The project.
         as_of: Only scenes before this position; None means all.
+        with_counts: Whether to count their facts, which a long book takes some time for.
 
     Raises:
         UnknownProjectError: When no such project is stored.
@@ -166,7 +167,7 @@ def list_scene_states(
     with stores.database(project_id).read() as unit:
         unit.projects.require()
         states = unit.scenes.states(as_of=cut)
-        counts = unit.scenes.fact_counts(as_of=cut)
+        counts = unit.scenes.fact_counts(as_of=cut) if with_counts else {}
     return [
         ListedState(
             **dict(each), **dict(counts.get((each.chapter_index, each.scene_index)) or _NOTHING_COUNTED)
