@@ -183,10 +183,10 @@ def rearrange(visit: Visited, form: Form) -> Response:
 def let_model_read(visit: Visited, form: Form) -> Response:
     """Let a model read a scene or a chapter, as a job."""
     served = visit.served
-    build_extraction_model(served.stores.settings, served.house.chat_model)
     chapter, scene = number_in(form, "chapter"), number_in(form, "scene")
     if chapter is None:
         raise UserInputError("which chapter is to be read is not said")
+    build_extraction_model(served.stores.settings, served.house.chat_model)
     if scene is None:
         asked = ExtractScenes(chapter_index=chapter, retry_failed=True)
         place = next((each for each in visit.here().places if each[0] == chapter), (chapter, 1))
