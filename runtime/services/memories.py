@@ -1,4 +1,4 @@
-"""What users do with single memories: look at them, add notes, edit, pin, ban and delete them."""
+"""What users do with single memories: look at them, add notes, edit, confirm, pin, ban and delete them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,21 @@ from pydantic import BaseModel, Field
 
 from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.models.entity import Entity, EntityAlias, names_from_the_start
-from novelgen.models.memory import CONTENT_TYPES, Attachment, ContentType, StoryMemoryChunk, is_entity_target
+from novelgen.models.memory import (
+    CONTENT_TYPES,
+    EVENT_TYPES,
+    Attachment,
+    ContentType,
+    StoryMemoryChunk,
+    is_entity_target,
+)
 from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.record import is_unsaid
 from novelgen.names.resolver import NameResolver
+from novelgen.records.evidence import QuoteFinder
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.services.references import known_entities, resolved_targets
+from runtime.storage.memory.author_changes import AuthorChangeKind
 from runtime.storage.memory.memories import MemoryRepository
 from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryStatus, StoredMemory
 from runtime.storage.unit import UnitOfWork
@@ -42,6 +52,11 @@ class MemoryChange(BaseModel):
 
     memory: StoredMemory
     indexing: IndexingResult = Field(default_factory=IndexingResult)
+    change_id: int | None = Field(
+        default=None,
+        exclude_if=is_unsaid,
+        description="By which `undo_author_change` takes it back; None where nothing changed.",
+    )
 
 
 class AddedNote(BaseModel):
@@ -53,6 +68,9 @@ class AddedNote(BaseModel):
         description="It was given to somebody, and whom it is about occurs in no stored scene."
     )
     indexing: IndexingResult = Field(default_factory=IndexingResult)
+    change_id: int | None = Field(
+        default=None, exclude_if=is_unsaid, description="By which `undo_author_change` takes it back."
+    )
 
 
 def list_memories(
@@ -127,6 +145,9 @@ def add_note(
     short: str | None = None,
     importance: int | None = None,
     tags: Sequence[str] = (),
+    event_type: str | None = None,
+    evidence: str | None = None,
+    as_of: StoryPosition | None = None,
 ) -> AddedNote:
     """Store a fact of the author, attached to what is said and to whom its text names.
 
@@ -143,22 +164,29 @@ def add_note(
         short: Short form that may stand for the text.
         importance: Weight, 1 to 10; None takes that of notes, 8.
         tags: Tags.
+        event_type: What kind of event it tells, such as promise_made.
+        evidence: Words of the scene before `start` that say so.
+        as_of: Names are meant as they are known by then; None means at the end of the story.
 
     Raises:
-        UserInputError: When the text is empty.
+        UserInputError: When the text is empty, there is no such kind, or the evidence does not stand in the scene.
         UnknownEntityError: When it is about somebody unknown.
         UnknownSceneError: When no scene of a chapter is stored.
     """
     if not text.strip():
         raise UserInputError("the note is empty; write what holds in the story")
+    _require_event_type(event_type)
     with stores.database(project_id).write() as unit:
         known = known_entities(unit, None)
-        targets = resolved_targets(unit, [*entities, *attached_to], None)
+        targets = resolved_targets(unit, [*entities, *attached_to], as_of)
         ids = [each for each in targets if is_entity_target(each)]
         beyond = [each for each in targets if not is_entity_target(each)]
+        place = place_before(start)
         note = unit.memories.add_note(
             text.strip(),
-            at=place_before(start),
+            at=place,
+            event_type=event_type,
+            source_span=_span_of(unit, evidence, place) if evidence and evidence.strip() else None,
             entities=ids,
             mentioned=_mentioned(unit, text, known, start),
             tags=tags,
@@ -170,8 +198,11 @@ def add_note(
         note = unit.memories.require(note.chunk_id).chunk
         named = list(dict.fromkeys([*ids, *NameResolver(known).entity_ids_in(text)]))
         occurs_nowhere = _occurs_nowhere(unit, ids)
+        change_id = unit.changes.keep_added(note.chunk_id).change_id
     indexing = drain_outbox(stores, project_id)
-    return AddedNote(note=note, named=named, occurs_nowhere=occurs_nowhere, indexing=indexing)
+    return AddedNote(
+        note=note, named=named, occurs_nowhere=occurs_nowhere, indexing=indexing, change_id=change_id
+    )
 
 
 def edit_memory(
@@ -186,6 +217,9 @@ def edit_memory(
     attach: Sequence[str] = (),
     detach: Sequence[str] = (),
     attached_to: Sequence[str] | None = None,
+    event_type: str | None = None,
+    evidence: str | None = None,
+    as_of: StoryPosition | None = None,
 ) -> MemoryChange:
     """Change a memory; where its text, weight or tags change, it is the author's and no ingest touches it.
 
@@ -202,20 +236,28 @@ def edit_memory(
         attach: What to attach it to: entities, chapters as `chapter:3`, or `book`.
         detach: What to take it off.
         attached_to: All that it shall be attached to; it is taken off everything else. Its own chapter stays.
+        event_type: What kind of event it tells, such as promise_made.
+        evidence: Words of its scene that say so; an empty text takes those away that did.
+        as_of: Names are meant as they are known by then; None means at the end of the story.
 
     Raises:
         UnknownEntityError: When an entity is not stored.
         UnknownSceneError: When no scene of a chapter is stored.
-        UserInputError: When nothing is to be changed, the new text is empty, or a greater weight is asked for
-            a memory whose people occur nowhere.
+        UserInputError: When nothing is to be changed, the new text is empty, there is no such kind, the evidence does
+            not stand in the scene, or a greater weight is asked for a memory whose people occur nowhere.
         UnknownMemoryError: When there is none of that id.
     """
+    _require_event_type(event_type)
     edit = MemoryEdit(
-        content=content or None, short=short, importance=importance, tags=None if tags is None else list(tags)
+        content=content or None,
+        short=short,
+        importance=importance,
+        tags=None if tags is None else list(tags),
+        event_type=event_type,
     )
     if content is not None and not content.strip():
         raise UserInputError("the new text is empty; delete the memory instead: `novelgen memory delete`")
-    is_edited = bool(edit.model_dump(exclude_none=True))
+    is_edited = bool(edit.model_dump(exclude_none=True)) or evidence is not None
     if not is_edited and not attach and not detach and attached_to is None:
         raise UserInputError(
             "nothing to change; give a text, a short form, an importance, tags, or what to attach it to or take it off"
@@ -226,11 +268,37 @@ def edit_memory(
             _refuse_boost(unit, project_id, memory)
         chunk_id = memory.chunk.chunk_id
         if is_edited:
-            unit.memories.edit(chunk_id, _with_mentions(unit, memory, edit))
-        _reattach(unit, chunk_id, attach=attach, detach=detach, attached_to=attached_to)
+            proven = _with_evidence(unit, memory, edit, evidence)
+            unit.memories.edit(chunk_id, _with_mentions(unit, memory, proven))
+        _reattach(
+            unit,
+            chunk_id,
+            attach=_meant(unit, attach, as_of),
+            detach=_meant(unit, detach, as_of),
+            attached_to=attached_to,
+        )
         return unit.memories.require(chunk_id)
 
-    return _changed(stores, project_id, memory_id, change)
+    return _changed(stores, project_id, memory_id, "edit", change)
+
+
+def confirm_memory(stores: MemoryStores, project_id: str, *, memory_id: str) -> MemoryChange:
+    """Say that a memory is true as it stands: it is the author's then, proved, and no ingest touches it.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        memory_id: Its chunk_id or source_id.
+
+    Raises:
+        UnknownMemoryError: When there is none of that id.
+        UserInputError: When it is a consolidated memory.
+    """
+
+    def confirm(unit: UnitOfWork, memory: StoredMemory) -> StoredMemory:
+        return unit.memories.edit(memory.chunk.chunk_id, MemoryEdit(verified=True))
+
+    return _changed(stores, project_id, memory_id, "confirm", confirm)
 
 
 def pin_memory(stores: MemoryStores, project_id: str, *, memory_id: str) -> MemoryChange:
@@ -250,12 +318,12 @@ def pin_memory(stores: MemoryStores, project_id: str, *, memory_id: str) -> Memo
         _refuse_boost(unit, project_id, memory)
         return unit.memories.pin(memory.chunk.chunk_id)
 
-    return _changed(stores, project_id, memory_id, pin)
+    return _changed(stores, project_id, memory_id, "pin", pin)
 
 
 def unpin_memory(stores: MemoryStores, project_id: str, *, memory_id: str) -> MemoryChange:
     """Take a pin off; raises as `ban_memory`."""
-    return _decided(stores, project_id, memory_id, MemoryRepository.unpin)
+    return _decided(stores, project_id, memory_id, "unpin", MemoryRepository.unpin)
 
 
 def ban_memory(stores: MemoryStores, project_id: str, *, memory_id: str) -> MemoryChange:
@@ -270,17 +338,17 @@ def ban_memory(stores: MemoryStores, project_id: str, *, memory_id: str) -> Memo
         UnknownMemoryError: When there is none of that id.
         UserInputError: When it is a consolidated memory.
     """
-    return _decided(stores, project_id, memory_id, MemoryRepository.ban)
+    return _decided(stores, project_id, memory_id, "ban", MemoryRepository.ban)
 
 
 def unban_memory(stores: MemoryStores, project_id: str, *, memory_id: str) -> MemoryChange:
     """Lift a ban, or bring a deleted memory back; raises as `ban_memory`."""
-    return _decided(stores, project_id, memory_id, MemoryRepository.unban)
+    return _decided(stores, project_id, memory_id, "unban", MemoryRepository.unban)
 
 
 def delete_memory(stores: MemoryStores, project_id: str, *, memory_id: str) -> MemoryChange:
     """Delete a memory, which a new ingest does not bring back; raises as `ban_memory`."""
-    return _decided(stores, project_id, memory_id, MemoryRepository.delete)
+    return _decided(stores, project_id, memory_id, "delete", MemoryRepository.delete)
 
 
 def place_before(start: StoryPosition | None) -> StoryPosition:
@@ -299,12 +367,14 @@ def _decided(
     stores: MemoryStores,
     project_id: str,
     memory_id: str,
+    kind: AuthorChangeKind,
     decide: Callable[[MemoryRepository, str], StoredMemory],
 ) -> MemoryChange:
     return _changed(
         stores,
         project_id,
         memory_id,
+        kind,
         lambda unit, memory: decide(unit.memories, memory.chunk.chunk_id),
     )
 
@@ -313,11 +383,19 @@ def _changed(
     stores: MemoryStores,
     project_id: str,
     memory_id: str,
+    kind: AuthorChangeKind,
     change: Callable[[UnitOfWork, StoredMemory], StoredMemory],
 ) -> MemoryChange:
     with stores.database(project_id).write() as unit:
-        memory = change(unit, _found(unit, project_id, memory_id))
-    return MemoryChange(memory=memory, indexing=drain_outbox(stores, project_id))
+        found = _found(unit, project_id, memory_id)
+        before = unit.changes.memory_image(found.chunk.chunk_id)
+        memory = change(unit, found)
+        kept = unit.changes.keep_memory(kind, found.chunk.chunk_id, before)
+    return MemoryChange(
+        memory=memory,
+        indexing=drain_outbox(stores, project_id),
+        change_id=None if kept is None else kept.change_id,
+    )
 
 
 def _found(unit: UnitOfWork, project_id: str, memory_id: str) -> StoredMemory:
@@ -346,6 +424,35 @@ def _under_first_names(entity: Entity) -> Entity | None:
     return entity.model_copy(update={"name": names[0], "aliases": aliases})
 
 
+def _require_event_type(event_type: str | None) -> None:
+    if event_type is not None and event_type not in EVENT_TYPES:
+        raise UserInputError(
+            f"{event_type!r} is no kind of event; take one of {', '.join(sorted(EVENT_TYPES))}"
+        )
+
+
+def _span_of(unit: UnitOfWork, evidence: str, place: StoryPosition) -> tuple[int, int]:
+    """Return where the words of a fact stand in its scene."""
+    scene = None if place.scene_index is None else unit.scenes.get(place)
+    # Who points at words knows which are meant, however few they are.
+    found = QuoteFinder(scene.text or "", min_characters=(1, 1)).find(evidence) if scene else None
+    if found is None:
+        where = "any scene" if place.chapter_index is None else f"scene {place}"
+        raise UserInputError(f"the words {evidence[:80]!r} do not stand in {where}; copy them from the text")
+    return found.start, found.end
+
+
+def _with_evidence(
+    unit: UnitOfWork, memory: StoredMemory, edit: MemoryEdit, evidence: str | None
+) -> MemoryEdit:
+    if evidence is None:
+        return edit
+    if not evidence.strip():
+        return edit.model_copy(update={"source_span": "none"})
+    place = StoryPosition(memory.chunk.chapter_index, memory.chunk.scene_index)
+    return edit.model_copy(update={"source_span": _span_of(unit, evidence, place), "verified": True})
+
+
 def _with_mentions(unit: UnitOfWork, memory: StoredMemory, edit: MemoryEdit) -> MemoryEdit:
     """Return an edit that also says whom a note names with its new text; other memories keep their scene's links."""
     chunk = memory.chunk
@@ -358,6 +465,11 @@ def _with_mentions(unit: UnitOfWork, memory: StoredMemory, edit: MemoryEdit) -> 
     start = StoryPosition(chunk.chapter_index, chunk.scene_index) if chunk.chapter_index is not None else None
     named = _mentioned(unit, edit.content, known_entities(unit, None), start)
     return edit.model_copy(update={"entities": [*kept, *named]})
+
+
+def _meant(unit: UnitOfWork, names: Sequence[str], as_of: StoryPosition | None) -> Sequence[str]:
+    """Return whom names mean at a position; at the end of the story the storage knows best."""
+    return names if as_of is None else resolved_targets(unit, names, as_of)
 
 
 def _reattach(

@@ -12,6 +12,7 @@ from novelgen.chains.summary_chain import SummaryChain, SummaryRequest
 from novelgen.errors import UserInputError
 from novelgen.memory.outline import SummaryOrigin
 from novelgen.models.context import ReportIssue
+from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.services.extraction import build_extraction_model
 from runtime.storage.story.summaries import StandingSummary, StorySummaries, SummaryLevel
 from runtime.storage.unit import UnitOfWork
@@ -46,20 +47,28 @@ class SummaryWriting(BaseModel):
     issues: list[ReportIssue] = Field(default_factory=list)
 
 
-def list_summaries(stores: MemoryStores, project_id: str) -> list[ListedSummary]:
+def list_summaries(
+    stores: MemoryStores, project_id: str, *, as_of: StoryPosition | None = None
+) -> list[ListedSummary]:
     """Return every stored chapter and every part that has begun, chapters first, in order.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        as_of: Only what has begun before this position, and what was told by then; None means the end of the story.
 
     Raises:
         UnknownProjectError: When no such project is stored.
     """
     chapters_per_part = stores.settings.memory.summarization.chapters_per_part
+    cut = as_of or END_OF_STORY
     with stores.database(project_id).read() as unit:
-        scenes = unit.scenes.list_as_of()
-        chapters = sorted({scene.chapter_index for scene in scenes})
+        places = [place for place in unit.scenes.places() if cut.admits(*place)]
+        chapters = sorted({chapter_index for chapter_index, _ in places})
         last = max(chapters, default=-1)
         parts = unit.story_parts(last_chapter=last, chapters_per_part=chapters_per_part)
-        told = unit.story_summaries(chapters_per_part=chapters_per_part)
-        written = unit.summaries.list_as_of()
+        told = unit.story_summaries(chapters_per_part=chapters_per_part, as_of=cut)
+        written = unit.summaries.list_as_of(as_of=cut)
     listed = [
         ListedSummary(level="chapter", number=number, first_chapter=number, last_chapter=number)
         for number in chapters
@@ -68,7 +77,8 @@ def list_summaries(stores: MemoryStores, project_id: str) -> list[ListedSummary]
         for part in parts
         if any(part.holds(chapter) for chapter in chapters)
     ]
-    return [_completed(each, told, written, last) for each in listed]
+    over = max((each for each in chapters if cut.admits(each, None)), default=-1)
+    return [_completed(each, told, written, over) for each in listed]
 
 
 def get_summary(stores: MemoryStores, project_id: str, *, level: SummaryLevel, number: int) -> ListedSummary:
@@ -205,7 +215,7 @@ def _require_writable(project_id: str, summary: ListedSummary) -> None:
 
 
 def _completed(
-    summary: ListedSummary, told: StorySummaries, written: Sequence[StandingSummary], last_chapter: int
+    summary: ListedSummary, told: StorySummaries, written: Sequence[StandingSummary], last_over: int
 ) -> ListedSummary:
     """Fill in what is told of a chapter or part, and how what was written stands."""
     if summary.level == "chapter":
@@ -221,7 +231,7 @@ def _completed(
     shown = next((each for each in own if each.summary.text == text), own[-1] if own else None)
     state: SummaryState = shown.standing if shown else "current"
     unused = "" if shown is None or shown.summary.text == text else shown.summary.text
-    is_over = summary.level == "chapter" or summary.last_chapter <= last_chapter
+    is_over = summary.last_chapter <= last_over
     return summary.model_copy(
         update={
             "told": text,

@@ -172,6 +172,26 @@ class StoredScene(BaseModel):
         return StoryPosition(self.chapter_index, self.scene_index)
 
 
+class SceneState(BaseModel):
+    """How far a scene was read for facts, without its text and record."""
+
+    chapter_index: int
+    scene_index: int
+    title: str = ""
+    characters: int = Field(description="Of its text.")
+    has_record: bool
+    record_origin: EntityOrigin
+    extraction_status: ExtractionStatus
+    failure_reason: str | None = None
+
+
+class FactCount(BaseModel):
+    """How many facts a scene holds, and how many of them no words of it prove."""
+
+    facts: int = 0
+    unverified: int = 0
+
+
 class SceneCensus(BaseModel):
     """How much of a story is stored, and how far its scenes were read."""
 
@@ -219,6 +239,11 @@ class MemoryEdit(BaseModel):
     importance: int | None = Field(default=None, ge=1, le=10)
     entities: list[str] | None = None
     tags: list[str] | None = None
+    event_type: str | None = None
+    verified: bool | None = None
+    source_span: tuple[int, int] | Literal["none"] | None = Field(
+        default=None, description="Characters of its scene that prove it; `none` takes what did away."
+    )
 
 
 class LexicalHit(BaseModel):

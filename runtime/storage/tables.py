@@ -633,6 +633,25 @@ class EntityChangeRow(Row, table=True):
 
 ENTITY_CHANGES = table_of(EntityChangeRow)
 
+
+class AuthorChangeRow(Row, table=True):
+    """What an author changed in a memory or a scene; `before` and `after` hold the columns that differ."""
+
+    __tablename__: ClassVar[str] = "author_changes"
+    __table_args__ = (Index(None, "project_id", "row_id"),)
+    row_id: int | None = Field(default=None, primary_key=True, sa_type=BIG_KEY)
+    project_id: str = Field(sa_type=Text, foreign_key="projects.project_id", ondelete="CASCADE")
+    kind: str = Field(sa_type=Text)
+    chunk_id: str | None = Field(default=None, sa_type=Text)
+    scene_id: str | None = Field(default=None, sa_type=Text)
+    before: dict[str, Any] = Field(sa_type=JSON)
+    after: dict[str, Any] = Field(sa_type=JSON)
+    created_at: datetime = Field(sa_type=UtcTimestamp)
+    undone_at: datetime | None = Field(default=None, sa_type=UtcTimestamp)
+
+
+AUTHOR_CHANGES = table_of(AuthorChangeRow)
+
 SUMMARY_LEVELS = ("chapter", "part")
 
 SUMMARY_WRITERS = ("author", "model")

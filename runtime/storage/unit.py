@@ -17,6 +17,7 @@ from runtime.storage.entity.deletion import DeletionRepository
 from runtime.storage.entity.entities import CharacterFileRepository, EntityRepository
 from runtime.storage.entity.merges import EntityMergeRepository
 from runtime.storage.memory.attachments import AttachmentRepository
+from runtime.storage.memory.author_changes import AuthorChangeJournal
 from runtime.storage.memory.consolidations import ConsolidationRepository
 from runtime.storage.memory.embeddings import EmbeddingRepository
 from runtime.storage.memory.lexical import LexicalRepository
@@ -58,6 +59,7 @@ class UnitOfWork:
         self.memories = MemoryRepository(session)
         self.consolidations = ConsolidationRepository(session)
         self.attachments = AttachmentRepository(session)
+        self.changes = AuthorChangeJournal(session)
         self.states = StateRepository(session)
         self.threads = ThreadRepository(session)
         self.relationships = RelationshipRepository(session)
@@ -80,11 +82,13 @@ class UnitOfWork:
         """Return the story before the position, as far as it tells who knows what."""
         return read_knowledge_story(self._session, as_of)
 
-    def story_summaries(self, *, chapters_per_part: int) -> StorySummaries:
-        """Return what is told of every chapter and of every part that is over."""
+    def story_summaries(
+        self, *, chapters_per_part: int, as_of: StoryPosition = END_OF_STORY
+    ) -> StorySummaries:
+        """Return what is told of every chapter and of every part that is over at a position."""
         return read_summaries(
             self._session,
-            END_OF_STORY,
+            as_of,
             chapters_per_part=chapters_per_part,
             is_whole_story=True,
         )

@@ -39,8 +39,12 @@ VIEWS = (
 )
 """The views of a project, in the order of the navigation; each has its route, template and word."""
 
-OPPOSITES = {"pin": "unpin", "unpin": "pin", "ban": "unban", "unban": "ban"}
-"""What takes a decision on a memory back."""
+TOLD_CHANGES = frozenset(
+    """
+    confirm delete pin unpin ban unban edit add record text same undo read summary scene_insert scene_move scene_delete
+    """.split()
+)
+"""What a page may be told that was just done; each has its words."""
 
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -56,6 +60,8 @@ MAX_SWITCHED = 30
 
 _PLACED = frozenset({"as_of", "known", "chapter", "scene", "shown"})
 """What an address says of one place of the story; it is not kept where the position changes."""
+_MOMENTARY = frozenset({"decided", "memory", "change", "lost", "edit"})
+"""What an address says of one moment; it is not kept on the way back."""
 
 # What HTML cannot hold: control characters, and halves of characters, which UTF-8 has not.
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -139,9 +145,12 @@ class Frame:
         self._request = request
 
         query = request.query_params
-        self.decision = query.get("decided", "") if query.get("decided", "") in OPPOSITES else ""
+        decided, change = query.get("decided", ""), query.get("change", "")
+        self.decision = decided if decided in TOLD_CHANGES else ""
         self.decided_memory = query.get("memory", "")
-        kept = [(name, value) for name, value in query.multi_items() if name not in ("decided", "memory")]
+        self.change = change if change.isascii() and change.isdecimal() else ""
+        self.lost = query.get("lost", "") if query.get("lost", "").isdecimal() else ""
+        kept = [(name, value) for name, value in query.multi_items() if name not in _MOMENTARY]
         self.back = request.url.path + (f"?{urlencode(kept, errors='replace')}" if kept else "")
         self.kept = [(name, value) for name, value in kept if name not in _PLACED]
 
@@ -246,7 +255,6 @@ def templates() -> Environment:
         "project_address": project_address,
         "views": VIEWS,
         "marked": marked_paragraphs,
-        "opposites": OPPOSITES,
     }
     environment.globals.update(functions)
     return environment

@@ -16,6 +16,7 @@ from runtime.server.page import (
     projects,
     relationships,
     story,
+    story_changes,
     threads,
     timeline,
 )
@@ -27,6 +28,7 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 router.include_router(projects.router)
 router.include_router(story.router)
+router.include_router(story_changes.router)
 router.include_router(threads.router)
 router.include_router(cards.router)
 router.include_router(relationships.router)
@@ -40,6 +42,7 @@ STATIC_TYPES = {
     "page.css": "text/css",
     "page.js": "text/javascript",
     "planning.js": "text/javascript",
+    "story.js": "text/javascript",
     "icon.svg": "image/svg+xml",
 }
 

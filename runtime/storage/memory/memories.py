@@ -34,7 +34,7 @@ from runtime.storage.memory.rows import (
 )
 from runtime.storage.memory.writer import ChunkWriter, require_not_consolidated
 from runtime.storage.projects import CounterRepository
-from runtime.storage.records import MemoryEdit, MemoryFilter, StoredMemory
+from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryStatus, StoredMemory
 from runtime.storage.session import AnyRow, Repository, batches
 from runtime.storage.tables import CHUNKS
 
@@ -100,6 +100,8 @@ class AuthorMemories(Repository):
         entities: Sequence[str] = (),
         mentioned: Sequence[str] = (),
         tags: Sequence[str] = (),
+        event_type: str | None = None,
+        source_span: tuple[int, int] | None = None,
     ) -> StoryMemoryChunk:
         """Add a note of the author.
 
@@ -112,6 +114,8 @@ class AuthorMemories(Repository):
             entities: Ids of the entities that the author says it is about.
             mentioned: Ids of those that its text names; they are linked to it as well.
             tags: Tags.
+            event_type: What kind of event it tells.
+            source_span: Characters of the scene at `at` that prove it.
 
         Returns:
             The note; its chunk_id and source_id are the same.
@@ -134,6 +138,8 @@ class AuthorMemories(Repository):
             short=short,
             importance=importance,
             source_id=chunk_id,
+            event_type=event_type,
+            source_span=source_span,
             origin="author",
         )
         place = (at.chapter_index, at.scene_index)
@@ -155,6 +161,9 @@ class AuthorMemories(Repository):
         changes = edit.model_dump(exclude_none=True)
         if "entities" in changes:
             changes["entities_mentioned"] = list(dict.fromkeys(changes.pop("entities")))
+        if "source_span" in changes:
+            span = changes.pop("source_span")
+            changes["span_start"], changes["span_end"] = (None, None) if span == "none" else span
         if changes.get("content", old["content"]) != old["content"]:
             changes.setdefault("short", None)
         content, short = changes.get("content", old["content"]), changes.get("short", old["short"])
@@ -367,20 +376,30 @@ class MemoryRepository(AuthorMemories):
         *,
         as_of: StoryPosition = END_OF_STORY,
         content_types: Sequence[ContentType] = (),
+        statuses: Sequence[MemoryStatus] = ("active",),
+        as_brought: bool = False,
     ) -> list[StoryMemoryChunk]:
-        """Return the memories of scenes, given as (chapter_index, scene_index), in story order."""
+        """Return the memories of scenes in story order.
+
+        Args:
+            places: Scenes as (chapter_index, scene_index).
+            as_of: Position of the read.
+            content_types: Only of these kinds; none means all.
+            statuses: What the author decided about them.
+            as_brought: What scenes and authors brought, as if nothing were consolidated.
+        """
+        cut = unconsolidated if as_brought else visible
         rows: list[AnyRow] = []
         for batch in batches(sorted(set(places))):
             # SQLite finds no pair by its index, but chapters.
             chapters = sorted({chapter for chapter, _ in batch})
-            statement = (
-                self._visible(as_of)
-                .where(
-                    CHUNKS.c.chapter_index.in_(chapters),
-                    tuple_(CHUNKS.c.chapter_index, CHUNKS.c.scene_index).in_(batch),
-                )
-                .order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
-            )
+            statement = CHUNK_SELECT.where(
+                self._session.owns(CHUNKS),
+                CHUNKS.c.status.in_(statuses),
+                cut(self._session.project_id, as_of),
+                CHUNKS.c.chapter_index.in_(chapters),
+                tuple_(CHUNKS.c.chapter_index, CHUNKS.c.scene_index).in_(batch),
+            ).order_by(*story_order(CHUNKS), CHUNKS.c.row_id)
             if content_types:
                 statement = statement.where(CHUNKS.c.content_type.in_(content_types))
             rows += self._session.rows(statement)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Table, select
+from sqlalchemy import Select, Table, or_, select
 
 from novelgen.errors import UserInputError
 from novelgen.models.folds import recorded_loop_events
+from novelgen.models.memory import DISTILLED_TYPES
 from runtime.storage.cuts import scene_ids_at
 from runtime.storage.memory.rows import chunk_values, text_hash
 from runtime.storage.memory.writer import ChunkWriter
@@ -60,8 +61,11 @@ class SceneWriter:
         place = (write.chapter_index, write.scene_index)
         known_id = scene_ids_at(self._session, [place]).get(place)
         scene_id = known_id or write.scene_id or uuid4().hex
+        old_text = self._session.connection.scalar(select(SCENES.c.text).where(SCENES.c.scene_id == scene_id))
         label = self._write_scene(write, scene_id, known_id is None)
         chunk_changes = self._replace_chunks(write, scene_id)
+        if old_text is not None and old_text != write.text:
+            self._follow_words(scene_id, old_text, write.text, kept=chunk_changes["chunks_kept"])
         self.withdraw_events(scene_id)
         self._insert_events(write, scene_id)
         return SceneWriteResult(scene_id=scene_id, label=label, is_new=known_id is None, **chunk_changes)
@@ -138,6 +142,19 @@ class SceneWriter:
         )
         return result
 
+    def _follow_words(self, scene_id: str, old_text: str, new_text: str, *, kept: Sequence[str]) -> None:
+        """Let the author's own facts follow their words through a new text; without them nothing proves a fact."""
+        for row in self._session.rows(spans_by_hand(self._session, scene_id)):
+            is_as_it_was = row.chunk_id in kept or not row.from_scene
+            if row.span_start is None or not is_as_it_was:
+                continue
+            words = old_text[row.span_start : row.span_end]
+            start = _nearest(words, new_text, row.span_start)
+            values: dict[str, Any] = {"span_start": None, "span_end": None, "verified": False}
+            if start is not None:
+                values = {"span_start": start, "span_end": start + len(words)}
+            self._session.run(CHUNKS.update().where(CHUNKS.c.row_id == row.row_id).values(**values))
+
     def _insert_events(self, write: SceneWrite, scene_id: str) -> None:
         place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
         position = place | {"scene_id": scene_id, "origin": "record"}
@@ -182,6 +199,42 @@ class SceneWriter:
                 f"memory id {taken!r} of scene {write.chapter_index}:{write.scene_index} belongs to another"
                 " scene already; give it an id of its own"
             )
+
+
+def spans_by_hand(session: StorageSession, scene_id: str) -> Select[Any]:
+    """Select what the author noted or changed in a scene, with where its words stand."""
+    return (
+        select(
+            CHUNKS.c.row_id,
+            CHUNKS.c.chunk_id,
+            CHUNKS.c.from_scene,
+            CHUNKS.c.span_start,
+            CHUNKS.c.span_end,
+            CHUNKS.c.verified,
+        )
+        .where(
+            session.owns(CHUNKS),
+            CHUNKS.c.scene_id == scene_id,
+            CHUNKS.c.content_type.in_(DISTILLED_TYPES),
+            or_(
+                ~CHUNKS.c.from_scene,
+                CHUNKS.c.origin == "author",
+                CHUNKS.c.pinned,
+                CHUNKS.c.status != "active",
+            ),
+        )
+        .order_by(CHUNKS.c.row_id)
+    )
+
+
+def _nearest(words: str, text: str, at: int) -> int | None:
+    """Return where words stand in a text, of several places the nearest to a character."""
+    found: list[int] = []
+    start = text.find(words) if words else -1
+    while start >= 0:
+        found.append(start)
+        start = text.find(words, start + 1)
+    return min(found, key=lambda each: abs(each - at), default=None)
 
 
 def free_label(session: StorageSession, wanted: str) -> str:

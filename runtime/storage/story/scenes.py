@@ -23,6 +23,7 @@ from sqlalchemy import (
 
 from novelgen.errors import InvalidPositionError, UnknownSceneError
 from novelgen.models.appearances import SceneCast
+from novelgen.models.memory import DISTILLED_TYPES
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.story_time.chronology import TellingScene
@@ -30,14 +31,16 @@ from runtime.storage.cuts import before, within
 from runtime.storage.memory.writer import ChunkWriter
 from runtime.storage.records import (
     ExtractionStatus,
+    FactCount,
     SceneCensus,
     ScenePlace,
+    SceneState,
     SceneWrite,
     SceneWriteResult,
     StoredScene,
 )
 from runtime.storage.session import AnyRow, Repository, StorageSession
-from runtime.storage.story.scene_writer import SceneWriter
+from runtime.storage.story.scene_writer import SceneWriter, spans_by_hand
 from runtime.storage.story.summaries import move_summaries
 from runtime.storage.tables import (
     ALIASES,
@@ -327,6 +330,36 @@ class SceneRepository(Repository):
         row = self._session.connection.execute(statement).one_or_none()
         return None if row is None else _scene(row)
 
+    def by_id(self, scene_id: str) -> StoredScene | None:
+        """Return the scene of an id with its text, wherever it stands now, or None when there is none."""
+        statement = self._select(with_text=True).where(
+            self._session.owns(SCENES), SCENES.c.scene_id == scene_id
+        )
+        row = self._session.connection.execute(statement).one_or_none()
+        return None if row is None else _scene(row)
+
+    def spans_by_hand(self, scene_id: str) -> dict[str, list[Any]]:
+        """Return where the words of the author's own facts stand in a scene, and whether they count as proved.
+
+        Returns:
+            Chunk id to first character, character after the last, and `verified`, as JSON holds them.
+        """
+        return {
+            row.chunk_id: [row.span_start, row.span_end, row.verified]
+            for row in self._session.rows(spans_by_hand(self._session, scene_id))
+        }
+
+    def restore_spans(self, scene_id: str, spans: Mapping[str, Sequence[Any]]) -> None:
+        """Put back what `spans_by_hand` told of a scene; facts that are gone are passed over."""
+        for chunk_id, (start, end, is_verified) in spans.items():
+            self._session.run(
+                CHUNKS.update()
+                .where(
+                    self._session.owns(CHUNKS), CHUNKS.c.scene_id == scene_id, CHUNKS.c.chunk_id == chunk_id
+                )
+                .values(span_start=start, span_end=end, verified=is_verified)
+            )
+
     def holds_id(self, scene_id: str) -> bool:
         """Tell whether a scene of any project bears that id: ids are never shared."""
         found = select(SCENES.c.scene_id).where(SCENES.c.scene_id == scene_id)
@@ -445,6 +478,41 @@ class SceneRepository(Repository):
         return SceneCensus.model_validate(
             self._session.connection.execute(statement).one(), from_attributes=True
         )
+
+    def states(self, *, as_of: StoryPosition) -> list[SceneState]:
+        """Return how far the scenes before a position were read, in story order, without reading them."""
+        statement = self._before(
+            as_of,
+            SCENES.c.chapter_index,
+            SCENES.c.scene_index,
+            SCENES.c.title,
+            func.length(SCENES.c.text).label("characters"),
+            SCENES.c.record.is_not(None).label("has_record"),
+            SCENES.c.record_origin,
+            SCENES.c.extraction_status,
+            SCENES.c.failure_reason,
+        )
+        return [SceneState.model_validate(row, from_attributes=True) for row in self._session.rows(statement)]
+
+    def fact_counts(self, *, as_of: StoryPosition) -> dict[ScenePlace, FactCount]:
+        """Count the facts of scenes before a position, by chapter and scene; scenes without one are left out."""
+        unproved = func.sum(case((CHUNKS.c.verified, 0), else_=1))
+        statement = (
+            select(CHUNKS.c.chapter_index, CHUNKS.c.scene_index, func.count(), unproved)
+            .where(
+                self._session.owns(CHUNKS),
+                CHUNKS.c.status == "active",
+                CHUNKS.c.content_type.in_(DISTILLED_TYPES),
+                CHUNKS.c.scene_index.is_not(None),
+                ~CHUNKS.c.is_consolidated,
+                before(as_of, CHUNKS),
+            )
+            .group_by(CHUNKS.c.chapter_index, CHUNKS.c.scene_index)
+        )
+        return {
+            (row[0], row[1]): FactCount(facts=row[2], unverified=row[3])
+            for row in self._session.rows(statement)
+        }
 
     def texts_as_of(self, *, as_of: StoryPosition) -> list[tuple[int, int, str]]:
         """Return (chapter, scene, text) of the scenes before a position in story order, without their records."""

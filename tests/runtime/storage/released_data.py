@@ -299,6 +299,19 @@ ROWS: dict[str, tuple[Given, ...]] = {
             },
         ),
     ),
+    "0008": (
+        (
+            "author_changes",
+            {
+                "project_id": "demo",
+                "kind": "pin",
+                "chunk_id": "M1",
+                "before": {"pinned": False},
+                "after": {"pinned": True},
+                "created_at": MOMENT,
+            },
+        ),
+    ),
 }
 """By revision; a revision that needs no rows of its own is not named."""
 

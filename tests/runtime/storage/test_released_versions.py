@@ -126,10 +126,18 @@ def _deletions(unit: UnitOfWork) -> None:
     assert [each.entity_id for each in unit.merges.list_all() if each.kind == "delete"] == ["OL9"]
 
 
+def _author_changes(unit: UnitOfWork) -> None:
+    """What an author changed, with what was there before."""
+    (change,) = unit.changes.latest(5)
+    assert (change.kind, change.chunk_id, change.before) == ("pin", "M1", {"pinned": False})
+    assert (change.created_at, change.undone_at) == (MOMENT, None)
+
+
 CHECKS: dict[str, tuple[Callable[[UnitOfWork], None], ...]] = {
     "0001": (_first, _records, _journal, _attachments, _last_read, _evidence, _consolidated, _summaries),
     "0006": (_knowledge,),
     "0007": (_cards, _deletions),
+    "0008": (_author_changes,),
 }
 """What must be read at head of the rows that a revision made possible."""
 

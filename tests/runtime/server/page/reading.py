@@ -79,7 +79,7 @@ def read(response: Response) -> Seen:
         assert tag not in ("style", "iframe", "object", "embed", "base", "img"), tag
         assert not [name for name in attributes if name.startswith("on") or name == "style"], attributes
     scripts = [each.get("src") or "" for each in seen.all("script")]
-    assert scripts[0] == "/page/static/page.js"
+    assert scripts[:1] == ["/page/static/page.js"]
     assert all(each.startswith("/page/static/") for each in scripts)
     return seen
 

@@ -1,0 +1,262 @@
+"""Correcting a finished scene by hand: its text and title, and single facts of its record; all can be taken back."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from novelgen.errors import UserInputError
+from novelgen.models.position import StoryPosition
+from novelgen.models.record import SceneRecord
+from novelgen.records.evidence import QuoteFinder
+from novelgen.text.scrub import require_size, scrub_text
+from runtime.ingest.indexing import IndexingResult, drain_outbox
+from runtime.ingest.scene_writes import replace_stored_scene
+from runtime.services.author_changes import changed_scene, scene_image
+from runtime.storage.memory.author_changes import AuthorChangeKind
+from runtime.storage.records import StoredScene
+from runtime.storage.unit import UnitOfWork
+from runtime.stores import MemoryStores
+
+KeptRecord = Literal["keep", "drop"]
+
+RecordedFactKind = Literal[
+    "state", "relationship", "thread_planted", "thread_moved", "thread_ended", "learnt", "repeated"
+]
+"""What a record holds beside memories, which are corrected by themselves (`runtime.services.memories`)."""
+
+_WORDS_OF: dict[str, tuple[str, str]] = {
+    "relationship": ("relationship_changes", "event"),
+    "thread_planted": ("open_loops_created", "description"),
+    "thread_moved": ("open_loops_advanced", "note"),
+    "thread_ended": ("open_loops_resolved", "resolution_summary"),
+}
+"""Kind to where the record lists it, and which of its fields says it in words."""
+
+RECORDED_WITH_WORDS = frozenset(_WORDS_OF)
+"""Kinds that can be said in other words; the others are taken out alone."""
+
+
+class TextConsequences(BaseModel):
+    """What a new text of a scene would do to what the scene established."""
+
+    quotes: int = Field(description="Facts whose words are known.")
+    lost: list[str] = Field(
+        default_factory=list, description="What those facts say whose words the new text has not any more."
+    )
+    is_same: bool = Field(default=False, description="It is the text that is stored.")
+
+
+class SceneEdit(BaseModel):
+    """What became of a scene that was edited."""
+
+    position: str
+    change_id: int | None = Field(
+        default=None, description="By which it is taken back; None: nothing changed."
+    )
+    added: int = Field(default=0, description="Memories that came, passages of the text among them.")
+    removed: int = Field(default=0, description="Memories that went.")
+    kept: int = Field(default=0, description="Memories that an author changed, and that were left alone.")
+    lost: list[str] = Field(
+        default_factory=list, description="Facts whose words are not in the text any more."
+    )
+    indexing: IndexingResult = Field(default_factory=IndexingResult)
+
+
+def preview_scene_text(
+    stores: MemoryStores, project_id: str, *, position: StoryPosition, text: str
+) -> TextConsequences:
+    """Tell what a new text of a scene would do to its facts; nothing is stored.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        position: The scene.
+        text: The new text.
+
+    Raises:
+        UnknownSceneError: When no scene is stored there.
+    """
+    with stores.database(project_id).read() as unit:
+        scene = unit.scenes.require(position)
+        quotes = _quotes(unit, scene)
+    new = scrub_text(text).strip()
+    return TextConsequences(
+        quotes=len(quotes), lost=_lost(quotes, new), is_same=new == (scene.text or "").strip()
+    )
+
+
+def edit_scene(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    position: StoryPosition,
+    text: str | None = None,
+    title: str | None = None,
+    record: KeptRecord = "keep",
+) -> SceneEdit:
+    """Change the text or the title of a stored scene; one transaction, as every taking in of a scene.
+
+    Passages of the text are made anew. With the record kept, its facts are looked for in the new text, and those whose
+    words are gone are unverified from then on. Without it the scene is one that nobody read for facts; what the author
+    changed or noted of it stays.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        position: The scene.
+        text: The new text; None leaves it.
+        title: The new title; None leaves it.
+        record: What becomes of the record when the text changes.
+
+    Raises:
+        UnknownSceneError: When no scene is stored there.
+        UserInputError: When the text is empty or too long.
+    """
+    if text is not None and not text.strip():
+        raise UserInputError("the scene would be empty; delete it instead, or write its text")
+    with stores.database(project_id).write() as unit:
+        scene = unit.scenes.require(position)
+        fields: dict[str, Any] = {}
+        if title is not None:
+            fields["title"] = scrub_text(title).strip()
+        if text is not None:
+            new = scrub_text(text).strip()
+            require_size(new, f"scene {position}")
+            # A browser sends a text without what stood around it; that alone is no change.
+            fields["text"] = scene.text if new == (scene.text or "").strip() else new
+        lost: list[str] = []
+        is_new_text = fields.get("text", scene.text) != scene.text
+        if is_new_text and record == "drop":
+            fields |= {"record": None, "record_origin": "rules", "extraction_status": "none"}
+        elif is_new_text:
+            lost = _lost(_quotes(unit, scene), fields["text"])
+        edited = _changed(stores, unit, scene, "text" if is_new_text else "title", fields)
+    return edited.model_copy(update={"lost": lost, "indexing": drain_outbox(stores, project_id)})
+
+
+def amend_recorded_fact(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    position: StoryPosition,
+    kind: RecordedFactKind,
+    source_id: str,
+    text: str | None = None,
+) -> SceneEdit:
+    """Take a fact out of a scene's record, or say it in other words; the record is the author's then.
+
+    No model reads a scene again whose record is the author's, and no plain taking in of the scene replaces it.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        position: The scene.
+        kind: What it is.
+        source_id: As `read_scene` names it: C3.status, C0-C3, OL2, or the number of what was learnt.
+        text: Its new words; None takes it out. States and what was learnt have no words of their own.
+
+    Raises:
+        UnknownSceneError: When no scene is stored there.
+        UserInputError: When the record does not hold it, the text is empty, or it has no words to change.
+    """
+    if text is not None and not text.strip():
+        raise UserInputError("the new words are empty; reject the fact instead")
+    if text is not None and kind not in _WORDS_OF:
+        raise UserInputError(
+            f"a fact of kind {kind!r} has no words of its own; reject it and note what holds"
+        )
+    with stores.database(project_id).write() as unit:
+        scene = unit.scenes.require(position)
+        if scene.record is None:
+            raise UserInputError(f"scene {position} has no record; there is nothing to correct")
+        amended = _amended(scene.record, kind, source_id, None if text is None else scrub_text(text).strip())
+        fields = {"record": amended.model_dump(mode="json"), "record_origin": "author"}
+        edited = _changed(stores, unit, scene, "record", fields)
+    return edited.model_copy(update={"indexing": drain_outbox(stores, project_id)})
+
+
+def _changed(
+    stores: MemoryStores, unit: UnitOfWork, scene: StoredScene, kind: AuthorChangeKind, fields: dict[str, Any]
+) -> SceneEdit:
+    before = scene_image(unit, scene)
+    if all(before[name] == value for name, value in fields.items()):
+        return SceneEdit(position=str(scene.position))
+    written = replace_stored_scene(
+        unit,
+        changed_scene(scene, fields),
+        settings=stores.settings.memory.ingest,
+        created_at=stores.clock(),
+    )
+    after = scene_image(unit, unit.scenes.require(scene.position))
+    change = unit.changes.keep_scene(kind, scene.scene_id, before, after)
+    return SceneEdit(
+        position=str(scene.position),
+        change_id=None if change is None else change.change_id,
+        added=len(written.chunks_added),
+        removed=len(written.chunks_removed),
+        kept=len(written.chunks_kept),
+    )
+
+
+def _quotes(unit: UnitOfWork, scene: StoredScene) -> list[tuple[str, str]]:
+    """Return what each fact says whose words are known, with the words."""
+    text = scene.text or ""
+    place = (scene.chapter_index, scene.scene_index)
+    memories = unit.memories.of_scenes([place], content_types=["memory", "note"])
+    return [
+        (each.content, text[slice(*each.source_span)]) for each in memories if each.source_span is not None
+    ]
+
+
+def _lost(quotes: list[tuple[str, str]], text: str) -> list[str]:
+    finder = QuoteFinder(text, min_characters=(1, 1))
+    return [says for says, words in quotes if finder.find(words) is None]
+
+
+def _amended(record: SceneRecord, kind: RecordedFactKind, source_id: str, text: str | None) -> SceneRecord:
+    if kind == "state":
+        return _without_state(record, source_id)
+    if kind in ("learnt", "repeated"):
+        name = "learned" if kind == "learnt" else "memories_repeated"
+        listed = list(getattr(record, name))
+        if not source_id.isdecimal() or int(source_id) >= len(listed):
+            raise _not_held(kind, source_id)
+        del listed[int(source_id)]
+        return record.model_copy(update={name: listed})
+    name, words = _WORDS_OF[kind]
+    listed = list(getattr(record, name))
+    at = next((index for index, each in enumerate(listed) if _id_of(each) == source_id), None)
+    if at is None:
+        raise _not_held(kind, source_id)
+    if text is None:
+        del listed[at]
+    else:
+        listed[at] = listed[at].model_copy(update={words: text})
+    return record.model_copy(update={name: listed})
+
+
+def _id_of(told: Any) -> str:
+    loop_id = getattr(told, "id", None)
+    return str(loop_id) if loop_id is not None else f"{told.character_a}-{told.character_b}"
+
+
+def _without_state(record: SceneRecord, source_id: str) -> SceneRecord:
+    entity_id, _, attribute = source_id.partition(".")
+    changes = []
+    is_found = False
+    for change in record.state_changes:
+        kept = change.changes
+        if change.entity_id == entity_id and attribute in kept:
+            is_found = True
+            kept = {name: value for name, value in kept.items() if name != attribute}
+        if kept:
+            changes.append(change.model_copy(update={"changes": kept}))
+    if not is_found:
+        raise _not_held("state", source_id)
+    return record.model_copy(update={"state_changes": changes})
+
+
+def _not_held(kind: str, source_id: str) -> UserInputError:
+    return UserInputError(f"the record of the scene holds no {kind} {source_id!r}; look at the scene again")
