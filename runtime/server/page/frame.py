@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse
 
 from novelgen.models.position import StoryPosition
 from runtime.server.page.passages import marked_paragraphs
-from runtime.server.page.words import CATALOGUES, PageLanguage, language_wished
+from runtime.server.page.words import CATALOGUES, COMMAS, PageLanguage, language_wished
 
 Theme = Literal["system", "light", "dark"]
 
@@ -131,6 +131,11 @@ class Frame:
     def word_or(self, key: str, /) -> str:
         """Return the word of a stored value, or the value where the catalogue has none."""
         return CATALOGUES[self.language].get(key, key)
+
+    @property
+    def comma(self) -> str:
+        """What stands between parts of a sentence, or names."""
+        return COMMAS[self.language]
 
     def place(self, chapter_index: int | None, scene_index: int | None = None) -> str:
         """Return a place of the story in words."""

@@ -16,6 +16,7 @@ from runtime.server.page import (
     projects,
     relationships,
     story,
+    taking_back,
     threads,
     timeline,
 )
@@ -34,6 +35,7 @@ router.include_router(timeline.router)
 router.include_router(knowledge.router)
 router.include_router(context.router)
 router.include_router(check.router)
+router.include_router(taking_back.router)
 
 STATIC = Path(__file__).parent / "static"
 STATIC_TYPES = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}

@@ -7,7 +7,8 @@ import pytest
 from novelgen.errors import UnknownProjectError
 from novelgen.models.knowledge import READER, KnownMemory
 from novelgen.models.position import StoryPosition
-from runtime.services.knowledge import knowledge_table, who_knows
+from runtime.services.knowledge import who_knows
+from runtime.services.knowledge_table import knowledge_table
 from runtime.stores import MemoryStores
 
 
