@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import RedirectResponse, Response
 
 from runtime.server.page import (
+    card_changes,
     cards,
     check,
     context,
@@ -30,6 +31,7 @@ router.include_router(projects.router)
 router.include_router(story.router)
 router.include_router(threads.router)
 router.include_router(cards.router)
+router.include_router(card_changes.router)
 router.include_router(relationships.router)
 router.include_router(timeline.router)
 router.include_router(knowledge.router)

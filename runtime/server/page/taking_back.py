@@ -40,7 +40,7 @@ class TakingBack(BaseModel):
     entity: str = ""
     changes: dict[str, Any] = Field(default_factory=dict)
     attributes: dict[str, Any] = Field(default_factory=dict)
-    start: str = ""
+    start: str = Field(default="", pattern=r"^([0-9]{1,7}(:[0-9]{1,7})?)?$")
     memory_id: str = ""
     words: list[StoredKnowledge] = Field(default_factory=list)
 
