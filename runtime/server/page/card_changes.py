@@ -297,5 +297,5 @@ def _places(text: str) -> list[StoryPosition]:
 
 
 def _near(name: str, bearers: dict[str, str]) -> Sequence[str]:
-    near = nearest_names(name, bearers, at_most=3, likeness=0.4)
+    near = nearest_names(name, bearers, at_most=3)
     return list(dict.fromkeys(bearers[each] for each in near))
