@@ -28,6 +28,7 @@ from runtime.services.entity_fields import (
 )
 from runtime.services.references import known_entities, place_name, place_of_statement, resolved_entity
 from runtime.storage.entity.merges import EntityChange
+from runtime.storage.records import EntityOrigin
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 
@@ -45,6 +46,10 @@ class EntityCard(BaseModel):
         default=None, description="When its card was made; None: before that was kept."
     )
     updated_at: datetime | None = Field(default=None, description="When something was last said of it.")
+    is_by_author: bool = Field(
+        default=False,
+        description="Whether its role and description are shown from its first scene on; else at the end alone.",
+    )
 
 
 class AddedEntity(BaseModel):
@@ -143,6 +148,7 @@ def get_entity(
         metadata={**(noted if isinstance(noted, Mapping) else {}), **counts},
         created_at=stored.created_at if stored else None,
         updated_at=stored.updated_at if stored else None,
+        is_by_author=stored is not None and stored.origin == "author",
     )
 
 
@@ -231,7 +237,11 @@ def edit_entity(
 ) -> EditedEntity:
     """Change fields of an entity's card and profile, and attributes of its state.
 
-    Nested fields of the profile are merged. `alias` adds one name, `aliases` replaces all of them, each a text or an
+    What an author writes on a card makes it theirs: role, description and profile are shown from its first scene on,
+    while those that a model wrote are shown at the end alone. Names that are added or taken away change nothing of
+    that. Nested fields of the profile are merged.
+
+    `alias` adds one name, `aliases` replaces all of them, each a text or an
     object with alias, language, speaker, translation and first place; `translation` is that of the name;
     `first_chapter` and `first_scene` say where the story first shows the entity. None of these becomes a fact of
     the story. Every other name, and every name within `current_state`, is an attribute of the state, which does,
@@ -270,7 +280,7 @@ def edit_entity(
             # What holds from the start is how the card says that it stands there.
             card[CURRENT_STATE] = start_state(entity, said)
         changed = changed_card(entity, card)
-        rescanned = _store(stores, unit, project_id, changed) if changed != entity else False
+        rescanned = _store_edited(stores, unit, project_id, entity, changed) if changed != entity else False
         if said:
             unit.states.append(_state_changes(changed, said, at))
             unit.entities.mark_updated(entity.entity_id)
@@ -436,13 +446,39 @@ def _add(
     return AddedEntity(entity=entity, holds_after=place_name(at))
 
 
-def _store(stores: MemoryStores, unit: UnitOfWork, project_id: str, entity: Entity) -> bool:
+def _store_edited(
+    stores: MemoryStores, unit: UnitOfWork, project_id: str, entity: Entity, changed: Entity
+) -> bool:
+    """Store an entity that an author changed; tell whether stored scenes name it.
+
+    With another alias alone the rest of a card does not become the author's: it may tell what is to come.
+    """
+    stored = unit.entities.get(entity.entity_id)
+    is_of_names = changed.model_copy(update={"aliases": entity.aliases}) == entity
+    if stored is None or stored.origin == "author" or not is_of_names:
+        return _store(stores, unit, project_id, changed)
+    before, after = ({each.alias: each for each in one.aliases} for one in (entity, changed))
+    said = [alias for alias, each in after.items() if before.get(alias) != each]
+    unit.entities.remove_aliases(entity.entity_id, [*(set(before) - set(after)), *said])
+    rescanned = _store(stores, unit, project_id, changed, origin=stored.origin)
+    unit.entities.claim_aliases(entity.entity_id, said)
+    return rescanned
+
+
+def _store(
+    stores: MemoryStores,
+    unit: UnitOfWork,
+    project_id: str,
+    entity: Entity,
+    *,
+    origin: EntityOrigin = "author",
+) -> bool:
     """Store what an author or a planner said of an entity; tell whether stored scenes name it."""
     result = store_entities_in(
         unit,
         project_id,
         [entity],
-        origin="author",
+        origin=origin,
         settings=stores.settings.memory.ingest,
         created_at=stores.clock(),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 
 from pydantic import BaseModel, Field
@@ -53,6 +52,8 @@ class MemoryKnowers(BaseModel):
 
     source_id: str
     content: str
+    chapter_index: int | None = Field(default=None, description="None: a note that stands everywhere.")
+    scene_index: int | None = None
     known_by: list[Knower] = Field(default_factory=list, description="The reader among them.")
     not_known_by: list[Unaware] = Field(
         default_factory=list, description="`might_know`: has met somebody since who knows it."
@@ -80,77 +81,6 @@ class SharedLife(BaseModel):
         return [each for each in self.scenes if each.is_alone]
 
 
-class KnowledgeRow(BaseModel):
-    """A memory, and of each of a cast whether they know it."""
-
-    source_id: str
-    content: str
-    chapter_index: int | None = None
-    scene_index: int | None = None
-    cells: list[KnownMemory | UnknownMemory] = Field(
-        default_factory=list, description="In the order of the cast."
-    )
-
-
-class KnowledgeTable(BaseModel):
-    """Who of a cast knows what."""
-
-    cast: dict[str, str] = Field(
-        default_factory=dict, description="Id to name: the reader first, then who is on stage most."
-    )
-    rows: list[KnowledgeRow] = Field(default_factory=list, description="The latest first.")
-    total: int = Field(default=0, description="How many memories there are, shown or not.")
-
-
-def knowledge_table(
-    stores: MemoryStores,
-    project_id: str,
-    *,
-    as_of: StoryPosition | None = None,
-    about: str | None = None,
-    limit: int = 40,
-    max_cast: int = 10,
-) -> KnowledgeTable:
-    """Tell of each of the latest memories who knows it.
-
-    Args:
-        stores: The stores.
-        project_id: The project.
-        as_of: Position of the read; None means the end of the story.
-        about: Only memories about this; see `character_knowledge`.
-        limit: At most so many memories.
-        max_cast: At most so many characters, beside the reader.
-
-    Raises:
-        UnknownProjectError: When no such project is stored.
-        DatabaseError: When the database fails.
-    """
-    cut = as_of or END_OF_STORY
-    with stores.database(project_id).read() as unit:
-        is_wanted = _about(unit, about, cut)
-        names = {each.entity_id: each.name for each in known_entities(unit, cut)}
-    rules = knowledge_rules(stores, project_id, as_of=cut)
-    seen = Counter(each for scene in rules.story.scenes for each in sorted(scene.present))
-    cast = [each for each, _ in seen.most_common() if each in rules.story.character_ids and each in names]
-    wanted = [memory for memory in rules.story.memories if is_wanted(memory)]
-    table = KnowledgeTable(
-        cast={READER: READER} | {each: names[each] for each in cast[:max_cast]}, total=len(wanted)
-    )
-    for memory in wanted[::-1][:limit]:
-        told = [rules.of_character(each, [memory]) for each in table.cast]
-        place = memory.position or END_OF_STORY
-        table.rows.append(
-            KnowledgeRow(
-                source_id=memory.source_id,
-                content=memory.content,
-                chapter_index=place.chapter_index,
-                scene_index=place.scene_index,
-                cells=[each.known[0] if each.known else each.not_known[0] for each in told],
-            )
-        )
-    return table
-
-
 def character_knowledge(
     stores: MemoryStores,
     project_id: str,
@@ -176,7 +106,7 @@ def character_knowledge(
     cut = as_of or END_OF_STORY
     with stores.database(project_id).read() as unit:
         character_id = knower_id(unit, character, cut)
-        is_wanted = _about(unit, about, cut)
+        is_wanted = is_about(unit, about, cut)
     rules = knowledge_rules(stores, project_id, as_of=cut)
     wanted = [memory for memory in rules.story.memories if is_wanted(memory)]
     return rules.of_character(character_id, wanted)
@@ -207,7 +137,12 @@ def who_knows(
     rules = knowledge_rules(stores, project_id, as_of=cut)
     by_id = {memory.source_id: memory for memory in rules.story.memories}
     memories = [by_id[each] for each in parts if each in by_id]
-    found = MemoryKnowers(source_id=_source_id(stored), content=stored.chunk.content)
+    found = MemoryKnowers(
+        source_id=_source_id(stored),
+        content=stored.chunk.content,
+        chapter_index=stored.chunk.chapter_index,
+        scene_index=stored.chunk.scene_index,
+    )
     people = [
         (READER, READER),
         *((each.entity_id, each.name) for each in known if each.entity_id in rules.story.character_ids),
@@ -360,6 +295,63 @@ def forget_knowledge(
     return said
 
 
+def author_words(
+    stores: MemoryStores, project_id: str, *, character: str, memory_id: str
+) -> list[StoredKnowledge]:
+    """Return what the author said of somebody and a memory, in story order; empty where the rules hold.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        character: Id, name or alias; `reader` for whoever reads the book.
+        memory_id: source_id or chunk_id of the memory.
+
+    Raises:
+        UnknownEntityError: When nobody bears the name, or several do.
+        UnknownMemoryError: When there is no such memory.
+        UserInputError: When it is no fact that somebody can know.
+    """
+    with stores.database(project_id).read() as unit:
+        source_id = _source_id(_fact(unit, project_id, memory_id, END_OF_STORY))
+        return unit.knowledge.author_said(knower_id(unit, character, END_OF_STORY), source_id)
+
+
+def restore_author_words(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    character: str,
+    memory_id: str,
+    words: Sequence[StoredKnowledge],
+) -> list[StoredKnowledge]:
+    """Let what `author_words` told before a correction be all that the author said, so that it is taken back.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        character: Id, name or alias; `reader` for whoever reads the book.
+        memory_id: source_id or chunk_id of the memory.
+        words: What shall stand; empty lets the record and the rules hold again. Whom and what they are of is not
+            asked: they become words on this memory and this one.
+
+    Returns:
+        What stood there until now, by which this is taken back in turn.
+
+    Raises:
+        UnknownEntityError: When nobody bears the name, or several do.
+        UnknownMemoryError: When there is no such memory.
+        UserInputError: When it is no fact that somebody can know.
+    """
+    with stores.database(project_id).write() as unit:
+        source_id = _source_id(_fact(unit, project_id, memory_id, END_OF_STORY))
+        character_id = knower_id(unit, character, END_OF_STORY)
+        stood = unit.knowledge.forget(character_id, source_id)
+        for each in words:
+            of_this = {"character_id": character_id, "source_id": source_id, "origin": "author"}
+            unit.knowledge.say(each.model_copy(update=of_this))
+    return stood
+
+
 def knower_id(unit: UnitOfWork, name: str, as_of: StoryPosition) -> str:
     """Return whom a name means: somebody whom the story has shown by then, the reader, or anybody by id."""
     known = known_entities(unit, as_of)
@@ -375,8 +367,8 @@ def knower_id(unit: UnitOfWork, name: str, as_of: StoryPosition) -> str:
         return revealed.entity_id if revealed and is_unmasked(stored.entity, as_of) else name
 
 
-def _about(unit: UnitOfWork, about: str | None, as_of: StoryPosition) -> Callable[[KnowledgeMemory], bool]:
-    """Return the condition that a memory is about an entity, or else holds the words."""
+def is_about(unit: UnitOfWork, about: str | None, as_of: StoryPosition) -> Callable[[KnowledgeMemory], bool]:
+    """Return the condition that a memory is about an entity, or else holds the words; without either, all are."""
     if about is None:
         return lambda memory: True
     resolution = NameResolver(known_entities(unit, as_of)).resolve(about)

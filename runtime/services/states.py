@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from pydantic import BaseModel, Field
 
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import EntityStateSnapshot, StateChange
 from runtime.services.references import known_entities, resolved_entity
+from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 from runtime.story_memory import DEFAULT_CONTEXT_WINDOW
 
@@ -75,3 +79,88 @@ def state_history(
         entity_id = resolved_entity(entity, known_entities(unit, as_of)).entity_id
         changes = unit.states.changes_before(as_of or END_OF_STORY, entity_ids=[entity_id])
     return [each for each in changes if each.entity_id == entity_id and each.kind == "explicit"]
+
+
+class StateStep(BaseModel):
+    """A value that an attribute had, since where, and what proves it."""
+
+    value: Any = None
+    chapter_index: int | None = Field(default=None, description="None: from the start.")
+    scene_index: int | None = None
+    is_verified: bool = True
+    quote: str = Field(default="", description="Words of the scene; of the value that holds alone.")
+
+
+class AttributeHistory(BaseModel):
+    """How an attribute of an entity stands, and how it came to."""
+
+    attribute: str
+    steps: list[StateStep] = Field(description="The value that holds first, then those before it.")
+
+
+def attribute_histories(
+    stores: MemoryStores, project_id: str, *, entity: str, as_of: StoryPosition | None = None
+) -> list[AttributeHistory]:
+    """Return each attribute of an entity with all that it was, and the words that prove what it is.
+
+    What was said again and changed nothing is no step; of two words at one place the one that counts is.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        entity: Its id, name or alias.
+        as_of: Only what lies strictly before this position; None means all that is stored.
+
+    Returns:
+        The attributes in the order in which they were first stated.
+
+    Raises:
+        UnknownEntityError: When nobody bears the name by then, or several do; says who is near.
+        UnknownProjectError: When no such project is stored.
+        DatabaseError: When the database fails.
+    """
+    changes = state_history(stores, project_id, entity=entity, as_of=as_of)
+    by_attribute: dict[str, list[StateChange]] = {}
+    for change in changes:
+        by_attribute.setdefault(change.attribute, []).append(change)
+    steps = {attribute: _steps(each) for attribute, each in by_attribute.items()}
+    with stores.database(project_id).read() as unit:
+        return [
+            AttributeHistory(
+                attribute=attribute,
+                steps=[_step(each, _quote(unit, each) if each is told[-1] else "") for each in told[::-1]],
+            )
+            for attribute, told in steps.items()
+        ]
+
+
+def _steps(changes: Sequence[StateChange]) -> list[StateChange]:
+    told: list[StateChange] = []
+    for change in changes:
+        if told and _place(told[-1]) == _place(change):
+            told.pop()
+        if not told or told[-1].value != change.value:
+            told.append(change)
+    return told or list(changes[-1:])
+
+
+def _place(change: StateChange) -> tuple[int | None, int | None]:
+    return change.chapter_index, change.scene_index
+
+
+def _step(change: StateChange, quote: str) -> StateStep:
+    return StateStep(
+        value=change.value,
+        chapter_index=change.chapter_index,
+        scene_index=change.scene_index,
+        is_verified=change.verified,
+        quote=quote,
+    )
+
+
+def _quote(unit: UnitOfWork, change: StateChange) -> str:
+    if change.source_span is None or change.scene_index is None:
+        return ""
+    scene = unit.scenes.get(StoryPosition(change.chapter_index, change.scene_index))
+    start, end = change.source_span
+    return (scene.text or "")[start:end] if scene else ""

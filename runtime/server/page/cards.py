@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple, get_args
 
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot
-from novelgen.rendering.labels import Labels, labels_for
+from novelgen.models.entity import Entity
+from novelgen.models.knowledge import KnownMemory
+from novelgen.models.position import END_OF_STORY
+from novelgen.models.state import PRESENCE_ATTRIBUTE
+from novelgen.rendering.labels import labels_for
 from novelgen.rendering.lines import render_value
+from runtime.server.page.taking_back import back_from, notice_of
 from runtime.server.page.visits import (
     MAX_SHOWN,
     Name,
@@ -21,27 +25,54 @@ from runtime.server.page.visits import (
 from runtime.services import attachments as attachment_services
 from runtime.services import entities as entity_services
 from runtime.services import relationships as relationship_services
-from runtime.services.states import state_history
+from runtime.services import threads as thread_services
+from runtime.services.appearances import EVERY_STATUS, Order, list_appearances
+from runtime.services.entities import EntityCard
+from runtime.services.knowledge_table import Narrowing, knowledge_table
+from runtime.services.states import AttributeHistory, StateStep, attribute_histories
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 CARDS_AT_ONCE = 60
-MEMORIES_AT_ONCE = 40
+MEMORIES_AT_ONCE = 20
+FACTS_AT_ONCE = 6
 KINDS = ("character", "location", "item", "faction", "term")
+ORDERS: tuple[Order, ...] = get_args(Order)
+
+
+class ToldStep(NamedTuple):
+    """A value of an attribute in words, with where it was said."""
+
+    value: str
+    step: StateStep
+
+
+class ToldAttribute(NamedTuple):
+    """An attribute as a card shows it: how it stands, and what it was before."""
+
+    attribute: str
+    name: str
+    now: ToldStep
+    before: list[ToldStep]
+    field: str | None
+    """The value as a form has it, one entry of a list a line; None where a form cannot have it."""
 
 
 @router.get("/page/projects/{project_id}/cards")
-def cards_page(visit: Visited, kind: Name = "", find: Name = "", shown: Shown = CARDS_AT_ONCE) -> Response:
+def cards_page(
+    visit: Visited, kind: Name = "", find: Name = "", order: Name = "weight", shown: Shown = CARDS_AT_ONCE
+) -> Response:
     """List characters, places, things, groups and terms."""
-    known = entity_services.list_entities(visit.served.stores, visit.served.project_id, as_of=visit.as_of)
+    ordered: Order = order if order in ORDERS else "weight"
+    known = list_appearances(
+        visit.served.stores, visit.served.project_id, order=ordered, as_of=visit.as_of or END_OF_STORY
+    )
     wanted = find.strip().casefold()
-    counts = {each: sum(entity.entity_type == each for entity in known) for each in KINDS}
-    found = [
-        each
-        for each in known
-        if kind in ("", each.entity_type)
-        and (not wanted or any(wanted in name.casefold() for name in each.names()))
+    matching = [
+        each for each in known if not wanted or any(wanted in name.casefold() for name in each.entity.names())
     ]
+    counts = {kind: sum(each.entity.entity_type == kind for each in matching) for kind in KINDS}
+    found = [each for each in matching if kind in ("", each.entity.entity_type)]
     return visit.frame("cards").page(
         "cards",
         cards=found[:shown],
@@ -49,52 +80,117 @@ def cards_page(visit: Visited, kind: Name = "", find: Name = "", shown: Shown = 
         counts=counts,
         kind=kind,
         find=find,
+        order=ordered,
+        orders=ORDERS,
+        most=max((each.scenes for each in known), default=0),
         at_once=CARDS_AT_ONCE,
+        notice=notice_of(visit.request),
+        back=back_from(visit.request),
     )
 
 
 @router.get("/page/projects/{project_id}/card")
 def card_page(visit: Visited, entity: Name, shown: Shown = MEMORIES_AT_ONCE) -> Response:
-    """Show an entity: its names, how it stands, its relationships and what is remembered of it."""
+    """Show an entity: its names, how it stands, its relationships, what it knows and what is remembered of it."""
     stores, project_id, as_of = visit.served.stores, visit.served.project_id, visit.as_of
-    card = entity_services.get_entity(stores, project_id, name=entity, as_of=as_of)
+    # At the end, too, each name is told with the scene from which it counts.
+    card = entity_services.get_entity(stores, project_id, name=entity, as_of=as_of or END_OF_STORY)
     entity_id = card.entity.entity_id
-    related = (
-        relationship_services.relationships_of(stores, project_id, character=entity_id, as_of=as_of)
-        if card.entity.entity_type == "character"
-        else []
-    )
+    is_person = card.entity.entity_type == "character"
+    known = list_appearances(stores, project_id, as_of=as_of or END_OF_STORY)
+    names = {each.entity.entity_id: each.entity.name for each in known}
     about = attachment_services.memories_about(stores, project_id, entity=entity_id, limit=shown, as_of=as_of)
+    threads = thread_services.list_threads(stores, project_id, statuses=EVERY_STATUS, as_of=as_of)
     frame = visit.frame("cards")
-    names = entity_services.entity_names(stores, project_id, as_of=as_of)
-    labels = labels_for(frame.language)
+    histories = attribute_histories(stores, project_id, entity=entity_id, as_of=as_of)
+    standing, over = _attributes(card, histories, names, frame.language)
     return frame.page(
         "card",
         card=card,
-        related=related,
+        appearance=next(each for each in known if each.entity.entity_id == entity_id),
+        is_hidden=not card.is_by_author and as_of is not None,
+        profile=_profile(card.entity, names, frame.language),
+        related=relationship_services.relationships_of(stores, project_id, character=entity_id, as_of=as_of)
+        if is_person
+        else [],
+        knows=_facts(visit, entity_id, "known") if is_person else [],
+        kept_from=_facts(visit, entity_id, "secret") if is_person else [],
+        threads=[each for each in threads if entity_id in each.related_entities],
         memories=about.memories,
         more=min(about.more, MAX_SHOWN - shown),
         shown=shown,
         at_once=MEMORIES_AT_ONCE,
         names=names,
-        history=[
-            (each, labels.attribute(each.attribute), _told_value(each.value, names, labels))
-            for each in state_history(stores, project_id, entity=entity_id, as_of=as_of)[::-1]
-        ],
-        state=[] if card.state is None else _told_state(card.state, names, labels),
+        alike=[each.entity for each in known if each.entity.entity_type == card.entity.entity_type],
+        standing=standing,
+        over=over,
+        notice=notice_of(visit.request),
+        back=back_from(visit.request),
     )
 
 
-def _told_state(
-    state: EntityStateSnapshot, names: Mapping[str, str], labels: Labels
-) -> list[tuple[str, str, bool]]:
-    """Return attribute, value and whether a quote proves it, in words."""
+def _facts(visit: Visited, character: str, narrowing: Narrowing) -> list[tuple[Any, KnownMemory | None]]:
+    """Return the latest facts that somebody knows, or that are kept from them, with how they know them."""
+    table = knowledge_table(
+        visit.served.stores,
+        visit.served.project_id,
+        as_of=visit.as_of,
+        narrowing=narrowing,
+        of=character,
+        is_of_one=True,
+        limit=FACTS_AT_ONCE,
+    )
+    cells = [row.cells[0] for row in table.rows]
     return [
-        (labels.attribute(name), _told_value(value, names, labels), name not in state.unverified)
-        for name, value in state.state_data.items()
-        if name != PRESENCE_ATTRIBUTE and value not in (None, [], "")
+        (row, cell if isinstance(cell, KnownMemory) else None)
+        for row, cell in zip(table.rows, cells, strict=True)
     ]
 
 
-def _told_value(value: Any, names: Mapping[str, str], labels: Labels) -> str:
-    return "—" if value in (None, [], "") else render_value(value, names, labels)
+def _attributes(
+    card: EntityCard, histories: list[AttributeHistory], names: Mapping[str, str], language: str
+) -> tuple[list[ToldAttribute], list[ToldAttribute]]:
+    """Return the attributes that hold, and those that hold no more."""
+    labels = labels_for(language)
+    data = {} if card.state is None else card.state.state_data
+    standing: list[ToldAttribute] = []
+    over: list[ToldAttribute] = []
+    for history in histories:
+        if history.attribute == PRESENCE_ATTRIBUTE:
+            continue
+        steps = [
+            ToldStep("—" if _is_empty(each.value) else render_value(each.value, names, labels), each)
+            for each in history.steps
+        ]
+        told = ToldAttribute(
+            history.attribute,
+            labels.attribute(history.attribute),
+            steps[0],
+            steps[1:],
+            _field(history.steps[0].value, names),
+        )
+        (over if _is_empty(data.get(history.attribute)) else standing).append(told)
+    return standing, over
+
+
+def _is_empty(value: Any) -> bool:
+    return value in (None, [], "")
+
+
+def _field(value: Any, names: Mapping[str, str]) -> str | None:
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return "\n".join(names.get(each, each) for each in value)
+    if isinstance(value, str):
+        return names.get(value, value)
+    return "" if value is None else str(value) if isinstance(value, int | float) else None
+
+
+def _profile(entity: Entity, names: Mapping[str, str], language: str) -> list[tuple[str, str]]:
+    """Return what the card of an entity says besides, in words."""
+    labels = labels_for(language)
+    untold = ("metadata", "current_state", "translation", "alias_translations", "generic", "same_as")
+    return [
+        (labels.attribute(name), render_value(value, names, labels))
+        for name, value in entity.profile.items()
+        if name not in untold and value not in (None, "", [], {}) and value != entity.description
+    ]

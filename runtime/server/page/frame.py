@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse
 from novelgen.models.position import StoryPosition
 from runtime.server.house import house_of
 from runtime.server.page.passages import marked_paragraphs
-from runtime.server.page.words import CATALOGUES, PageLanguage, language_wished
+from runtime.server.page.words import CATALOGUES, COMMAS, PageLanguage, language_wished
 from runtime.services.projects import list_project_ids
 
 Theme = Literal["system", "light", "dark"]
@@ -176,6 +176,11 @@ class Frame:
     def word_of(self, kind: str, value: str, /) -> str:
         """Return the word of a stored value of a kind, whose keys begin with it, or the value where there is none."""
         return CATALOGUES[self.language].get(f"{kind}_{value}", value)
+
+    @property
+    def comma(self) -> str:
+        """What stands between parts of a sentence, or names."""
+        return COMMAS[self.language]
 
     def place(self, chapter_index: int | None, scene_index: int | None = None) -> str:
         """Return a place of the story in words."""

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import RedirectResponse, Response
 
 from runtime.server.page import (
+    card_changes,
     cards,
     check,
     context,
@@ -17,6 +18,7 @@ from runtime.server.page import (
     relationships,
     story,
     story_changes,
+    taking_back,
     threads,
     timeline,
 )
@@ -31,11 +33,13 @@ router.include_router(story.router)
 router.include_router(story_changes.router)
 router.include_router(threads.router)
 router.include_router(cards.router)
+router.include_router(card_changes.router)
 router.include_router(relationships.router)
 router.include_router(timeline.router)
 router.include_router(knowledge.router)
 router.include_router(context.router)
 router.include_router(check.router)
+router.include_router(taking_back.router)
 
 STATIC = Path(__file__).parent / "static"
 STATIC_TYPES = {

@@ -100,6 +100,7 @@ Known = Annotated[int | None, Query(ge=0, le=10_000_000, description="Where the 
 
 
 Shown = Annotated[int, Query(ge=1, le=MAX_SHOWN, description="How many to show.")]
+Offset = Annotated[int, Query(ge=0, le=10_000_000, description="How many to pass over.")]
 Name = Annotated[str, Query(max_length=400)]
 
 

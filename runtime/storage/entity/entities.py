@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import BigInteger, Table, Text, bindparam, cast, func, or_, select
+from sqlalchemy import BigInteger, Table, Text, bindparam, cast, distinct, func, or_, select
 
 from novelgen.models.appearances import computed_names, without_computed
 from novelgen.models.entity import (
@@ -20,6 +20,7 @@ from novelgen.models.entity import (
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition, packed_place, story_place, unpacked_place
 from novelgen.names.normalise import name_key
+from runtime.storage.cuts import before
 from runtime.storage.projects import CounterRepository
 from runtime.storage.records import EntityOrigin, MemoryFilter, StoredEntity
 from runtime.storage.session import AnyRow, Repository, StorageSession
@@ -255,6 +256,18 @@ class EntityRepository(Repository):
         statement = ALIASES.delete().where(self._session.owns(ALIASES), ALIASES.c.entity_id == entity_id)
         self._session.run(statement.where(ALIASES.c.alias.in_(list(aliases))))
 
+    def claim_aliases(self, entity_id: str, aliases: Sequence[str]) -> None:
+        """Let some of an entity's names be the author's: they stay whatever a later reading lists."""
+        self._session.run(
+            ALIASES.update()
+            .where(
+                self._session.owns(ALIASES),
+                ALIASES.c.entity_id == entity_id,
+                ALIASES.c.alias.in_(list(aliases)),
+            )
+            .values(by_author=True)
+        )
+
     def is_spoken_of(self, entity_id: str) -> bool:
         """Tell whether a state, a memory or a relationship is of an entity, be it stored itself or not."""
         pairs = RELATIONSHIPS.c
@@ -313,6 +326,16 @@ class EntityRepository(Repository):
             .group_by(MENTIONS.c.entity_id, MENTIONS.c.name)
         )
         return {(row[0], row[1]): unpacked_place(row[2]) for row in self._session.rows(statement)}
+
+    def mentions_before(self, as_of: StoryPosition) -> dict[str, tuple[int, tuple[int, int]]]:
+        """Return for each entity that texts before a position name in how many scenes, and the last of them."""
+        place = packed_place(cast(MENTIONS.c.chapter_index, BigInteger), MENTIONS.c.scene_index)
+        statement = (
+            select(MENTIONS.c.entity_id, func.count(distinct(MENTIONS.c.scene_id)), func.max(place))
+            .where(self._session.owns(MENTIONS), before(as_of, MENTIONS))
+            .group_by(MENTIONS.c.entity_id)
+        )
+        return {row[0]: (row[1], unpacked_place(row[2])) for row in self._session.rows(statement)}
 
     def author_aliases(self) -> dict[str, set[str]]:
         """Return for each entity that has any the aliases that an author wrote."""

@@ -387,7 +387,7 @@ class EntityMergeRepository(EntityChangeJournal):
         """
         self._session.touch()
         keep, gone = self._stored(keep_id), self._stored(gone_id)
-        _require_mergeable(keep.entity, gone.entity)
+        require_mergeable(keep.entity, gone.entity)
         ConsolidationRepository(self._session).withdraw_linked([keep_id, gone_id])
         with self._imaged() as changes:
             self._take_names(keep, gone)
@@ -418,7 +418,7 @@ class EntityMergeRepository(EntityChangeJournal):
         """
         self._session.touch()
         shown, mask = self._stored(shown_id), self._stored(mask_id)
-        _require_mergeable(shown.entity, mask.entity)
+        require_mergeable(shown.entity, mask.entity)
         if revealed_identity(mask.entity) or revealed_identity(shown.entity):
             raise UserInputError(
                 f"{mask_id!r} or {shown_id!r} is known to be somebody else already; undo that first"
@@ -558,7 +558,12 @@ class EntityMergeRepository(EntityChangeJournal):
         return stored
 
 
-def _require_mergeable(keep: Entity, gone: Entity) -> None:
+def require_mergeable(keep: Entity, gone: Entity) -> None:
+    """Refuse to make an entity part of itself, or of one of another type.
+
+    Raises:
+        UserInputError: When they cannot be one.
+    """
     if keep.entity_id == gone.entity_id:
         raise UserInputError(f"{keep.entity_id!r} cannot be merged with itself; give two entities")
     if keep.entity_type != gone.entity_type:

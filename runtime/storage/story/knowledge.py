@@ -66,6 +66,10 @@ class KnowledgeRepository(Repository):
         self._session.run(KNOWLEDGE_EVENTS.delete().where(*about))
         return said
 
+    def author_said(self, character_id: str, source_id: str) -> list[StoredKnowledge]:
+        """Return all that the author said of one person and one memory, in story order."""
+        return self._said(*self._by_author(character_id, source_id))
+
     def said(self, *, as_of: StoryPosition = END_OF_STORY) -> list[StoredKnowledge]:
         """Return what is said before a position, in the order in which it counts: at one place the author's last."""
         return self._said(before(as_of, KNOWLEDGE_EVENTS))

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from novelgen.errors import UnknownProjectError
+from novelgen.errors import NovelgenError, UnknownEntityError, UnknownProjectError, UserInputError
 from novelgen.models.knowledge import READER, KnownMemory
 from novelgen.models.position import StoryPosition
-from runtime.services.knowledge import knowledge_table, who_knows
+from runtime.retrieval.knowledge import knowledge_rules
+from runtime.services.knowledge import (
+    author_words,
+    character_knowledge,
+    restore_author_words,
+    set_knowledge,
+    who_knows,
+)
+from runtime.services.knowledge_table import knowledge_table
 from runtime.stores import MemoryStores
 
 
@@ -50,3 +60,108 @@ def test_of_an_unknown_project_nothing_is_told(demo_stores: MemoryStores) -> Non
     """It is refused, and nothing is made."""
     with pytest.raises(UnknownProjectError):
         knowledge_table(demo_stores, "nowhere")
+
+
+def test_parts_follow_each_other_without_a_gap(demo_stores: MemoryStores) -> None:
+    """Each part says where the next one begins; together they are the whole, and the last says that it is."""
+    whole = [row.source_id for row in knowledge_table(demo_stores, "demo", limit=1000).rows]
+    seen: list[str] = []
+    offset: int | None = 0
+    while offset is not None:
+        part = knowledge_table(demo_stores, "demo", offset=offset, limit=30)
+        seen += [row.source_id for row in part.rows]
+        offset = part.next_offset
+    assert seen == whole
+
+
+@pytest.mark.parametrize("as_of", [None, StoryPosition(3, 1)])
+def test_what_one_knows_and_does_not_know(demo_stores: MemoryStores, as_of: StoryPosition | None) -> None:
+    """The two halves of one person's table are all of it, and say what asking for that person says."""
+    told = character_knowledge(demo_stores, "demo", character="Sparrow", as_of=as_of)
+    for narrowing, memories in (("known", told.known), ("unknown", told.not_known)):
+        table = knowledge_table(
+            demo_stores,
+            "demo",
+            as_of=as_of,
+            narrowing=narrowing,  # type: ignore[arg-type]
+            of="Sparrow",
+            is_of_one=True,
+            limit=1000,
+        )
+        assert list(table.cast.values()) == ["Sparrow"]
+        assert [row.source_id for row in table.rows][::-1] == [each.source_id for each in memories]
+
+
+def test_what_the_reader_knows_and_somebody_it_is_about_does_not(demo_stores: MemoryStores) -> None:
+    """Of nobody named, somebody whom the fact is about does not know it; of somebody named, they do not."""
+    rules = knowledge_rules(demo_stores, "demo", as_of=StoryPosition())
+    by_id = {each.source_id: each for each in rules.story.memories}
+    table = knowledge_table(demo_stores, "demo", narrowing="irony", limit=1000)
+    for row in table.rows:
+        about = set(by_id[row.source_id].entities) & rules.story.character_ids
+        assert any(not rules.knows(each, by_id[row.source_id]).knows for each in about)
+    of_one = knowledge_table(demo_stores, "demo", narrowing="irony", of="Hale", limit=1000)
+    unknown = knowledge_table(demo_stores, "demo", narrowing="unknown", of="Hale", limit=1000)
+    assert [each.source_id for each in of_one.rows] == [each.source_id for each in unknown.rows]
+
+
+def test_what_is_kept_from_somebody(demo_stores: MemoryStores) -> None:
+    """A secret is what is said to be kept from one while another knows it, and only from where that is said."""
+    assert knowledge_table(demo_stores, "demo", narrowing="secret").rows == []
+    set_knowledge(
+        demo_stores, "demo", character="Finch", memory_id="M001", kind="hidden", start=StoryPosition(2, 1)
+    )
+    (row,) = knowledge_table(demo_stores, "demo", narrowing="secret", of="Finch").rows
+    assert (row.source_id, row.said_of) == ("M001", ["C3"])
+    assert knowledge_table(demo_stores, "demo", narrowing="secret", of="Ines").rows == []
+    earlier = knowledge_table(demo_stores, "demo", narrowing="secret", as_of=StoryPosition(1, 3))
+    assert earlier.rows == []
+
+
+def test_a_word_is_taken_back_to_what_stood_before(demo_stores: MemoryStores) -> None:
+    """What the author had said comes back word for word; with nothing before, the rules hold again."""
+    of_cell = {"character": "Finch", "memory_id": "M001"}
+    assert author_words(demo_stores, "demo", **of_cell) == []
+    first = set_knowledge(demo_stores, "demo", **of_cell, how="told", learned_from="Ines", certainty=0.5)
+    before = author_words(demo_stores, "demo", **of_cell)
+    assert before == [first]
+    set_knowledge(demo_stores, "demo", **of_cell, kind="deceived", start=StoryPosition(3, 1))
+    stood = restore_author_words(demo_stores, "demo", **of_cell, words=before)
+    assert [each.kind for each in stood] == ["knows", "deceived"]
+    assert author_words(demo_stores, "demo", **of_cell) == before
+    restore_author_words(demo_stores, "demo", **of_cell, words=[])
+    assert author_words(demo_stores, "demo", **of_cell) == []
+
+
+def test_words_are_of_whom_and_what_is_named(demo_stores: MemoryStores) -> None:
+    """Words that were said of somebody else and another fact are put on those that are named."""
+    said = set_knowledge(demo_stores, "demo", character="Ines", memory_id="M002", kind="doubts")
+    restore_author_words(demo_stores, "demo", character="Finch", memory_id="M001", words=[said])
+    (word,) = author_words(demo_stores, "demo", character="Finch", memory_id="M001")
+    assert (word.character_id, word.source_id, word.kind) == ("C3", "M001", "doubts")
+
+
+@pytest.mark.parametrize(
+    ("asked", "error"),
+    [
+        ({"narrowing": "guessed"}, UserInputError),
+        ({"narrowing": "known"}, UserInputError),
+        ({"is_of_one": True}, UserInputError),
+        ({"narrowing": "known", "of": "Nobody At All"}, UnknownEntityError),
+    ],
+)
+def test_a_table_that_cannot_be(
+    demo_stores: MemoryStores, asked: dict[str, Any], error: type[Exception]
+) -> None:
+    """An unknown narrowing, one without the person that it needs, and an unknown person are refused."""
+    with pytest.raises(error):
+        knowledge_table(demo_stores, "demo", **asked)
+
+
+def test_words_on_nothing_are_refused(demo_stores: MemoryStores) -> None:
+    """An unknown fact and an unknown person have no words and get none."""
+    for character, memory_id in (("Ines", "M999"), ("Nobody At All", "M001")):
+        with pytest.raises(NovelgenError):
+            author_words(demo_stores, "demo", character=character, memory_id=memory_id)
+        with pytest.raises(NovelgenError):
+            restore_author_words(demo_stores, "demo", character=character, memory_id=memory_id, words=[])

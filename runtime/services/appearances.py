@@ -1,0 +1,143 @@
+"""Who and what a story has, how much it is in it, and what would become one where two of them are merged."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from novelgen.errors import UserInputError
+from novelgen.models.entity import Entity
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.state import LoopStatus
+from runtime.services.references import known_entities, resolved_entity
+from runtime.storage.entity.merges import require_mergeable
+from runtime.storage.records import MemoryFilter
+from runtime.storage.unit import UnitOfWork
+from runtime.stores import MemoryStores
+
+Order = Literal["weight", "name", "last"]
+"""By how many scenes have them, by name, or by where they were last seen."""
+
+EVERY_STATUS: tuple[LoopStatus, ...] = ("open", "advanced", "resolved", "abandoned")
+
+
+class Appearance(BaseModel):
+    """An entity, and how much the story before a position has of it."""
+
+    entity: Entity
+    scenes: int = Field(description="In how many scenes it is on stage, or the place, or named.")
+    last_chapter: int | None = Field(default=None, description="None: no scene has it yet.")
+    last_scene: int | None = None
+
+    @property
+    def last_place(self) -> tuple[int, int]:
+        """Chapter and scene that have it last; before all others where none has it."""
+        return (-1 if self.last_chapter is None else self.last_chapter, self.last_scene or 0)
+
+
+class MergePreview(BaseModel):
+    """Two entities that may be one, and what would be joined, as of a position; the merge itself is of the whole."""
+
+    kept: Entity
+    gone: Entity
+    added_names: list[str] = Field(description="Names that the one who stays would get.")
+    scenes: int
+    memories: int
+    states: int
+    relationships: int
+    threads: int
+
+
+def list_appearances(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    order: Order = "weight",
+    as_of: StoryPosition | None = None,
+) -> list[Appearance]:
+    """List entities as the story has shown them before a position, with how much it has of them.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        order: How they are ordered; equals stand in order of id.
+        as_of: The position; None means the end of the story.
+
+    Raises:
+        UserInputError: When there is no such order.
+        UnknownProjectError: When no such project is stored.
+    """
+    cut = as_of or END_OF_STORY
+    with stores.database(project_id).read() as unit:
+        known = known_entities(unit, cut)
+        seen = _seen(unit, cut)
+    found = [_appearance(each, *seen.get(each.entity_id, (0, None))) for each in known]
+    if order == "weight":
+        return sorted(found, key=lambda each: -each.scenes)
+    if order == "name":
+        return sorted(found, key=lambda each: each.entity.name.casefold())
+    if order == "last":
+        return sorted(found, key=lambda each: each.last_place, reverse=True)
+    raise UserInputError(f"order={order!r} is none; give weight, name or last")
+
+
+def preview_merge(
+    stores: MemoryStores, project_id: str, *, keep: str, gone: str, as_of: StoryPosition | None = None
+) -> MergePreview:
+    """Tell what `merge_entities` would join, and change nothing.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        keep: Who would stay, by id, name or alias.
+        gone: Who would become part of it.
+        as_of: Only what lies before this position is told; None means all.
+
+    Raises:
+        UnknownEntityError: When nobody bears a name by then, or several do.
+        UserInputError: When both are one, or of different types.
+    """
+    cut = as_of or END_OF_STORY
+    with stores.database(project_id).read() as unit:
+        known = known_entities(unit, cut)
+        kept, other = (resolved_entity(name, known) for name in (keep, gone))
+        require_mergeable(kept, other)
+        scenes, _ = _seen(unit, cut).get(other.entity_id, (0, None))
+        changes = unit.states.changes_before(cut, entity_ids=[other.entity_id])
+        is_person = other.entity_type == "character"
+        pairs = (
+            unit.relationships.list_as_of(as_of=cut, character_id=other.entity_id, status=None)
+            if is_person
+            else []
+        )
+        threads = unit.threads.list_as_of(as_of=cut, statuses=EVERY_STATUS)
+        memories = unit.memories.count(MemoryFilter(as_of=cut, entities=[other.entity_id]))
+    return MergePreview(
+        kept=kept,
+        gone=other,
+        added_names=[name for name in other.names() if name not in kept.names()],
+        scenes=scenes,
+        memories=memories,
+        states=sum(each.entity_id == other.entity_id and each.kind == "explicit" for each in changes),
+        relationships=len(pairs),
+        threads=sum(other.entity_id in each.related_entities for each in threads),
+    )
+
+
+def _seen(unit: UnitOfWork, cut: StoryPosition) -> dict[str, tuple[int, tuple[int, int] | None]]:
+    """Return in how many scenes each entity is, and the last of them: by cast and place, or else by texts."""
+    staged: dict[str, tuple[int, tuple[int, int] | None]] = {}
+    for scene in unit.scenes.tellings(as_of=cut):
+        for entity_id in {*scene.participants, scene.location_id} - {None}:
+            count, _ = staged.get(str(entity_id), (0, None))
+            staged[str(entity_id)] = (count + 1, (scene.chapter_index, scene.scene_index))
+    for entity_id, (count, last) in unit.entities.mentions_before(cut).items():
+        before, place = staged.get(entity_id, (0, None))
+        staged[entity_id] = (max(before, count), last if place is None else max(place, last))
+    return staged
+
+
+def _appearance(entity: Entity, scenes: int, last: tuple[int, int] | None) -> Appearance:
+    chapter, scene = last or (None, None)
+    return Appearance(entity=entity, scenes=scenes, last_chapter=chapter, last_scene=scene)

@@ -1,0 +1,151 @@
+"""Who and what a story has, how it stands and came to, and what would become one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from novelgen.errors import UnknownEntityError, UnknownProjectError, UserInputError
+from novelgen.models.entity import Entity
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from runtime.ingest.entities import store_entities
+from runtime.services.appearances import list_appearances, preview_merge
+from runtime.services.entities import edit_entity, get_entity, list_entities, merge_entities
+from runtime.services.states import attribute_histories, state_history
+from runtime.stores import MemoryStores
+
+HIDDEN = "In the end she is the heir."
+
+
+@pytest.mark.parametrize("project_id", ["demo", "demo-zh"])
+def test_who_is_most_in_the_story_comes_first(demo_stores: MemoryStores, project_id: str) -> None:
+    """By weight, by name and by where they were last seen the same are listed, each in its order."""
+    by_weight = list_appearances(demo_stores, project_id)
+    assert by_weight[0].entity.entity_id == "C0"
+    assert [each.scenes for each in by_weight] == sorted((each.scenes for each in by_weight), reverse=True)
+    by_name = list_appearances(demo_stores, project_id, order="name")
+    assert [each.entity.name.casefold() for each in by_name] == sorted(
+        each.entity.name.casefold() for each in by_name
+    )
+    last = [each.last_place for each in list_appearances(demo_stores, project_id, order="last")]
+    assert last == sorted(last, reverse=True)
+    assert {each.entity.entity_id for each in by_weight} == {each.entity.entity_id for each in by_name}
+
+
+def test_nothing_from_the_position_on_is_counted(demo_stores: MemoryStores) -> None:
+    """As of a position only who was shown is listed, with scenes that lie before it."""
+    cut = StoryPosition(2, 1)
+    found = list_appearances(demo_stores, "demo", as_of=cut)
+    known = list_entities(demo_stores, "demo", as_of=cut)
+    assert {each.entity.entity_id for each in found} == {each.entity_id for each in known}
+    assert all(cut.admits(*each.last_place) for each in found)
+    assert 0 < max(each.scenes for each in found) <= 4
+
+
+@pytest.mark.parametrize("as_of", [None, StoryPosition(3, 1)])
+def test_a_history_begins_with_what_holds(demo_stores: MemoryStores, as_of: StoryPosition | None) -> None:
+    """The first step of an attribute is its state, the others go back; its words stand in the scene."""
+    state = get_entity(demo_stores, "demo", name="C0", as_of=as_of).state
+    assert state is not None
+    told = attribute_histories(demo_stores, "demo", entity="C0", as_of=as_of)
+    assert {each.attribute: each.steps[0].value for each in told}.items() >= {
+        name: value for name, value in state.state_data.items() if name != "presence" and value
+    }.items()
+    for history in told:
+        places = [(each.chapter_index or 0, each.scene_index or 0) for each in history.steps]
+        assert places == sorted(places, reverse=True)
+        assert len(set(places)) == len(places)
+        assert all(not each.quote for each in history.steps[1:])
+        for place in places:
+            assert (as_of or END_OF_STORY).admits(*place)
+    assert sum(len(each.steps) for each in told) <= len(
+        state_history(demo_stores, "demo", entity="C0", as_of=as_of)
+    )
+
+
+def test_what_was_corrected_at_one_place_is_one_step(demo_stores: MemoryStores) -> None:
+    """A correction takes the place of what stood there, and what changes nothing is no step."""
+    before = attribute_histories(demo_stores, "demo", entity="C0")
+    old = next(each for each in before if each.attribute == "status")
+    for value in ("tired", "rested", "rested"):
+        edit_entity(demo_stores, "demo", name="C0", changes={}, attributes={"status": value})
+    after = attribute_histories(demo_stores, "demo", entity="C0")
+    new = next(each for each in after if each.attribute == "status")
+    assert [each.value for each in new.steps] == ["rested", *(each.value for each in old.steps[1:])]
+
+
+def test_a_preview_tells_what_a_merge_joins(demo_stores: MemoryStores) -> None:
+    """Its names are those that the one who stays gets, and previewing changes nothing."""
+    before = list_entities(demo_stores, "demo")
+    preview = preview_merge(demo_stores, "demo", keep="Varga", gone="Dorn")
+    assert list_entities(demo_stores, "demo") == before
+    assert (preview.scenes > 0, preview.memories > 0, preview.states > 0) == (True, True, True)
+    merge_entities(demo_stores, "demo", keep="Varga", gone="Dorn")
+    names = get_entity(demo_stores, "demo", name="C6").entity.names()
+    assert set(names) == {*preview.kept.names(), *preview.added_names}
+
+
+@pytest.mark.parametrize(
+    ("asked", "error"),
+    [
+        ({"keep": "C0", "gone": "Ines"}, UserInputError),
+        ({"keep": "C0", "gone": "L0"}, UserInputError),
+        ({"keep": "C0", "gone": "Nobody At All"}, UnknownEntityError),
+        ({"keep": "C0", "gone": "C10", "as_of": StoryPosition(1, 1)}, UnknownEntityError),
+    ],
+)
+def test_a_preview_of_what_cannot_be_one(
+    demo_stores: MemoryStores, asked: dict[str, Any], error: type[Exception]
+) -> None:
+    """Itself, another kind, nobody, and who was not shown by then are refused as a merge refuses them."""
+    with pytest.raises(error):
+        preview_merge(demo_stores, "demo", **asked)
+
+
+def test_an_unknown_order_and_project_are_refused(demo_stores: MemoryStores) -> None:
+    """Neither is guessed."""
+    with pytest.raises(UserInputError, match="weight"):
+        list_appearances(demo_stores, "demo", order="size")  # type: ignore[arg-type]
+    with pytest.raises(UnknownProjectError):
+        list_appearances(demo_stores, "nowhere")
+
+
+@pytest.fixture
+def supplied(demo_stores: MemoryStores) -> MemoryStores:
+    """Stores whose demo has a card that a reading of the whole story wrote."""
+    card = Entity(
+        entity_id="C40",
+        entity_type="character",
+        name="Mother Tansy",
+        description=HIDDEN,
+        first_chapter=1,
+        first_scene=2,
+    )
+    store_entities(demo_stores, "demo", [card], origin="supplied")
+    return demo_stores
+
+
+def test_another_name_tells_nothing_else_of_a_card(supplied: MemoryStores) -> None:
+    """A name that an author adds to a card of a reading leaves its description for the end, and is the author's."""
+    cut = StoryPosition(2, 1)
+    edit_entity(supplied, "demo", name="C40", changes={"alias": ["the herb woman", "old Tansy"]})
+    early = get_entity(supplied, "demo", name="C40", as_of=cut)
+    assert (early.entity.description, early.is_by_author) == ("", False)
+    assert [each.alias for each in early.entity.aliases] == ["the herb woman", "old Tansy"]
+    assert get_entity(supplied, "demo", name="C40").entity.description == HIDDEN
+    edit_entity(supplied, "demo", name="C40", changes={"aliases": ["old Tansy"]})
+    whole = Entity(entity_id="C40", entity_type="character", name="Mother Tansy", description=HIDDEN)
+    store_entities(supplied, "demo", [whole], origin="supplied")
+    assert get_entity(supplied, "demo", name="C40").entity.names() == ["Mother Tansy", "old Tansy"]
+
+
+def test_a_role_makes_a_card_the_authors(supplied: MemoryStores) -> None:
+    """What an author writes is shown from the first scene of the card on."""
+    edit_entity(supplied, "demo", name="C40", changes={"role": "herb woman", "description": "Sells herbs."})
+    early = get_entity(supplied, "demo", name="C40", as_of=StoryPosition(2, 1))
+    assert (early.entity.role, early.entity.description, early.is_by_author) == (
+        "herb woman",
+        "Sells herbs.",
+        True,
+    )
