@@ -75,7 +75,7 @@ class StateRepository(Repository):
         return list(self._session.connection.scalars(statement))
 
     def stated_between(self, since: StoryPosition, until: StoryPosition) -> list[StateChange]:
-        """Return what was stated of all entities from one position on until another, in the order in which it counts."""
+        """Return what was stated of entities from one position on until another, in the order in which it counts."""
         statement = (
             select(STATES)
             .where(self._session.owns(STATES), STATES.c.kind == "explicit", within(since, until, STATES))

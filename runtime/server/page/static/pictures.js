@@ -44,8 +44,14 @@ const standOut = () => {
   }
 };
 
+// The latest scenes are those one works on: a stretch that is wider than the window is shown from its end.
+const showTheEnd = () => {
+  for (const wide of document.querySelectorAll("[data-at-end]")) wide.scrollLeft = wide.scrollWidth;
+};
+
 const wake = () => {
   standOut();
+  showTheEnd();
 };
 
 follow();
