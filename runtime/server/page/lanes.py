@@ -200,7 +200,7 @@ class HeatMap:
 
 
 def windows_of(scenes: Sequence[SceneTime], *, is_told_order: bool) -> list[tuple[int, int]]:
-    """Return the stretches in which scenes are drawn, as first and behind the last; told in order, chapters are whole."""
+    """Return the stretches in which scenes are drawn, as first and behind the last; as told, chapters stay whole."""
     if not is_told_order:
         return [
             (start, min(start + WINDOW_SCENES, len(scenes))) for start in range(0, len(scenes), WINDOW_SCENES)

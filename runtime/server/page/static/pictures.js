@@ -49,8 +49,50 @@ const showTheEnd = () => {
   for (const wide of document.querySelectorAll("[data-at-end]")) wide.scrollLeft = wide.scrollWidth;
 };
 
+const dragToTheEnd = () => {
+  const dialog = document.getElementById("end-dialog");
+  if (!dialog) return;
+  const cards = document.querySelectorAll("[data-thread][draggable]");
+  const hint = document.querySelector(".drag-hint");
+  if (hint) hint.hidden = cards.length === 0;
+  const board = document.querySelector(".board");
+  for (const card of cards) {
+    card.addEventListener("dragstart", (event) => {
+      event.dataTransfer.setData("text/plain", card.dataset.thread);
+      event.dataTransfer.effectAllowed = "move";
+      board.classList.add("dragging");
+    });
+    card.addEventListener("dragend", () => board.classList.remove("dragging"));
+  }
+  for (const column of document.querySelectorAll("[data-drop]")) {
+    column.addEventListener("dragover", (event) => {
+      event.preventDefault();
+      column.classList.add("under");
+    });
+    column.addEventListener("dragleave", () => column.classList.remove("under"));
+    column.addEventListener("drop", (event) => {
+      event.preventDefault();
+      column.classList.remove("under");
+      const id = event.dataTransfer.getData("text/plain");
+      const card = [...cards].find((each) => each.dataset.thread === id);
+      if (!card) return;
+      const form = dialog.querySelector("form");
+      form.elements.thread.value = id;
+      form.elements.how.value = column.dataset.drop;
+      dialog.querySelector("[data-what]").textContent = card.querySelector(".what").textContent;
+      dialog.showModal();
+      form.elements.summary.focus();
+    });
+  }
+};
+
+document.querySelector("#end-dialog [data-close]")?.addEventListener("click", (event) => {
+  event.target.closest("dialog").close();
+});
+
 const wake = () => {
   standOut();
+  dragToTheEnd();
   showTheEnd();
 };
 

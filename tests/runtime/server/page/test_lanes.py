@@ -95,7 +95,7 @@ def test_a_stay_lasts_until_somebody_moves() -> None:
 
 
 def test_chapters_and_days_are_written_where_they_change() -> None:
-    """A chapter stands above its first scene, a day above the first scene that has it; an unknown day is not written."""
+    """That somebody on stage is where the scene plays is not marked; what a chapter states is at its last scene."""
     scenes = [_scene(1, 1, day=1), _scene(1, 2, day=1), _scene(2, 1, day=3), _scene(2, 2)]
     columns = lane_picture(scenes, [], NAMES).columns
     assert [each.opens_chapter for each in columns] == [True, False, True, False]
