@@ -341,7 +341,7 @@ def _lane(
             width * len(columns),
         )
         letters = int((following - run[0].x - 2) / _LETTER) if is_new else 0
-        label = shortened(names.get(here, ""), letters) if here is not None and letters >= 4 else ""
+        label = shortened(names.get(here, ""), letters) if here is not None and letters >= 5 else ""
         stays.append(Stay(run[0].x, run[-1].x, here, label, is_move=is_new and index > 0))
     x_of = {each.scene.place: each.x for each in columns}
     marks = [
