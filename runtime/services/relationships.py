@@ -11,10 +11,10 @@ from pydantic import BaseModel, Field
 from novelgen.errors import UserInputError
 from novelgen.models.appearances import METADATA, PAIR_COUNTS, pair_counts, without_computed
 from novelgen.models.entity import Entity
-from novelgen.models.folds import FOLDED_RELATIONSHIP_FIELDS
+from novelgen.models.folds import FOLDED_RELATIONSHIP_FIELDS, fold_relationship_changes
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedRelationshipChange
-from novelgen.models.state import Relationship, RelationshipView
+from novelgen.models.state import Relationship, RelationshipDimensions, RelationshipView
 from runtime.services.references import known_entities, place_of_statement, resolved_entity
 from runtime.stores import MemoryStores
 
@@ -39,6 +39,26 @@ class EditedRelationship(BaseModel):
 
     relationship: Relationship
     is_changed: bool = Field(description="False: the change said nothing new.")
+
+
+class CourseStep(BaseModel):
+    """How two characters stood after one change."""
+
+    chapter_index: int | None = None
+    scene_index: int | None = None
+    event: str = ""
+    status: str = ""
+    intensity: int
+    dimensions_a: RelationshipDimensions = Field(description="What the first felt for the second then.")
+    dimensions_b: RelationshipDimensions = Field(description="What the second felt for the first then.")
+
+
+class RelationshipCourse(BaseModel):
+    """How the relationship of two characters went, step by step; `character_a` sorts before `character_b`."""
+
+    character_a: str
+    character_b: str
+    steps: list[CourseStep] = Field(default_factory=list, description="Oldest first.")
 
 
 def list_relationships(
@@ -116,6 +136,46 @@ def get_relationship(
             **pair_counts(found.character_a, found.character_b, scenes),
         },
     )
+
+
+def relationship_course(
+    stores: MemoryStores, project_id: str, *, first: str, second: str, as_of: StoryPosition | None = None
+) -> RelationshipCourse:
+    """Return how two characters stood after each change of their relationship.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        first: One of the two, by id, name or alias.
+        second: The other one.
+        as_of: Position of the read; None means the end of the story.
+
+    Raises:
+        UnknownEntityError: When nobody bears a name by then, or several do.
+        UserInputError: When nothing is known of the two together.
+    """
+    with stores.database(project_id).read() as unit:
+        pair = sorted(_pair(known_entities(unit, as_of), first, second))
+        found = unit.relationships.changes_between(pair, as_of=as_of or END_OF_STORY)
+    changes = next(iter(found.values()), [])
+    if not changes:
+        raise UserInputError(f"nothing is known of {pair[0]} and {pair[1]} together by then")
+    steps = []
+    for count, change in enumerate(changes, start=1):
+        stood = fold_relationship_changes(changes[:count])
+        both = stood["dimensions"]
+        steps.append(
+            CourseStep(
+                chapter_index=change.chapter_index,
+                scene_index=change.scene_index,
+                event=change.event,
+                status=stood["status"],
+                intensity=stood["intensity"],
+                dimensions_a={**both, **stood["dimensions_a"]},
+                dimensions_b={**both, **stood["dimensions_b"]},
+            )
+        )
+    return RelationshipCourse(character_a=pair[0], character_b=pair[1], steps=steps)
 
 
 def add_relationship(

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import EntityStateSnapshot, StateChange
 from runtime.services.references import known_entities, resolved_entity
@@ -54,6 +55,45 @@ def get_timeline(
         else:
             entities = unit.entities.list_as_of(as_of=as_of)
     return TimelineView(snapshots=snapshots, names={each.entity_id: each.name for each in entities})
+
+
+class StatedStretch(BaseModel):
+    """What a stretch of the story stated of how entities stand."""
+
+    changes: list[StateChange] = Field(
+        default_factory=list, description="In the order in which they count; merely being seen is none."
+    )
+    holders: dict[str, str] = Field(
+        default_factory=dict, description="Item to who had it on entering the stretch."
+    )
+
+
+def stated_within(
+    stores: MemoryStores,
+    project_id: str,
+    *,
+    since: StoryPosition,
+    until: StoryPosition | None = None,
+) -> StatedStretch:
+    """Return what was stated of how entities stand from one position on until another.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        since: Where the stretch begins; what a scene there states is in it.
+        until: Where it ends; what a scene there states is not. None means the end of the story.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        DatabaseError: When the database fails.
+    """
+    with stores.database(project_id).read() as unit:
+        changes = unit.states.stated_between(since, until or END_OF_STORY)
+        earlier = unit.states.changes_before(since, entity_ids=[])
+    held = {each.entity_id: each.value for each in earlier if each.attribute == HOLDER_ATTRIBUTE}
+    return StatedStretch(
+        changes=changes, holders={item: who for item, who in held.items() if isinstance(who, str)}
+    )
 
 
 def state_history(

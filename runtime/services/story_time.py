@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pydantic import BaseModel, Field
+
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.story_time import DaySpan, SceneTime, StoryTimeline
 from novelgen.story_time.chronology import days_apart, scene_times
@@ -45,6 +47,41 @@ def story_timeline(
         scenes=scenes,
         names={each.entity_id: each.name for each in known if each.entity_id in used},
     )
+
+
+class NamedScenes(BaseModel):
+    """Which scenes name whom."""
+
+    places: dict[str, list[tuple[int, int]]] = Field(
+        default_factory=dict,
+        description="Character id to chapter and scene of the scenes whose texts name them, in story order.",
+    )
+
+
+def scenes_naming_characters(
+    stores: MemoryStores, project_id: str, *, as_of: StoryPosition | None = None
+) -> NamedScenes:
+    """Return which scenes before a position name which characters in their texts.
+
+    A name that the story gives somebody only from the position on counts for nobody.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        as_of: Only what lies strictly before this position; None means all that is stored.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+        DatabaseError: When the database fails.
+    """
+    with stores.database(project_id).read() as unit:
+        known = known_entities(unit, as_of)
+        names = {each.entity_id: frozenset(each.names()) for each in known if each.entity_type == "character"}
+        named = unit.scenes.namings(names, as_of=as_of or END_OF_STORY)
+    places: dict[str, list[tuple[int, int]]] = {}
+    for each in named:
+        places.setdefault(each.entity_id, []).append((each.chapter_index, each.scene_index))
+    return NamedScenes(places=places)
 
 
 def _with(character_id: str, scenes: Sequence[SceneTime]) -> list[SceneTime]:

@@ -284,6 +284,44 @@ def abandon_thread(
     return _end(stores, project_id, event, scene_id, start or END_OF_STORY)
 
 
+def reopen_thread(
+    stores: MemoryStores, project_id: str, *, thread_id: str, start: StoryPosition | None = None
+) -> ListedThread:
+    """Take back that a thread ended, and return it as it stands then.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        thread_id: Its id.
+        start: It is over on entering this position; None means after the last stored scene.
+
+    Raises:
+        UserInputError: When it has not ended by then, or a scene's record says that it has.
+    """
+    as_of = start or END_OF_STORY
+    with stores.database(project_id).write() as unit:
+        unit.threads.take_back_ending(thread_id, as_of=as_of)
+        return _required(unit, project_id, thread_id, as_of)
+
+
+def reopenable_threads(
+    stores: MemoryStores, project_id: str, *, as_of: StoryPosition | None = None
+) -> frozenset[str]:
+    """Return the ids of the threads that are over at a position because the author said so; see `reopen_thread`.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        as_of: Position of the read; None means the end of the story.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+    """
+    with stores.database(project_id).read() as unit:
+        endings = unit.threads.endings(as_of=as_of or END_OF_STORY)
+    return frozenset(each for each, origin in endings.items() if origin == "author")
+
+
 def _end(
     stores: MemoryStores,
     project_id: str,

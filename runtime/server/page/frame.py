@@ -58,9 +58,11 @@ MAX_TICKS = 60
 MAX_SWITCHED = 30
 """So many projects are offered in the head of a page; the first page has all."""
 
-_PLACED = frozenset({"as_of", "known", "chapter", "scene", "shown"})
+_PLACED = frozenset(
+    {"as_of", "known", "chapter", "scene", "shown", "start", "offset", "cell", "ended", "waiting", "rows"}
+)
 """What an address says of one place of the story; it is not kept where the position changes."""
-_MOMENTARY = frozenset({"decided", "memory", "change", "lost", "edit"})
+_MOMENTARY = frozenset({"decided", "memory", "change", "lost", "edit", "done", "told", "undo", "thread"})
 """What an address says of one moment; it is not kept on the way back."""
 
 # What HTML cannot hold: control characters, and halves of characters, which UTF-8 has not.

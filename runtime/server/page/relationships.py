@@ -1,124 +1,176 @@
-"""Who stands how to whom: as a drawing and as a table."""
+"""Who stands how to whom: as a drawing and as a table, a pair's course, and saying what one feels."""
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
-from fastapi import APIRouter
-from starlette.responses import Response
+from fastapi import APIRouter, Query
+from starlette.responses import RedirectResponse, Response
 
-from novelgen.models.state import Relationship
-from runtime.server.page.visits import (
-    PageRoute,
-    Visited,
+from novelgen.errors import UserInputError
+from novelgen.models.position import StoryPosition
+from novelgen.models.state import DIMENSION_RANGES, Relationship
+from runtime.server.page.frame import Here, project_address
+from runtime.server.page.graph import (
+    CHART_HEIGHT,
+    CHART_WIDTH,
+    HEIGHT,
+    WIDTH,
+    Change,
+    CourseChart,
+    Side,
+    change_of,
+    course_chart,
+    relationship_graph,
+    sides_of,
 )
+from runtime.server.page.visits import Form, Name, PageRoute, Visited
 from runtime.services import entities as entity_services
 from runtime.services import relationships as relationship_services
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
+LATELY = (3, 5, 10, 25, 100)
+"""How many scenes back the drawing may look for what changed."""
 
-WIDTH, HEIGHT = 900, 620
-_RADII = (300.0, 235.0)
+ROWS_AT_ONCE = 60
 
-MAX_DRAWN = 18
-"""So many people stand on the circle without their names touching."""
-
-
-@dataclass(frozen=True, slots=True)
-class DrawnPerson:
-    """Somebody on the circle.
-
-    Args:
-        entity_id: Who.
-        name: As known at the position.
-        x: Of the dot.
-        y: Of the dot.
-        anchor: On which side of the dot the name stands, as SVG says it.
-        text_x: Of the name.
-        text_y: Of the name.
-    """
-
-    entity_id: str
-    name: str
-    x: float
-    y: float
-    anchor: str
-    text_x: float
-    text_y: float
+Lately = Annotated[int, Query(ge=1, le=1000, description="Scenes back to look for what changed.")]
+Rows = Annotated[int, Query(ge=1, le=1000, description="How many pairs the table shows.")]
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnPair:
-    """A line between two people.
-
-    Args:
-        pair: What stands between them.
-        path: The line, as SVG says it, bent towards the middle.
-        width: The stronger, the thicker.
-    """
+class PairRow:
+    """A pair as the table has it: both sides, each with what became of it of late."""
 
     pair: Relationship
-    path: str
-    width: float
+    first: Side
+    second: Side
+    first_change: Change
+    second_change: Change
 
 
 @dataclass(frozen=True, slots=True)
-class RelationshipGraph:
-    """People on a circle and the lines between them; who has fewest relationships is not drawn where there are many."""
-
-    people: Sequence[DrawnPerson]
-    pairs: Sequence[DrawnPair]
-
-
-def relationship_graph(pairs: Sequence[Relationship], names: Mapping[str, str]) -> RelationshipGraph:
-    """Return where people and lines of a graph stand.
+class PairView:
+    """A pair that was chosen.
 
     Args:
-        pairs: How pairs stand.
-        names: Entity id to name; pairs of whom no name is known are left out.
+        row: How it stands.
+        charts: What each side felt over the scenes; a side without feelings has none.
+        strength: How strong it was over the scenes.
     """
-    named = [each for each in pairs if each.character_a in names and each.character_b in names]
-    counts = Counter(who for each in named for who in (each.character_a, each.character_b))
-    drawn = [who for who, _ in counts.most_common(MAX_DRAWN)]
-    people = {who: _person(who, names[who], index, len(drawn)) for index, who in enumerate(drawn)}
-    lines = [
-        DrawnPair(each, _path(people[each.character_a], people[each.character_b]), 1 + each.intensity / 2.5)
-        for each in named
-        if each.character_a in people and each.character_b in people
-    ]
-    return RelationshipGraph(list(people.values()), lines)
 
-
-def _person(entity_id: str, name: str, index: int, count: int) -> DrawnPerson:
-    angle = 2 * math.pi * index / count - math.pi / 2
-    across, down = math.cos(angle), math.sin(angle)
-    x, y = WIDTH / 2 + _RADII[0] * across, HEIGHT / 2 + _RADII[1] * down
-    anchor = "middle" if abs(across) < 0.2 else "start" if across > 0 else "end"
-    text_x = x + (0 if anchor == "middle" else 12 if anchor == "start" else -12)
-    text_y = y + (26 if down > 0.9 else -14 if down < -0.9 else 5)
-    return DrawnPerson(entity_id, name, round(x, 1), round(y, 1), anchor, round(text_x, 1), round(text_y, 1))
-
-
-def _path(first: DrawnPerson, second: DrawnPerson) -> str:
-    middle_x = ((first.x + second.x) / 2 + WIDTH / 2) / 2
-    middle_y = ((first.y + second.y) / 2 + HEIGHT / 2) / 2
-    return f"M{first.x} {first.y} Q{middle_x:.1f} {middle_y:.1f} {second.x} {second.y}"
+    row: PairRow
+    charts: Sequence[tuple[Side, CourseChart]]
+    strength: CourseChart
 
 
 @router.get("/page/projects/{project_id}/relationships")
-def relationships_page(visit: Visited) -> Response:
-    """Draw how people stand to each other, and list it."""
+def relationships_page(
+    visit: Visited, person: Name = "", pair: Name = "", lately: Lately = 5, rows: Rows = ROWS_AT_ONCE
+) -> Response:
+    """Draw how people stand to each other, and list it; a person or a pair may be chosen."""
     stores, project_id = visit.served.stores, visit.served.project_id
+    here = visit.here()
     names = entity_services.entity_names(stores, project_id, as_of=visit.as_of)
     pairs = relationship_services.list_relationships(stores, project_id, as_of=visit.as_of)
-    return visit.frame("relationships").page(
+    earlier = _earlier(visit, here, lately)
+    people = {who for each in pairs for who in (each.character_a, each.character_b) if who in names}
+    chosen = person if person in people else ""
+    listed = [each for each in pairs if chosen in ("", each.character_a, each.character_b)]
+    found = next((each for each in pairs if each.relationship_id == pair), None)
+    return visit.frame("relationships", here).page(
         "relationships",
-        pairs=pairs,
+        rows=[_row(each, earlier) for each in listed[:rows]],
+        count=len(listed),
+        at_once=ROWS_AT_ONCE,
         names=names,
-        graph=relationship_graph(pairs, names),
+        people=sorted(people, key=lambda each: names[each]),
+        chosen=chosen,
+        lately=lately,
+        lately_choices=sorted({*LATELY, lately}),
+        graph=relationship_graph(pairs, names, earlier=earlier, chosen=chosen),
         size=(WIDTH, HEIGHT),
+        chart_size=(CHART_WIDTH, CHART_HEIGHT),
+        viewed=None if found is None else _pair_view(visit, here, found, earlier),
+        ranges=DIMENSION_RANGES,
     )
+
+
+@router.post("/page/projects/{project_id}/relationships/feelings")
+def say_feelings(visit: Visited, form: Form) -> Response:
+    """Say what one feels for another where the story stands on the page; what is left empty stays."""
+    stores, project_id = visit.served.stores, visit.served.project_id
+    first, second = form.get("first", ""), form.get("second", "")
+    given: dict[str, int] = {}
+    for name, (lowest, highest) in DIMENSION_RANGES.items():
+        if told := form.get(name, "").strip():
+            given[name] = _whole_number(name, told)
+            if not lowest <= given[name] <= highest:
+                raise UserInputError(f"{name} {told!r} is not from {lowest} to {highest}")
+    if not first or not second or not given:
+        raise UserInputError("who feels what for whom is not said; write a number for one feeling or more")
+    edited = relationship_services.edit_relationship(
+        stores, project_id, first=first, second=second, dimensions=given, start=visit.as_of
+    )
+    as_of = "" if visit.as_of is None else str(visit.as_of)
+    pair = edited.relationship.relationship_id
+    address = project_address(project_id, "relationships", as_of=as_of, pair=pair, person=form.get("person"))
+    return RedirectResponse(f"{address}#pair", status_code=303)
+
+
+def _whole_number(name: str, told: str) -> int:
+    bare = told.removeprefix("-").removeprefix("+")
+    if not (bare.isascii() and bare.isdecimal() and len(bare) <= 4):
+        raise UserInputError(f"{name} {told[:50]!r} is no whole number; write 40 or -15")
+    return -int(bare) if told.startswith("-") else int(bare)
+
+
+def _earlier(visit: Visited, here: Here, lately: int) -> Mapping[str, Relationship]:
+    """Return how pairs stood so many scenes before the position; none were known before the first scene."""
+    if here.known <= lately:
+        return {}
+    then = StoryPosition(*here.places[here.known - lately])
+    pairs = relationship_services.list_relationships(visit.served.stores, visit.served.project_id, as_of=then)
+    return {each.relationship_id: each for each in pairs}
+
+
+def _row(pair: Relationship, earlier: Mapping[str, Relationship]) -> PairRow:
+    first, second = sides_of(pair)
+    was = earlier.get(pair.relationship_id)
+    return PairRow(pair, first, second, change_of(first, pair, was), change_of(second, pair, was))
+
+
+def _pair_view(
+    visit: Visited, here: Here, pair: Relationship, earlier: Mapping[str, Relationship]
+) -> PairView:
+    row = _row(pair, earlier)
+    course = relationship_services.relationship_course(
+        visit.served.stores,
+        visit.served.project_id,
+        first=pair.character_a,
+        second=pair.character_b,
+        as_of=visit.as_of,
+    )
+    places = here.places[: here.known]
+    charts = [
+        (
+            side,
+            course_chart(
+                course.steps,
+                [{str(name): value for name, value in felt.items()} for felt in all_felt],
+                places,
+            ),
+        )
+        for side, all_felt in (
+            (row.first, [each.dimensions_a for each in course.steps]),
+            (row.second, [each.dimensions_b for each in course.steps]),
+        )
+        if any(all_felt)
+    ]
+    strength = course_chart(
+        course.steps, [{"strength": each.intensity} for each in course.steps], places, top=10
+    )
+    return PairView(row, charts, strength)

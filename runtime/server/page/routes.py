@@ -47,6 +47,7 @@ STATIC_TYPES = {
     "page.js": "text/javascript",
     "planning.js": "text/javascript",
     "story.js": "text/javascript",
+    "pictures.js": "text/javascript",
     "icon.svg": "image/svg+xml",
 }
 

@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from novelgen.errors import NovelgenError
+from novelgen.models.position import StoryPosition
 from runtime.server.house import AsOf, Project, ServedProject, house_of, position
 from runtime.server.page.frame import Frame, Here
 from runtime.server.problems import Problem, Refusal, invalid_request, problem_of
@@ -24,6 +25,8 @@ FORM_TYPE = "application/x-www-form-urlencoded"
 MAX_FORM_FIELDS = 50
 
 MAX_SHOWN = 1000
+
+_PLACE = re.compile(r"[0-9]{1,7}(?::[0-9]{1,7})?")
 
 _OWN_ADDRESS = re.compile(r"/(?:page/[^\\\s#]*)?")
 
@@ -118,6 +121,23 @@ def number_in(form: dict[str, str], name: str) -> int | None:
             422, "invalid-request", f"{name} {told[:50]!r} is no number of a chapter or scene; write 3"
         )
     return int(told)
+
+
+def place_in(form: dict[str, str], name: str) -> StoryPosition | None:
+    """Return a place of the story of a form, or None where it was left empty.
+
+    Raises:
+        Refusal: When it is none.
+        InvalidPositionError: When it is out of bounds.
+    """
+    told = form.get(name, "").strip()
+    if not told:
+        return None
+    if not _PLACE.fullmatch(told):
+        raise Refusal(
+            422, "invalid-request", f"{name} {told[:50]!r} is no place of the story; write 3:2, or 3"
+        )
+    return position(told)
 
 
 def own_address(address: str) -> str:

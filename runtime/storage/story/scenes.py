@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -39,7 +39,7 @@ from runtime.storage.records import (
     SceneWriteResult,
     StoredScene,
 )
-from runtime.storage.session import AnyRow, Repository, StorageSession
+from runtime.storage.session import AnyRow, Repository, StorageSession, batches
 from runtime.storage.story.scene_writer import SceneWriter, spans_by_hand
 from runtime.storage.story.summaries import move_summaries
 from runtime.storage.tables import (
@@ -57,6 +57,14 @@ from runtime.storage.tables import (
 
 OPENING_CHARACTERS = 200
 """So much of a scene's text holds the words with which it opens, with marks and blanks before them."""
+
+
+class SceneNaming(NamedTuple):
+    """A scene whose text names an entity."""
+
+    entity_id: str
+    chapter_index: int
+    scene_index: int
 
 
 class Relocation(NamedTuple):
@@ -459,6 +467,25 @@ class SceneRepository(Repository):
             )
             for row in self._session.rows(self._before(as_of, *columns))
         ]
+
+    def namings(self, names: Mapping[str, Collection[str]], *, as_of: StoryPosition) -> list[SceneNaming]:
+        """Return which scenes before a position have texts that name entities, each scene and entity once.
+
+        Args:
+            names: Entity id to the names that count; others, such as one that is revealed later, do not.
+            as_of: Position of the read.
+        """
+        found: set[SceneNaming] = set()
+        for batch in batches(sorted(names), 500):
+            statement = select(
+                MENTIONS.c.entity_id, MENTIONS.c.name, MENTIONS.c.chapter_index, MENTIONS.c.scene_index
+            ).where(self._session.owns(MENTIONS), MENTIONS.c.entity_id.in_(batch), before(as_of, MENTIONS))
+            found.update(
+                SceneNaming(row.entity_id, row.chapter_index, row.scene_index)
+                for row in self._session.rows(statement)
+                if row.name in names[row.entity_id]
+            )
+        return sorted(found)
 
     def places(self) -> list[tuple[int, int]]:
         """Return chapter and scene of every scene in story order, and nothing else of them."""

@@ -74,6 +74,15 @@ class StateRepository(Repository):
         )
         return list(self._session.connection.scalars(statement))
 
+    def stated_between(self, since: StoryPosition, until: StoryPosition) -> list[StateChange]:
+        """Return what was stated of entities from one position on until another, in the order in which it counts."""
+        statement = (
+            select(STATES)
+            .where(self._session.owns(STATES), STATES.c.kind == "explicit", within(since, until, STATES))
+            .order_by(*order_in_force(STATES))
+        )
+        return [_change(row) for row in self._session.own(self._session.rows(statement))]
+
     def unverified(self, *, scene_id: str | None = None) -> list[StateChange]:
         """Return the changes that no quote of their scene proves, of one scene or of all, in story order."""
         statement = select(STATES).where(self._session.owns(STATES), STATES.c.verified.is_(False))

@@ -77,6 +77,38 @@ class ThreadRepository(Repository):
         self._session.insert(LOOP_EVENTS, [values])
         CounterRepository(self._session).jump_over([event.id])
 
+    def endings(self, *, as_of: StoryPosition = END_OF_STORY, loop_id: str | None = None) -> dict[str, str]:
+        """Return the threads that are over at a position, with who said how they ended: author or record.
+
+        Args:
+            as_of: Position of the read.
+            loop_id: Only this thread.
+        """
+        folds = {each: fold_loop_events(rows) for each, rows in self._rows_by_thread(as_of, loop_id).items()}
+        return {each: fold.last.origin for each, fold in folds.items() if fold.is_over}
+
+    def take_back_ending(self, loop_id: str, *, as_of: StoryPosition = END_OF_STORY) -> None:
+        """Delete what the author said last of a thread that is over at a position: that it ended.
+
+        Args:
+            loop_id: The thread.
+            as_of: Position of the read.
+
+        Raises:
+            UserInputError: When it is not over by then, or a scene's record says so.
+        """
+        self._session.touch()
+        rows = self._rows_by_thread(as_of, loop_id).get(loop_id, [])
+        fold = fold_loop_events(rows) if rows else None
+        if fold is None or not fold.is_over:
+            raise UserInputError(f"thread {loop_id!r} has not ended by then; there is nothing to take back")
+        if fold.last.origin != "author":
+            raise UserInputError(
+                f"that thread {loop_id!r} ended stands in the record of scene"
+                f" {fold.last.chapter_index}:{fold.last.scene_index}; correct the record there"
+            )
+        self._session.run(LOOP_EVENTS.delete().where(LOOP_EVENTS.c.row_id == fold.last.row_id))
+
     def describe(self, loop_id: str, changes: Mapping[str, Any]) -> None:
         """Change how a thread is described, where it was planted; this survives the re-ingest of that scene.
 

@@ -22,6 +22,8 @@ from runtime.services.threads import (
     edit_thread,
     get_thread,
     list_threads,
+    reopen_thread,
+    reopenable_threads,
     resolve_thread,
 )
 from runtime.services.transfer import export_project, import_project
@@ -254,3 +256,39 @@ def test_a_record_says_when_a_thread_is_due_and_what_pays_a_part(
     assert (entry.window.source, entry.parts, entry.parts_paid) == ("author", 3, 2)
     with pytest.raises(UserInputError, match="in 1 parts; give two or more"):
         edit_thread(stores, project, thread_id=thread_id, parts=1)
+
+
+def test_an_end_is_taken_back(stores: MemoryStores, project: str) -> None:
+    """What the author ended waits again as before; what has not ended, or is over by a record, stays as it is."""
+    planted = add_thread(stores, project, description="Who lit the lamp?", start=StoryPosition(1, 2))
+    thread_id = planted.loop_id
+    moved = advance_thread(stores, project, thread_id=thread_id, note="a light", start=StoryPosition(2, 1))
+    with pytest.raises(UserInputError, match="has not ended"):
+        reopen_thread(stores, project, thread_id=thread_id)
+    assert thread_id not in reopenable_threads(stores, project)
+    abandon_thread(stores, project, thread_id=thread_id, summary="nobody asks")
+    assert thread_id in reopenable_threads(stores, project)
+    assert thread_id not in reopenable_threads(stores, project, as_of=StoryPosition(2, 1))
+    with pytest.raises(UserInputError, match="has not ended"):
+        reopen_thread(stores, project, thread_id=thread_id, start=StoryPosition(2, 1))
+    again = reopen_thread(stores, project, thread_id=thread_id)
+    assert (again.status, again.last_scene_index) == ("advanced", moved.last_scene_index)
+    with pytest.raises(UserInputError, match="has not ended"):
+        reopen_thread(stores, project, thread_id="OL999")
+
+
+def test_an_end_that_a_record_tells_is_corrected_there(stores: MemoryStores, project: str) -> None:
+    """Taking back is the author's word alone."""
+    planted = add_thread(stores, project, description="Who lit the lamp?", start=StoryPosition(1, 2))
+    record = SceneRecord.model_validate(
+        {
+            "chapter_index": 2,
+            "scene_index": 2,
+            "open_loops_resolved": [{"id": planted.loop_id, "resolution_summary": "Elena did"}],
+        }
+    )
+    told = scene(2, 1).model_copy(update={"scene_index": 2, "record": record})
+    ingest_scenes(stores, project, [told], index=False)
+    with pytest.raises(UserInputError, match="stands in the record of scene 2:2"):
+        reopen_thread(stores, project, thread_id=planted.loop_id)
+    assert reopenable_threads(stores, project) == frozenset()

@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 import httpx
 from httpx import Response
 
+from runtime.server.page.routes import STATIC_TYPES
+
 VOID = frozenset({"meta", "link", "input", "br"})
 
 
@@ -78,9 +80,9 @@ def read(response: Response) -> Seen:
     for tag, attributes in seen.elements:
         assert tag not in ("style", "iframe", "object", "embed", "base", "img"), tag
         assert not [name for name in attributes if name.startswith("on") or name == "style"], attributes
-    scripts = [each.get("src") or "" for each in seen.all("script")]
-    assert scripts[:1] == ["/page/static/page.js"]
-    assert all(each.startswith("/page/static/") for each in scripts)
+    scripts = [each.get("src") for each in seen.all("script")]
+    assert scripts[0] == "/page/static/page.js"
+    assert {*scripts[1:]} <= {f"/page/static/{name}" for name in STATIC_TYPES}
     return seen
 
 

@@ -23,7 +23,7 @@ def test_a_thread_is_ended_where_the_slider_stands(client: TestClient) -> None:
     """An ended thread is over on the board from there on, and waits still on an earlier one."""
     form = {"thread": "OL1", "how": "paid", "summary": "It opens the box under the bell."}
     answer = client.post("/page/projects/demo/threads/end?as_of=2:1", data=form, follow_redirects=False)
-    assert answer.headers["location"] == "/page/projects/demo/threads?as_of=2%3A1"
+    assert answer.headers["location"] == "/page/projects/demo/threads?as_of=2%3A1&done=OL1"
     assert form["summary"] in read(client.get(answer.headers["location"])).text
     assert form["summary"] not in read(client.get("/page/projects/demo/threads?as_of=1:4")).text
     entry = client.get("/v1/projects/demo/threads/OL1", params={"as_of": "2:1"}).json()
