@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from novelgen.models.position import MAX_PROJECT_ID_LENGTH
 from runtime.machine_paths import without_paths
 from runtime.server.house import Body, Project, TheHouse
+from runtime.services import project_deletion as deletion_services
 from runtime.services import projects as project_services
 from runtime.services.condition import StoryCondition, story_condition
 from runtime.services.diagnosis import Diagnosis, diagnose
+from runtime.services.project_deletion import DeletedProject
 from runtime.services.projects import ProjectOverview
 from runtime.services.transfer import project_documents
 
@@ -74,6 +76,21 @@ def get_project(project: Project) -> ServedProjectOverview:
     stores = project.stores
     overview = project_services.describe_project(stores, project.project_id)
     return ServedProjectOverview(**dict(overview), condition=story_condition(stores, project.project_id))
+
+
+@router.delete("/{project_id}")
+def delete_project(
+    project: Project,
+    confirm: Annotated[
+        str, Query(max_length=400, description="The project's id once more.", examples=["my-novel"])
+    ],
+) -> DeletedProject:
+    """Delete a project for good: what is stored of it, its index, its folder with the files in it, and its jobs."""
+    stores = project.stores
+    project.house.jobs.require_idle(project.project_id)
+    deleted = deletion_services.delete_project(stores, project.project_id, confirm=confirm)
+    project.house.forget(project.project_id)
+    return deleted
 
 
 @router.get("/{project_id}/export")
