@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UnknownProjectError
+from runtime.files.chapter_text import chapter_number
 from runtime.services.condition import StoryCondition, story_condition
 from runtime.stores import MemoryStores
 from runtime.transfer import exporting
@@ -60,6 +62,49 @@ def project_documents(stores: MemoryStores, project_id: str) -> dict[str, Any]:
         UnknownProjectError: When no such project is stored.
     """
     return exporting.project_documents(stores, project_id)
+
+
+def packed_export(stores: MemoryStores, project_id: str) -> bytes:
+    """Return what `export_project` writes as a zip archive, which `import_project` reads back without loss.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+    """
+    return exporting.packed_export(stores, project_id)
+
+
+def story_text(stores: MemoryStores, project_id: str) -> str:
+    """Return the whole story as Markdown, a heading for each chapter and `***` between scenes.
+
+    An import cuts it into the same chapters and scenes, unless their texts hold headings or breaks of their own.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+    """
+    with stores.database(project_id).read() as unit:
+        is_chinese = unit.projects.require().language.lower().startswith("zh")
+        scenes = unit.scenes.list_as_of(with_text=True)
+    pieces: list[str] = []
+    for number, chapter in groupby(scenes, key=lambda each: each.chapter_index):
+        told = list(chapter)
+        pieces.append(f"# {_heading(number, told[0].title, is_chinese=is_chinese)}")
+        pieces.append("\n\n***\n\n".join((each.text or "").strip() for each in told))
+    return "\n\n".join(pieces) + "\n" if pieces else ""
+
+
+def _heading(number: int, title: str, *, is_chinese: bool) -> str:
+    plain = " ".join(title.partition(" · ")[0].split())
+    if chapter_number(plain) == number:
+        return plain
+    return f"{f'第{number}章' if is_chinese else f'Chapter {number}'} {plain}".strip()
 
 
 def import_project(

@@ -24,6 +24,8 @@ Chapter = Annotated[str, Query(max_length=7, pattern=r"^[0-9]*$")]
 
 LISTED_FAULTS = 50
 
+MODEL_EXAMPLE = "NOVELGEN_MODEL=openai:gpt-4.1-mini\nNOVELGEN_MODEL_API_KEY=…\nnovelgen serve"
+
 
 @router.get("/page/jobs")
 def jobs_page(request: Request, house: TheHouse, project: Name = "") -> Response:
@@ -86,6 +88,7 @@ def reading_page(visit: Visited, chapter: Chapter = "", retry: Tick = "", again:
         estimate=estimate,
         model=settings.memory.summarization.model or settings.model or "",
         trouble=trouble,
+        model_example=MODEL_EXAMPLE,
         form={"chapter": chapter, "retry": retry, "again": again},
         jobs=[each for each in house.jobs.list(project_id) if each.state not in OVER],
     )

@@ -10,12 +10,11 @@ from starlette.responses import RedirectResponse, Response
 
 from runtime.server.house import Project, TheHouse
 from runtime.server.jobs import OVER
-from runtime.server.page.frame import Frame, PageLanguage, project_address
+from runtime.server.page.frame import Frame
 from runtime.server.page.visits import Form, PageRoute, Visited
 from runtime.server.problems import Refusal
 from runtime.server.routes.projects import delete_project, diagnosis_of, list_projects
-from runtime.services.condition import StoryCondition, story_condition
-from runtime.services.diagnosis import Diagnosis
+from runtime.services.condition import next_steps_in, story_condition
 from runtime.services.indexing import reindex_project
 from runtime.services.projects import create_project, proposed_project_id
 from runtime.services.transfer import packed_export, story_text
@@ -76,14 +75,18 @@ def mend_page(visit: Visited, project: Project, form: Form) -> Response:
 @router.get("/page/projects/{project_id}/export.zip")
 def export_archive(project: Project) -> Response:
     """Give everything that a project holds, as an archive that an import reads back without loss."""
-    return _download(packed_export(project.stores, project.project_id), project.project_id, "zip", "application/zip")
+    return _download(
+        packed_export(project.stores, project.project_id), project.project_id, "zip", "application/zip"
+    )
 
 
 @router.get("/page/projects/{project_id}/story.md")
 def export_text(project: Project) -> Response:
     """Give the story as one text."""
     text = story_text(project.stores, project.project_id)
-    return _download(text.encode("utf-8", "replace"), project.project_id, "md", "text/markdown; charset=utf-8")
+    return _download(
+        text.encode("utf-8", "replace"), project.project_id, "md", "text/markdown; charset=utf-8"
+    )
 
 
 @router.post("/page/projects/{project_id}/delete")
@@ -107,7 +110,43 @@ def _health(visit: Visited, project: Project, *, repair: bool = False) -> Respon
         "health",
         diagnosis=diagnosis,
         condition=condition,
-        steps=_steps(frame, condition),
-        mendings=_mendings(frame, diagnosis),
+        steps=next_steps_in(condition, frame.language),
+        ways=_STEPS,
+        mendings=_MENDED_BY,
         jobs=house.jobs.list(visit.served.project_id)[:5],
     )
+
+
+_MENDED_BY = {
+    "reading_failed": Mending("mend_retry", view="reading?retry=1"),
+    "nothing_read": Mending("mend_read", view="reading"),
+    "half_read": Mending("mend_read", view="reading"),
+    "no_scenes": Mending("mend_import", address="/page/import"),
+    "database_empty": Mending("mend_import", address="/page/import"),
+    "no_people": Mending("mend_people", view="cards"),
+    "index_waiting": Mending("mend_index", action="repair"),
+    "index_late": Mending("mend_index", action="repair"),
+    "index_differs": Mending("mend_index", action="repair"),
+    "index_fails": Mending("mend_index", action="repair"),
+    "breaker_open": Mending("mend_index", action="repair"),
+    "index_other_model": Mending("mend_reindex", action="reindex"),
+    "embedded_otherwise": Mending("mend_reindex", action="reindex"),
+    "context_stale": Mending("mend_context", view="context"),
+    "context_unreadable": Mending("mend_context", view="context"),
+}
+"""Kind of a finding to what mends it; the others are mended elsewhere, as their words say."""
+
+_STEPS = {
+    "take_in": Mending("mend_import", address="/page/import"),
+    "retry": Mending("mend_retry", view="reading?retry=1"),
+    "read": Mending("mend_read", view="reading"),
+    "people": Mending("mend_people", view="cards"),
+    "index": Mending("mend_index", action="repair"),
+    "context": Mending("mend_context", view="context"),
+}
+
+
+def _download(content: bytes, project_id: str, suffix: str, kind: str) -> Response:
+    name = quote(f"{project_id}.{suffix}", safe="", errors="replace")
+    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
+    return Response(content, media_type=kind, headers=headers)

@@ -12,6 +12,8 @@ from runtime.server.page import (
     cards,
     check,
     context,
+    importing,
+    jobs,
     knowledge,
     projects,
     relationships,
@@ -26,6 +28,8 @@ from runtime.server.problems import Refusal
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 router.include_router(projects.router)
+router.include_router(importing.router)
+router.include_router(jobs.router)
 router.include_router(story.router)
 router.include_router(threads.router)
 router.include_router(cards.router)
@@ -36,7 +40,12 @@ router.include_router(context.router)
 router.include_router(check.router)
 
 STATIC = Path(__file__).parent / "static"
-STATIC_TYPES = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
+STATIC_TYPES = {
+    "page.css": "text/css",
+    "page.js": "text/javascript",
+    "importing.js": "text/javascript",
+    "icon.svg": "image/svg+xml",
+}
 
 YEAR_S = 365 * 24 * 3600
 

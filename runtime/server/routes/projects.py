@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from novelgen.models.position import MAX_PROJECT_ID_LENGTH
+from novelgen.text.language import StoryLanguage
 from runtime.machine_paths import without_paths
 from runtime.server.house import Body, Project, TheHouse
 from runtime.services import project_deletion as deletion_services
@@ -102,17 +103,20 @@ def export_project(project: Project) -> ProjectDocuments:
 @router.get("/{project_id}/doctor")
 def check_health(project: Project) -> Diagnosis:
     """Look at everything that can keep the memory from working; nothing is changed, no model is asked."""
-    return _told(project, diagnose(project.stores, project.project_id, ask_network=False))
+    return diagnosis_of(project)
 
 
 @router.post("/{project_id}/doctor")
 def repair_project(project: Project) -> Diagnosis:
     """Bring the vector index to what the database says, then look at everything."""
-    return _told(project, diagnose(project.stores, project.project_id, repair=True, ask_network=False))
+    return diagnosis_of(project, repair=True)
 
 
-def _told(project: Project, diagnosis: Diagnosis) -> Diagnosis:
-    """Leave out where things lie on this machine."""
+def diagnosis_of(project: Project, *, repair: bool = False, language: StoryLanguage = "en") -> Diagnosis:
+    """Return what the doctor finds, without where things lie on this machine."""
+    diagnosis = diagnose(
+        project.stores, project.project_id, repair=repair, ask_network=False, language=language
+    )
     folders = [project.house.stores.settings.projects_dir]
 
     def told(value: Any) -> Any:
@@ -120,7 +124,14 @@ def _told(project: Project, diagnosis: Diagnosis) -> Diagnosis:
 
     def findings(listed: list[Any]) -> list[Any]:
         return [
-            each.model_copy(update={"message": told(each.message), "fix": told(each.fix)}) for each in listed
+            each.model_copy(
+                update={
+                    "message": told(each.message),
+                    "fix": told(each.fix),
+                    "values": {name: told(value) for name, value in each.values.items()},
+                }
+            )
+            for each in listed
         ]
 
     return diagnosis.model_copy(
