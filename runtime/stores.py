@@ -38,6 +38,7 @@ from runtime.settings import NovelgenSettings, load_settings
 from runtime.storage.character.minds import MindCache
 from runtime.storage.database import DatabaseManager, ProjectDatabase
 from runtime.storage.records import StoredProject
+from runtime.vectors.index_files import require_unowned
 from runtime.vectors.locations import ChromaServer, EmbeddedIndex, IndexLocation
 from runtime.vectors.manager import VectorStoreManager
 
@@ -71,6 +72,10 @@ class RecentlyUsed(Generic[Key, Thing]):
         """Hold a thing as the one used last, beyond the limit if need be."""
         self._things[key] = thing
         self._things.move_to_end(key)
+
+    def drop(self, key: Key) -> None:
+        """Let go of a thing; one that is not held is fine."""
+        self._things.pop(key, None)
 
     def take_surplus(self) -> list[tuple[Key, Thing]]:
         """Let go of what is beyond the limit and return it, the one used longest ago first."""
@@ -254,6 +259,44 @@ class MemoryStores:
         """
         return embedding_identity(self.embeddings)
 
+    def delete_project(self, project_id: str) -> None:
+        """Delete what the stores hold of a project, and nothing of any other; its files are the caller's.
+
+        The index goes before the rows that name it. What of it is done already is passed over, so that a deletion that
+        was cut short is finished by another one. Of a project with a database of its own only what is open is closed.
+
+        Raises:
+            InvalidProjectIdError: When the id is not a plain, path-free string.
+            VectorIndexOwnedError: When another process owns its embedded index.
+            VectorIndexError: When its index on a server cannot be removed.
+            DatabaseError: When the database fails.
+        """
+        paths = self.paths(project_id)
+        try:
+            database = self.database(paths.project_id)
+        except UnknownProjectError:
+            database = None
+        except DatabaseError:
+            if self.settings.database_url is not None:
+                raise
+            # A damaged file of its own goes with the folder.
+            database = None
+        with self._vectors_lock:
+            index = self._vectors.pop(paths.project_id, None)
+        if index is not None:
+            index.close()
+        self._remove_index(paths.project_id, is_stored=database is not None)
+        if database is not None and self.settings.database_url is not None:
+            with database.write() as unit:
+                unit.delete_project()
+        with self._database_lock:
+            self._known_projects.discard(paths.project_id)
+            own = self._held.pop(paths.project_id, None) if self.settings.database_url is None else None
+            if own is not None:
+                self._databases.drop(paths.project_id)
+                own.close()
+        self.minds.clear()
+
     def close(self) -> None:
         """Close everything that was opened; what is asked for afterwards is opened again."""
         with self._vectors_lock:
@@ -358,6 +401,21 @@ class MemoryStores:
         folders = [each.name for each in projects_dir.iterdir()] if projects_dir.is_dir() else []
         known = {*self.project_ids(), *folders} - {project_id}
         return did_you_mean(project_id, sorted(known), likeness=LIKE_PROJECT_ID)
+
+    def _remove_index(self, project_id: str, *, is_stored: bool) -> None:
+        """Remove an index from its server; one that is embedded goes with the other files, unless somebody owns it."""
+        location = self._index_location(project_id)
+        if isinstance(location, EmbeddedIndex):
+            require_unowned(location)
+        elif is_stored:
+            # Whatever model made it: only its name counts.
+            index = VectorStoreManager(
+                location, embedding_model="", dimension=1, index_id=self._index_id(project_id)
+            )
+            try:
+                index.drop(project_id)
+            finally:
+                index.close()
 
     def _index_location(self, project_id: str) -> IndexLocation:
         url = self.settings.memory.vector_store.url

@@ -72,6 +72,7 @@ COMMAND_SECTIONS: dict[str, dict[str, str]] = {
         "consolidate": "consolidate:consolidate",
         "reindex": "doctor:reindex",
         "doctor": "doctor:doctor",
+        "delete": "projects:delete",
     },
     "Measure": {
         "bench": "bench:bench",

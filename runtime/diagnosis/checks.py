@@ -61,6 +61,10 @@ class Finding(BaseModel):
     what: str
     message: str
     fix: str = ""
+    kind: str = Field(
+        default="", description="What was found, by a name that stays; see runtime.diagnosis.wording."
+    )
+    values: dict[str, Any] = Field(default_factory=dict, description="What the message is filled with.")
 
 
 class Diagnosis(BaseModel):
@@ -93,15 +97,25 @@ def check_sqlite(settings: NovelgenSettings, *, version: tuple[int, ...]) -> Fin
     """Judge the SQLite library, which can lose writes of several processes before 3.51.3."""
     shown = ".".join(map(str, version))
     if settings.database_url is not None and not settings.database_url.startswith("sqlite"):
-        return Finding(level="ok", what="sqlite", message=f"{shown}, not used: database_url is set")
+        return Finding(
+            level="ok",
+            what="sqlite",
+            message=f"{shown}, not used: database_url is set",
+            kind="sqlite_unused",
+            values={"version": shown},
+        )
     if version >= WAL_RESET_FIXED_IN:
-        return Finding(level="ok", what="sqlite", message=shown)
+        return Finding(
+            level="ok", what="sqlite", message=shown, kind="sqlite_fine", values={"version": shown}
+        )
     return Finding(
         level="hint",
         what="sqlite",
         message=f"{shown} has the WAL-reset error (fixed in 3.51.3): several processes that write to one "
         "project at once can damage its database; a single process is safe",
         fix="let one process write to a project at a time, update SQLite, or set database_url to PostgreSQL",
+        kind="sqlite_old",
+        values={"version": shown},
     )
 
 
@@ -117,7 +131,13 @@ def check_embeddings(stores: MemoryStores, *, ask_network: bool = True) -> Findi
     try:
         embeddings = stores.embeddings
         if is_served and not (ask_network or _is_here(stores.settings.memory.embedding_base_url)):
-            return Finding(level="ok", what=what, message=f"{name} is configured; it was not asked anything")
+            return Finding(
+                level="ok",
+                what=what,
+                message=f"{name} is configured; it was not asked anything",
+                kind="embedding_not_asked",
+                values={"model": name},
+            )
         if is_served:
             call_with_deadline(
                 lambda: embeddings.embed_query("word"),
@@ -134,9 +154,17 @@ def check_embeddings(stores: MemoryStores, *, ask_network: bool = True) -> Findi
             message=f"{name!r} does not work, so search goes by words alone: {error}",
             fix="correct memory.embedding_model (NOVELGEN_MEMORY__EMBEDDING_MODEL): local, or provider:model, its "
             "address (…_BASE_URL) and its key (…_API_KEY)",
+            kind="embedding_fails",
+            values={"model": name, "error": str(error)},
         )
     message = f"{identity.model_name} works, {identity.dimension} dimensions"
-    return Finding(level="ok", what=what, message=message)
+    return Finding(
+        level="ok",
+        what=what,
+        message=message,
+        kind="embedding_works",
+        values={"model": identity.model_name, "dimension": identity.dimension},
+    )
 
 
 def check_chat_model(settings: NovelgenSettings, *, ask_network: bool = True) -> Finding:
@@ -153,6 +181,7 @@ def check_chat_model(settings: NovelgenSettings, *, ask_network: bool = True) ->
             what=what,
             message="none is configured; retrieval is planned by rules",
             fix="set model (NOVELGEN_MODEL) to provider:model if you want a model to add to the rules",
+            kind="model_none",
         )
     fix = (
         "correct model (NOVELGEN_MODEL), its address (NOVELGEN_MODEL_BASE_URL) and its key "
@@ -168,10 +197,21 @@ def check_chat_model(settings: NovelgenSettings, *, ask_network: bool = True) ->
         )
     except ConfigurationError as error:
         message = f"{settings.model!r} cannot be used, so retrieval is planned by rules: {error}"
-        return Finding(level="degraded", what=what, message=message, fix=fix)
+        return Finding(
+            level="degraded",
+            what=what,
+            message=message,
+            fix=fix,
+            kind="model_unusable",
+            values={"model": settings.model, "error": str(error)},
+        )
     if model is None or not (ask_network or _is_here(settings.model_base_url)):
         return Finding(
-            level="ok", what=what, message=f"{settings.model} is configured; it was not asked anything"
+            level="ok",
+            what=what,
+            message=f"{settings.model} is configured; it was not asked anything",
+            kind="model_not_asked",
+            values={"model": settings.model},
         )
     try:
         call_with_deadline(
@@ -181,12 +221,22 @@ def check_chat_model(settings: NovelgenSettings, *, ask_network: bool = True) ->
         )
     except Exception as error:  # noqa: BLE001 - a provider's package may fail in any way
         secrets = [*known_keys(settings.model_api_key), *secrets_of(model)]
-        message = (
-            f"{settings.model} does not answer, so retrieval is planned by rules: "
-            f"{described(error, secrets=secrets)}"
+        reason = described(error, secrets=secrets)
+        return Finding(
+            level="degraded",
+            what=what,
+            message=f"{settings.model} does not answer, so retrieval is planned by rules: {reason}",
+            fix=fix,
+            kind="model_silent",
+            values={"model": settings.model, "error": reason},
         )
-        return Finding(level="degraded", what=what, message=message, fix=fix)
-    return Finding(level="ok", what=what, message=f"{settings.model} answers")
+    return Finding(
+        level="ok",
+        what=what,
+        message=f"{settings.model} answers",
+        kind="model_answers",
+        values={"model": settings.model},
+    )
 
 
 def _is_here(address: str | None) -> bool:
@@ -210,6 +260,8 @@ def check_database(stores: MemoryStores, project_id: str) -> Finding:
             what="database",
             message=f"nothing of project {project_id!r} is stored",
             fix=f"run `novelgen ingest {project_id}`, or restore {_database_name(stores, project_id)} if it is lost",
+            kind="database_empty",
+            values={"project_id": project_id, "database": _database_name(stores, project_id)},
         )
     except DatabaseError as error:
         return Finding(
@@ -218,8 +270,11 @@ def check_database(stores: MemoryStores, project_id: str) -> Finding:
             message=f"{_database_name(stores, project_id)} cannot be used: {error}",
             fix="restore a backup of it, or move it away and run `novelgen ingest` again; contexts stay possible "
             "from the index alone",
+            kind="database_fails",
+            values={"database": _database_name(stores, project_id), "error": str(error)},
         )
-    return Finding(level="ok", what="database", message=_database_name(stores, project_id))
+    name = _database_name(stores, project_id)
+    return Finding(level="ok", what="database", message=name, kind="database_fine", values={"database": name})
 
 
 def project_counts(stores: MemoryStores, project_id: str) -> dict[str, int]:
@@ -255,20 +310,49 @@ def check_index(stores: MemoryStores, project_id: str, *, waiting: int) -> Findi
         configured = stores.embedding_identity.model_name
         if built_with not in (None, configured):
             message = f"built with {built_with!r}, but {configured!r} is configured; it is not asked"
-            return Finding(level="degraded", what="vector index", message=message, fix=fix)
+            return Finding(
+                level="degraded",
+                what="vector index",
+                message=message,
+                fix=fix,
+                kind="index_other_model",
+                values={"built_with": built_with, "configured": configured, "project_id": project_id},
+            )
         verification = verify_index(stores, project_id)
     except NovelgenError as error:
         message = f"cannot be used, search goes on without it: {error}"
         fix = EMBEDDINGS_FIRST if isinstance(error, EmbeddingError | ConfigurationError) else fix
-        return Finding(level="degraded", what="vector index", message=message, fix=fix)
+        is_of_model = isinstance(error, EmbeddingError | ConfigurationError)
+        return Finding(
+            level="degraded",
+            what="vector index",
+            message=message,
+            fix=fix,
+            kind="index_waits_for_model" if is_of_model else "index_fails",
+            values={"error": str(error), "project_id": project_id},
+        )
     if verification.is_sound:
-        return Finding(level="ok", what="vector index", message=f"agrees with the database: {verification}")
+        return Finding(
+            level="ok",
+            what="vector index",
+            message=f"agrees with the database: {verification}",
+            kind="index_fine",
+            values={"verification": str(verification)},
+        )
     lag = f" ({waiting} changes wait to be brought to it)" if waiting else ""
     message = f"does not agree with the database: {verification}{lag}"
     behind = len(verification.missing_ids) + len(verification.unexpected_ids)
-    if behind <= waiting and not verification.lost_ids:
+    is_only_late = behind <= waiting and not verification.lost_ids
+    if is_only_late:
         fix = f"run `novelgen index {project_id}`"
-    return Finding(level="degraded", what="vector index", message=message, fix=fix)
+    return Finding(
+        level="degraded",
+        what="vector index",
+        message=message,
+        fix=fix,
+        kind="index_late" if is_only_late else "index_differs",
+        values={"verification": str(verification), "waiting": waiting, "project_id": project_id},
+    )
 
 
 def check_embedding_settings(stores: MemoryStores, project_id: str) -> Finding | None:
@@ -285,6 +369,8 @@ def check_embedding_settings(stores: MemoryStores, project_id: str) -> Finding |
         what="memory.ingest",
         message=f"{otherwise} memories were stored under other settings of what is embedded",
         fix=f"run `novelgen reindex {project_id}`",
+        kind="embedded_otherwise",
+        values={"count": otherwise, "project_id": project_id},
     )
 
 
@@ -307,6 +393,8 @@ def check_minds(stores: MemoryStores, project_id: str) -> list[Finding]:
                 what="memories of characters",
                 message=f"nobody is stored as {', '.join(strangers)}, whose memories, feelings or secrets are",
                 fix=f"undo what took them away (`novelgen entity undo {project_id}`), or import their cards",
+                kind="minds_of_nobody",
+                values={"names": ", ".join(strangers), "project_id": project_id},
             )
         )
     if without:
@@ -316,6 +404,8 @@ def check_minds(stores: MemoryStores, project_id: str) -> list[Finding]:
                 what="memories of characters",
                 message=f"{without} have no vector of {model!r} and are compared by words",
                 fix="nothing needs to be done: each recall embeds some of those of its character",
+                kind="minds_without_vector",
+                values={"count": without, "model": model},
             )
         )
     if gone:
@@ -327,6 +417,8 @@ def check_minds(stores: MemoryStores, project_id: str) -> list[Finding]:
                 "any more; it counts again where a reading brings that memory back",
                 fix=f"say it of the memory in its place, and take it back here "
                 f"(`novelgen memory knowledge {project_id} {gone[0]} CHARACTER --undo`)",
+                kind="knowledge_of_nothing",
+                values={"memories": ", ".join(gone), "first": gone[0], "project_id": project_id},
             )
         )
     return found
@@ -339,14 +431,23 @@ def check_breaker(stores: MemoryStores, project_id: str) -> Finding:
         is_refusing = stores.vectors(project_id).is_refusing
     except NovelgenError as error:
         fix = EMBEDDINGS_FIRST if isinstance(error, EmbeddingError | ConfigurationError) else ""
-        return Finding(level="degraded", what=what, message=f"the index cannot be opened: {error}", fix=fix)
+        return Finding(
+            level="degraded",
+            what=what,
+            message=f"the index cannot be opened: {error}",
+            fix=fix,
+            kind="breaker_unknown",
+            values={"error": str(error)},
+        )
     if not is_refusing:
-        return Finding(level="ok", what=what, message="closed: the index is asked")
+        return Finding(level="ok", what=what, message="closed: the index is asked", kind="breaker_closed")
     return Finding(
         level="degraded",
         what=what,
         message="open: the index failed again and again and is left alone; it is probed after the cool-down",
         fix=f"run `novelgen doctor {project_id} --repair`",
+        kind="breaker_open",
+        values={"project_id": project_id},
     )
 
 

@@ -49,7 +49,13 @@ def check_context_files(stores: MemoryStores, project_id: str) -> list[Finding]:
     fresh = len(judged) - len(findings)
     return [
         *findings,
-        Finding(level="ok", what="context files", message=f"{fresh} of {len(judged)} are up to date"),
+        Finding(
+            level="ok",
+            what="context files",
+            message=f"{fresh} of {len(judged)} are up to date",
+            kind="context_files",
+            values={"fresh": fresh, "count": len(judged)},
+        ),
     ]
 
 
@@ -77,6 +83,12 @@ def _finding(paths: ProjectPaths, judged: JudgedContext) -> Finding:
         what=paths.context_file(judged.chapter_index, judged.scene_index).name,
         message=judged.problem or "stale: what lies before its scene has changed since it was written",
         fix=fix if has_plan else f"{again} --plan FILE (the project has no plan of it)",
+        kind="context_unreadable" if judged.problem else "context_stale",
+        values={
+            "problem": judged.problem,
+            "command": fix if has_plan else f"{again} --plan FILE",
+            "file": paths.context_file(judged.chapter_index, judged.scene_index).name,
+        },
     )
 
 

@@ -38,7 +38,8 @@ def repair_index(stores: MemoryStores, project_id: str) -> list[Finding]:
             f"rebuilt from the database, because {problem}: {result.indexed} memories, "
             f"{result.embedded} texts embedded anew"
         )
-        done.append(Finding(level="ok", what=_WHAT, message=message))
+        values = {"problem": problem, "indexed": result.indexed, "embedded": result.embedded}
+        done.append(Finding(level="ok", what=_WHAT, message=message, kind="index_rebuilt", values=values))
         problem = _problem(stores, project_id)
     return [*done, _outcome(problem)]
 
@@ -49,7 +50,8 @@ def _retried(stores: MemoryStores, project_id: str) -> list[Finding]:
     if not (result.indexed or result.removed):
         return []
     message = f"{result.indexed} waiting memories brought to the index, {result.removed} removed from it"
-    return [Finding(level="ok", what="outbox", message=message)]
+    values = {"indexed": result.indexed, "removed": result.removed}
+    return [Finding(level="ok", what="outbox", message=message, kind="outbox_drained", values=values)]
 
 
 def _problem(stores: MemoryStores, project_id: str) -> str | None:
@@ -67,10 +69,12 @@ def _problem(stores: MemoryStores, project_id: str) -> str | None:
 
 def _outcome(problem: str | None) -> Finding:
     if problem is None:
-        return Finding(level="ok", what=_WHAT, message="agrees with the database")
+        return Finding(level="ok", what=_WHAT, message="agrees with the database", kind="index_repaired")
     return Finding(
         level="broken",
         what=_WHAT,
         message=f"{problem}, after its rebuild as well",
         fix="check the disk; run it again",
+        kind="index_beyond_repair",
+        values={"problem": problem},
     )

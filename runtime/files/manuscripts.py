@@ -42,6 +42,14 @@ _FIRST_NAME = re.compile(r"(?:prologue|foreword|preface|楔子|序|引子|引言
 _LAST_NAME = re.compile(r"(?:epilogue|afterword|终|終|尾声|尾聲|后记|後記|番外|外传|完本)", re.IGNORECASE)
 
 
+class ManuscriptScene(BaseModel):
+    """A scene as the preview shows it."""
+
+    title: str = ""
+    words: int
+    opening: str = Field(description="Its first words.")
+
+
 class ManuscriptChapter(BaseModel):
     """A chapter as the preview shows it."""
 
@@ -51,6 +59,9 @@ class ManuscriptChapter(BaseModel):
     words: int
     part: str = Field(default="", description="The volume that it stands in.")
     opening: str = Field(description="Its first words.")
+    cut: list[ManuscriptScene] = Field(
+        default_factory=list, description="Its scenes, where there are several."
+    )
 
 
 class Manuscript(BaseModel):
@@ -85,10 +96,29 @@ class Manuscript(BaseModel):
                 scenes=len(chapter.scenes),
                 words=chapter.total_words,
                 part=self.part_of(chapter.chapter_number),
-                opening=" ".join(chapter.scenes[0].content.split())[:60],
+                opening=_opening(chapter.scenes[0].content),
+                cut=_scenes_of(chapter),
             )
             for chapter in self.chapters
         ]
+
+
+def _opening(text: str) -> str:
+    return " ".join(text[:1000].split())[:60]
+
+
+def _scenes_of(chapter: GeneratedChapter) -> list[ManuscriptScene]:
+    """Return the scenes of a chapter; a single one is told by its chapter."""
+    if len(chapter.scenes) < 2:
+        return []
+    return [
+        ManuscriptScene(
+            title=str(scene.extra.get(SCENE_TITLE_FIELD) or ""),
+            words=scene.word_count or 0,
+            opening=_opening(scene.content),
+        )
+        for scene in chapter.scenes
+    ]
 
 
 class _Piece(NamedTuple):
@@ -110,7 +140,12 @@ def is_manuscript_folder(folder: Path) -> bool:
     return any(_chapter_name(file) is not None for file in _files_of(folder))
 
 
-def read_manuscript(path: Path, *, keep_remarks: bool = False) -> Manuscript:
+def holds_manuscripts(folder: Path) -> bool:
+    """Tell whether a folder, or a folder in it, holds files that can be read as a manuscript, whatever their names."""
+    return bool(_files_of(folder))
+
+
+def read_manuscript(path: Path, *, keep_remarks: bool = False, every_file: bool = False) -> Manuscript:
     """Read a manuscript and split it.
 
     Args:
@@ -118,13 +153,15 @@ def read_manuscript(path: Path, *, keep_remarks: bool = False) -> Manuscript:
             each chapter, such as `第001章 雪夜.txt`, `001 雪夜.txt`, `Chapter 1 - Snow.txt`, `chapter_001.txt`
             or `楔子.txt`; folders in it are volumes.
         keep_remarks: Whether what the author says to readers stays in the text.
+        every_file: Whether the files of a folder are its chapters in the order of their names where no name tells a
+            chapter.
 
     Raises:
         InvalidFileError: When a file is of another kind, cannot be read, or holds no text.
         ConfigurationError: When the extra that reads it is not installed.
     """
     if path.is_dir():
-        manuscript = _read_folder(path, keep_remarks=keep_remarks)
+        manuscript = _read_folder(path, keep_remarks=keep_remarks, every_file=every_file)
     else:
         decoded = _read_file(path)
         manuscript = split_manuscript(decoded.text, title=path.stem, keep_remarks=keep_remarks)
@@ -299,13 +336,15 @@ def _chapter_name(file: Path) -> _ChapterName | None:
     return _ChapterName(heading.title, chapter_number(heading.title) if heading.kind == "chapter" else None)
 
 
-def _read_folder(folder: Path, *, keep_remarks: bool) -> Manuscript:
+def _read_folder(folder: Path, *, keep_remarks: bool, every_file: bool) -> Manuscript:
+    files = [(file, _chapter_name(file)) for file in _files_of(folder)]
+    if every_file and not any(name for _, name in files):
+        files = [(file, _ChapterName(file.stem.strip(), None)) for file, _ in files]
     pieces: list[_Piece] = []
     encodings: list[str] = []
     passed_over: list[str] = []
     unreadable = 0
-    for file in _files_of(folder):
-        name = _chapter_name(file)
+    for file, name in files:
         if name is None:
             passed_over.append(str(file.relative_to(folder)))
             continue

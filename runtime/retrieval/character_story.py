@@ -21,7 +21,7 @@ _Key = tuple[str, str, StoryPosition, str | None]
 
 
 class _Kept(NamedTuple):
-    revision: int
+    last_write: tuple[str, int]
     view: CharacterView
     share: StoryShare
 
@@ -48,12 +48,12 @@ def story_share(
     """
     key = (project_id, character_id, as_of, model)
     with stores.database(project_id).read() as unit:
-        revision = unit.projects.require().story_revision
+        last_write = unit.projects.require().last_write
     with _lock:
         shares = _kept.setdefault(stores, RecentlyUsed(MAX_SHARES))
         found = shares.get(key)
     # What has no vector yet may have one at the next remark, without the story being written to.
-    if found is not None and found.revision == revision and not found.share.without_vector:
+    if found is not None and found.last_write == last_write and not found.share.without_vector:
         return found.share
     rules = knowledge_rules(stores, project_id, as_of=as_of)
     if found is not None and found.view.shared.rules is rules:
@@ -62,7 +62,7 @@ def story_share(
         view = StoryKnowledge(rules).of(character_id, is_shown=True)
     share = _read_share(stores, project_id, view, as_of=as_of, model=model)
     with _lock:
-        shares.use(key, _Kept(revision, view, share))
+        shares.use(key, _Kept(last_write, view, share))
         shares.take_surplus()
     return share
 

@@ -20,7 +20,7 @@ _Key = tuple[str, StoryPosition]
 class _Read(NamedTuple):
     """The rules over a story, and the write to the project up to which it is known to be the same."""
 
-    revision: int
+    last_write: tuple[str, int]
     rules: KnowledgeRules
 
 
@@ -50,15 +50,15 @@ def knowledge_rules(stores: MemoryStores, project_id: str, *, as_of: StoryPositi
     scenes once they were asked who could have told what.
     """
     with stores.database(project_id).read() as unit:
-        key, revision = (project_id, as_of), unit.projects.require().story_revision
+        key, last_write = (project_id, as_of), unit.projects.require().last_write
         with _lock:
             kept = _remembered.setdefault(stores, RecentlyUsed(REMEMBERED_STORIES))
             found = kept.get(key)
-        if found is not None and found.revision == revision:
+        if found is not None and found.last_write == last_write:
             return found.rules
         story = unit.knowledge_story(as_of=as_of)
     rules = found.rules if found is not None and found.rules.story == story else KnowledgeRules(story)
     with _lock:
-        kept.use(key, _Read(revision, rules))
+        kept.use(key, _Read(last_write, rules))
         kept.take_surplus()
     return rules

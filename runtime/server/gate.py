@@ -25,6 +25,9 @@ logger = logging.getLogger(__name__)
 OPEN_PATHS = frozenset({"/health", "/ready"})
 """What watches over the server needs no token: they tell nothing of stories."""
 
+UPLOAD_PATHS = re.compile(r"/v1/projects/[^/]+/manuscript|/page/imports")
+"""Where manuscripts come in, which may be longer than other bodies."""
+
 AGENTS_PATH = "/mcp"
 """Where agents talk MCP."""
 
@@ -130,7 +133,7 @@ class Gate:
 
     def _longest_body(self, scope: Scope) -> int:
         limits = self._settings.limits
-        return limits.upload_bytes if scope["path"].endswith("/manuscript") else limits.body_bytes
+        return limits.upload_bytes if UPLOAD_PATHS.fullmatch(scope["path"]) else limits.body_bytes
 
 
 class _Told:

@@ -17,11 +17,15 @@ from runtime.server.jobs import Jobs
 from runtime.server.kept_forms import KeptForms
 from runtime.server.problems import Refusal
 from runtime.server.settings import ServerSettings
+from runtime.server.uploads import Uploads
 from runtime.services.indexing import await_index
 from runtime.services.project_stores import ProjectStores
 from runtime.services.projects import require_project_files
 from runtime.stores import MemoryStores
 from runtime.story import Story
+
+UPLOADS_FOLDER = ".server/uploads"
+"""Below the folder of the projects, beside the jobs."""
 
 READS = {"x-novelgen-reads": True}
 """Marks a route that changes nothing although it is no GET: a read-only token opens it."""
@@ -55,6 +59,7 @@ class House:
         self.jobs = jobs
         self.chat_model = chat_model
         self.kept_forms = KeptForms()
+        self.uploads = Uploads(stores.settings.projects_dir / UPLOADS_FOLDER)
         self._awake: set[str] = set()
 
     def awaken(self, project_id: str, stores: MemoryStores) -> None:
@@ -62,6 +67,11 @@ class House:
         if project_id not in self._awake:
             await_index(stores, project_id)
             self._awake.add(project_id)
+
+    def forget(self, project_id: str) -> None:
+        """Let go of what is kept of a project that is no more."""
+        self.jobs.forget_project(project_id)
+        self._awake.discard(project_id)
 
     def close(self) -> None:
         """End the jobs and close the stores."""

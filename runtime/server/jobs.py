@@ -16,6 +16,7 @@ import uuid
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -31,6 +32,8 @@ logger = logging.getLogger(__name__)
 
 JobState = Literal["waiting", "running", "cancelling", "cancelled", "done", "failed", "interrupted"]
 """interrupted: the server ended before the job did."""
+
+JobStage = Literal["", "text", "meaning"]
 
 OVER: frozenset[JobState] = frozenset({"cancelled", "done", "failed", "interrupted"})
 
@@ -53,6 +56,11 @@ class Job(BaseModel):
     state: JobState = "waiting"
     done: int = Field(default=0, description="Steps that are done: scenes, or characters of a manuscript.")
     total: int = Field(default=0, description="Steps in all; 0 where that is not known yet.")
+    stage: JobStage = Field(
+        default="",
+        description="Which steps are counted: `text` is stored, then indexed by `meaning`; empty where a job has one "
+        "stage only.",
+    )
     created_at: datetime
     ended_at: datetime | None = None
     result: Any = Field(default=None, description="What it came to, once it is done.")
@@ -69,13 +77,21 @@ class JobOrder:
     Args:
         job: Its state.
         folder: Its own folder, with its manuscript.
-        progress: To be called after each step; raises JobCancelled once the job shall end.
+        tell: Takes a stage, the steps done and the steps in all; raises JobCancelled once the job shall end.
     """
 
-    def __init__(self, job: Job, folder: Path, progress: Callable[[int, int], None]) -> None:
+    def __init__(self, job: Job, folder: Path, tell: Callable[[JobStage, int, int], None]) -> None:
         self.job = job
         self.folder = folder
-        self.progress = progress
+        self._tell = tell
+
+    def progress(self, done: int, total: int) -> None:
+        """Tell of a step of a job that has one stage; raises JobCancelled once the job shall end."""
+        self._tell("", done, total)
+
+    def progress_of(self, stage: JobStage) -> Callable[[int, int], None]:
+        """Return what tells of a step of a stage."""
+        return partial(self._tell, stage)
 
 
 Work = Callable[[JobOrder], BaseModel]
@@ -134,7 +150,7 @@ class Jobs:
         project_id: str,
         arguments: dict[str, Any],
         *,
-        source: tuple[str, bytes] | None = None,
+        source: tuple[str, bytes | Path] | None = None,
     ) -> Job:
         """Put a job in the queue.
 
@@ -142,7 +158,7 @@ class Jobs:
             kind: What to do.
             project_id: The project.
             arguments: Of the work, as JSON holds them.
-            source: Name within the job's folder and content of its manuscript.
+            source: Name within the job's folder of its manuscript, and its content, or the file, which moves there.
 
         Raises:
             Refusal: When too many wait.
@@ -160,7 +176,10 @@ class Jobs:
             name, content = source
             folder = self._folder / job.job_id
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(content)
+            if isinstance(content, Path):
+                shutil.move(content, folder / name)
+            else:
+                (folder / name).write_bytes(content)
         with self._lock:
             self._jobs[job.job_id] = job
             self._waiting.append(job.job_id)
@@ -186,6 +205,7 @@ class Jobs:
                 "state": "waiting",
                 "done": 0,
                 "total": 0,
+                "stage": "",
                 "ended_at": None,
                 "result": None,
                 "problem": None,
@@ -250,6 +270,28 @@ class Jobs:
             jobs = [each for each in self._jobs.values() if project_id in (None, each.project_id)]
         return sorted(jobs, key=lambda each: each.created_at, reverse=True)
 
+    def require_idle(self, project_id: str) -> None:
+        """Refuse what would disturb a job of a project.
+
+        Raises:
+            Refusal: When one of them is not over.
+        """
+        at_work = next((each for each in self.list(project_id) if each.state not in OVER), None)
+        if at_work is not None:
+            raise Refusal(
+                409,
+                "still-at-work",
+                f"job {at_work.job_id!r} of project {project_id!r} is {at_work.state}; cancel it, or let it end",
+            )
+
+    def forget_project(self, project_id: str) -> None:
+        """Forget the jobs of a project that are over, with their manuscripts."""
+        with self._lock:
+            for job in self.list(project_id):
+                if job.state in OVER:
+                    del self._jobs[job.job_id]
+                    shutil.rmtree(self._folder / job.job_id, ignore_errors=True)
+
     async def follow(self, job_id: str) -> AsyncIterator[Job]:
         """Yield a job whenever it has changed, until it is over or the server ends.
 
@@ -302,16 +344,16 @@ class Jobs:
                 thread.start()
 
     def _run(self, job_id: str) -> None:
-        def progress(done: int, total: int) -> None:
+        def tell(stage: JobStage, done: int, total: int) -> None:
             with self._lock:
-                job = self._set(job_id, done=done, total=total)
+                job = self._set(job_id, stage=stage, done=done, total=total)
             if job.state == "cancelling" or self._is_closing:
                 raise JobCancelled
 
         try:
             job = self.get(job_id)
             self._write(job)
-            result = self._work[job.kind](JobOrder(job, self._folder / job_id, progress))
+            result = self._work[job.kind](JobOrder(job, self._folder / job_id, tell))
             ended: dict[str, Any] = {"state": "done", "result": json.loads(result.model_dump_json())}
         except JobCancelled:
             ended = {"state": "interrupted" if self._is_closing else "cancelled"}
@@ -377,6 +419,7 @@ MANUSCRIPT_TYPES = {
     "text/markdown": ".md",
     "application/epub+zip": ".epub",
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
+    "application/zip": ".zip",
 }
 """Type of an uploaded manuscript to the ending of its file: names never come from outside."""
 

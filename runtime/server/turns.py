@@ -9,12 +9,11 @@ from collections.abc import AsyncIterator
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from runtime.server.gate import AGENTS_PATH, OPEN_PATHS
+from runtime.server.gate import AGENTS_PATH, OPEN_PATHS, UPLOAD_PATHS
 from runtime.server.problems import Refusal, problem_answer
 from runtime.server.settings import Limits
 
 _REPLY = re.compile(r"/v1/projects/[^/]+/characters/[^/]+/reply")
-_UPLOAD = re.compile(r"/v1/projects/[^/]+/manuscript")
 _EVENTS = re.compile(r"/v1/jobs/[^/]+/events")
 
 
@@ -96,7 +95,7 @@ class Turns:
         elif _REPLY.fullmatch(scope["path"]):
             async with _turn(self._talk):
                 await self._app(scope, receive, send)
-        elif _UPLOAD.fullmatch(scope["path"]):
+        elif UPLOAD_PATHS.fullmatch(scope["path"]):
             await self._in_time(self._uploads, self._limits.request_s, scope, receive, send)
         else:
             await self._in_time(self._work, self._limits.body_s, scope, receive, send)

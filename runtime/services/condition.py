@@ -102,6 +102,25 @@ def story_condition(stores: MemoryStores, project_id: str) -> StoryCondition:
     return condition.model_copy(update={"next_steps": _next_steps(condition, _has_model(stores))})
 
 
+def next_steps_in(condition: StoryCondition, language: StoryLanguage) -> list[NextStep]:
+    """Return the next steps with their reasons in a language, which need not be the story's.
+
+    Args:
+        condition: What the project holds.
+        language: The language.
+    """
+    return [
+        each.model_copy(update={"reason": _reason(condition, each.kind, language)})
+        for each in condition.next_steps
+    ]
+
+
+def _reason(condition: StoryCondition, kind: StepKind, language: StoryLanguage) -> str:
+    numbers = condition.model_dump(include={"scenes", "scenes_failed", "scenes_waiting", "unindexed"})
+    told = {name.removeprefix("scenes_"): number for name, number in numbers.items()}
+    return _REASONS[language][kind].format(**told)
+
+
 def _has_model(stores: MemoryStores) -> bool:
     settings = stores.settings
     return bool(settings.memory.summarization.model or settings.model)
@@ -119,10 +138,8 @@ def _next_steps(condition: StoryCondition, has_model: bool) -> list[NextStep]:
         ("index", condition.unindexed > 0, f"novelgen index {project_id}"),
         ("context", condition.scenes > 0, f'novelgen context {project_id} --purpose "{purpose}"'),
     ]
-    numbers = condition.model_dump(include={"scenes", "scenes_failed", "scenes_waiting", "unindexed"})
-    told = {name.removeprefix("scenes_"): number for name, number in numbers.items()}
     return [
-        NextStep(kind=kind, command=command, reason=_REASONS[condition.language][kind].format(**told))
+        NextStep(kind=kind, command=command, reason=_reason(condition, kind, condition.language))
         for kind, is_wanted, command in wanted
         if is_wanted
     ]

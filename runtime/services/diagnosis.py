@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from novelgen.errors import DatabaseError
+from novelgen.text.language import StoryLanguage
 from runtime.diagnosis.checks import (
     Diagnosis,
     Finding,
@@ -22,6 +23,7 @@ from runtime.diagnosis.checks import (
 )
 from runtime.diagnosis.context_files import check_context_files
 from runtime.diagnosis.repair import repair_index
+from runtime.diagnosis.wording import in_language
 from runtime.services.condition import StepKind, StoryCondition, story_condition
 from runtime.services.projects import require_project_files
 from runtime.settings import NovelgenSettings
@@ -34,6 +36,7 @@ def diagnose(
     *,
     repair: bool = False,
     ask_network: bool = True,
+    language: StoryLanguage = "en",
 ) -> Diagnosis:
     """Look at everything that can keep the memory from working.
 
@@ -42,6 +45,7 @@ def diagnose(
         project_id: The project; None looks at the machine alone.
         repair: Whether to bring the project's vector index to what the database says first.
         ask_network: Whether models that are not on this machine are asked if they answer.
+        language: In which the findings are told.
 
     Raises:
         StoreError: When the repair fails; the old index stays.
@@ -62,9 +66,10 @@ def diagnose(
         if findings[-1].level == "ok":
             counts, of_project = _project_findings(stores, project_id)
             findings += of_project
-    return Diagnosis(
+    diagnosis = Diagnosis(
         versions=versions(), settings=_shown(settings), counts=counts, findings=findings, repairs=repairs
     )
+    return in_language(diagnosis, language)
 
 
 def _project_findings(stores: MemoryStores, project_id: str) -> tuple[dict[str, int], list[Finding]]:
@@ -78,7 +83,15 @@ def _project_findings(stores: MemoryStores, project_id: str) -> tuple[dict[str, 
         files = check_context_files(stores, project_id)
     except DatabaseError as error:
         message = f"it opens, but cannot be read: {error}"
-        return {}, [Finding(level="broken", what="database", message=message, fix="restore a backup of it")]
+        broken = Finding(
+            level="broken",
+            what="database",
+            message=message,
+            fix="restore a backup of it",
+            kind="database_unreadable",
+            values={"error": str(error)},
+        )
+        return {}, [broken]
     found = (*reading, index, embedding, *minds, breaker, *files)
     return counts, [finding for finding in found if finding is not None]
 
@@ -87,30 +100,40 @@ def check_reading(condition: StoryCondition) -> list[Finding]:
     """Name what keeps a stored story from being of use: no records, half read, no people, not indexed."""
     commands = {step.kind: step.command for step in condition.next_steps}
 
-    def finding(level: Level, what: str, message: str, *, mended_by: StepKind) -> Finding:
-        return Finding(level=level, what=what, message=message, fix=f"run `{commands[mended_by]}`")
+    def finding(level: Level, what: str, message: str, *, kind: str, mended_by: StepKind) -> Finding:
+        numbers = condition.model_dump(include={"scenes", "scenes_with_record", "unindexed"})
+        return Finding(
+            level=level,
+            what=what,
+            message=message,
+            fix=f"run `{commands[mended_by]}`",
+            kind=kind,
+            values={**numbers, "failed": failed, "waiting": waiting, "command": commands[mended_by]},
+        )
 
     failed, waiting, scenes = condition.scenes_failed, condition.scenes_waiting, condition.scenes
     found: list[Finding] = []
     if not scenes:
-        return [finding("hint", "story", "no scene is stored", mended_by="take_in")]
+        return [finding("hint", "story", "no scene is stored", kind="no_scenes", mended_by="take_in")]
     if failed:
         message = f"the extraction of {failed} scenes failed; their text is stored, their facts are not"
-        found.append(finding("degraded", "scene records", message, mended_by="retry"))
+        found.append(finding("degraded", "scene records", message, kind="reading_failed", mended_by="retry"))
     if waiting and not condition.scenes_with_record:
         message = f"none of {scenes} scenes was read: there are no facts, states, threads or relationships"
-        found.append(finding("degraded", "scene records", message, mended_by="read"))
+        found.append(finding("degraded", "scene records", message, kind="nothing_read", mended_by="read"))
     elif waiting:
         message = (
             f"half read: {condition.scenes_with_record} of {scenes} scenes have a record, {waiting} wait"
         )
-        found.append(finding("hint", "scene records", message, mended_by="read"))
+        found.append(finding("hint", "scene records", message, kind="half_read", mended_by="read"))
     if not condition.people:
         message = "no people are known, so nothing is found by who is in a scene"
-        found.append(finding("hint", "people", message, mended_by="people"))
+        found.append(finding("hint", "people", message, kind="no_people", mended_by="people"))
     if condition.unindexed:
         message = f"{condition.unindexed} changes wait; what they bring is found by words only"
-        found.append(finding("degraded", "waiting for the index", message, mended_by="index"))
+        found.append(
+            finding("degraded", "waiting for the index", message, kind="index_waiting", mended_by="index")
+        )
     return found
 
 

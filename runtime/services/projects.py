@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Iterator
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, Field
 from pydantic.fields import FieldInfo
 
-from novelgen.errors import ProjectExistsError, UnknownProjectError, UserInputError
+from novelgen.errors import (
+    InvalidProjectIdError,
+    ProjectExistsError,
+    UnknownProjectError,
+    UserInputError,
+)
+from novelgen.models.position import require_project_id
 from novelgen.models.user_file import CharactersConfig, Settings
 from novelgen.text.language import story_language
 from runtime.files.paths import ProjectPaths
@@ -105,13 +113,45 @@ def create_project(
         InvalidProjectIdError: When the id is not a plain, path-free string.
         ProjectExistsError: When the project is stored already.
     """
+    require_new_project(stores, project_id)
+    files = make_project_files(stores, project_id, name=name, language=language)
+    stores.create_project(project_id, name=name or "", language=files.language)
+    return files
+
+
+def require_new_project(stores: MemoryStores, project_id: str) -> None:
+    """Refuse an id under which a project is stored already.
+
+    Raises:
+        InvalidProjectIdError: When the id is not a plain, path-free string.
+        ProjectExistsError: When the project is stored already.
+    """
     try:
         stores.database(project_id)
     except UnknownProjectError:
-        files = make_project_files(stores, project_id, name=name, language=language)
-        stores.create_project(project_id, name=name or "", language=files.language)
-        return files
+        return
     raise ProjectExistsError(f"project {project_id!r} exists already; choose another name")
+
+
+def proposed_project_id(stores: MemoryStores, title: str) -> str:
+    """Return an id for a new project, made of its title, that no project has.
+
+    Args:
+        stores: The stores.
+        title: Title of the story, in any script; may be empty.
+    """
+    taken = {each.casefold() for each in list_project_ids(stores)}
+    plain = " ".join(_NOT_IN_AN_ID.sub(" ", title).split())[:_LONGEST_PROPOSAL].strip(" .-")
+    try:
+        wanted = require_project_id(plain)
+    except InvalidProjectIdError:
+        wanted = "story"
+    numbered = (f"{wanted}-{number}" for number in count(2))
+    return next(each for each in (wanted, *islice(numbered, len(taken) + 1)) if each.casefold() not in taken)
+
+
+_NOT_IN_AN_ID = re.compile(r"[^\w\-. ]")
+_LONGEST_PROPOSAL = 60
 
 
 def list_project_ids(stores: MemoryStores) -> list[str]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UnknownProjectError
+from runtime.files.chapter_text import chapter_number
 from runtime.services.condition import StoryCondition, story_condition
 from runtime.stores import MemoryStores
 from runtime.transfer import exporting
@@ -62,6 +64,49 @@ def project_documents(stores: MemoryStores, project_id: str) -> dict[str, Any]:
     return exporting.project_documents(stores, project_id)
 
 
+def packed_export(stores: MemoryStores, project_id: str) -> bytes:
+    """Return what `export_project` writes as a zip archive, which `import_project` reads back without loss.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+    """
+    return exporting.packed_export(stores, project_id)
+
+
+def story_text(stores: MemoryStores, project_id: str) -> str:
+    """Return the whole story as Markdown, a heading for each chapter and `***` between scenes.
+
+    An import cuts it into the same chapters and scenes, unless their texts hold headings or breaks of their own.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+    """
+    with stores.database(project_id).read() as unit:
+        is_chinese = unit.projects.require().language.lower().startswith("zh")
+        scenes = unit.scenes.list_as_of(with_text=True)
+    pieces: list[str] = []
+    for number, chapter in groupby(scenes, key=lambda each: each.chapter_index):
+        told = list(chapter)
+        pieces.append(f"# {_heading(number, told[0].title, is_chinese=is_chinese)}")
+        pieces.append("\n\n***\n\n".join((each.text or "").strip() for each in told))
+    return "\n\n".join(pieces) + "\n" if pieces else ""
+
+
+def _heading(number: int, title: str, *, is_chinese: bool) -> str:
+    plain = " ".join(title.partition(" · ")[0].split())
+    if chapter_number(plain) == number:
+        return plain
+    return f"{f'第{number}章' if is_chinese else f'Chapter {number}'} {plain}".strip()
+
+
 def import_project(
     stores: MemoryStores,
     project_id: str,
@@ -71,6 +116,7 @@ def import_project(
     index: bool = True,
     update: bool = False,
     keep_remarks: bool = False,
+    every_file: bool = False,
     progress: Progress | None = None,
     index_progress: Progress | None = None,
     on_stored: Callable[[StoredText], Any] | None = None,
@@ -81,7 +127,7 @@ def import_project(
         stores: The stores.
         project_id: The project.
         source: A folder with a memory, a project folder of novel-gen, or a manuscript: a .txt, .md, .epub or .docx
-            file with a book, or a folder with a file for each chapter.
+            file with a book, or a folder with a file for each chapter; or a .zip archive of one of these.
         dry_run: Only tell what would happen.
         index: False leaves the index by meaning to a later `runtime.services.indexing.index_project`.
         update: Take chapters of a manuscript in again whose text changed; what came from the old text is withdrawn,
@@ -105,6 +151,7 @@ def import_project(
         index=index,
         update=update,
         keep_remarks=keep_remarks,
+        every_file=every_file,
         progress=progress,
         index_progress=index_progress,
         on_stored=on_stored,
@@ -128,15 +175,32 @@ def would_mix_stories(stores: MemoryStores, project_id: str, *, source: Path, up
     Raises:
         InvalidFileError: As `import_project`.
     """
-    try:
-        with stores.database(project_id).read() as unit:
-            has_story = bool(unit.scenes.list_as_of(last=1))
-    except UnknownProjectError:
-        return False
-    if not has_story:
+    if not _has_story(stores, project_id):
         return False
     found = import_project(stores, project_id, source=source, dry_run=True, update=update)
+    return is_of_another_story(stores, project_id, found, update=update)
+
+
+def is_of_another_story(
+    stores: MemoryStores, project_id: str, found: ProjectImport, *, update: bool = False
+) -> bool:
+    """Tell of a dry run whether the project holds a story, and none of what would be imported.
+
+    Args:
+        stores: The stores.
+        project_id: The project.
+        found: What a dry run of the import told.
+        update: As it was for the dry run.
+    """
     preview, changes = found.preview, found.changes
     is_own = bool(preview.same_scenes or preview.same_entities or (changes and changes.moved_chapters))
     adds = bool(preview.new_scenes or preview.new_entities or (update and preview.changed_scenes))
-    return adds and not is_own
+    return adds and not is_own and _has_story(stores, project_id)
+
+
+def _has_story(stores: MemoryStores, project_id: str) -> bool:
+    try:
+        with stores.database(project_id).read() as unit:
+            return bool(unit.scenes.list_as_of(last=1))
+    except UnknownProjectError:
+        return False

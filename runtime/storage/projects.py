@@ -107,6 +107,15 @@ class ProjectRepository(Repository):
             self._set(given)
         return self.require()
 
+    def remove(self) -> None:
+        """Take the project out with all that refers to it, but for its memories in the index of words.
+
+        Raises:
+            UnknownProjectError: When no project of that id is stored.
+        """
+        self.require()
+        self._session.run(PROJECTS.delete().where(self._session.owns(PROJECTS)))
+
     def set_embedding_model(self, model: str, dimension: int) -> None:
         """Record the model and dimension that the vector index is built with.
 

@@ -43,6 +43,11 @@ class StoredProject(BaseModel):
     index_id: str = ""
     index_removals: int = 0
 
+    @property
+    def last_write(self) -> tuple[str, int]:
+        """What tells whether something was written; of a project that was deleted and made again it differs."""
+        return self.index_id, self.story_revision
+
 
 class StoredEntity(BaseModel):
     """An entity whole, whatever the story has shown of it: for authors and tools, never for prompts."""

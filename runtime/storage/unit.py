@@ -97,6 +97,15 @@ class UnitOfWork:
         """Return the parts that begin up to a chapter."""
         return read_parts(self._session, last_chapter=last_chapter, chapters_per_part=chapters_per_part)
 
+    def delete_project(self) -> None:
+        """Delete everything that the project has in the database, and nothing of any other.
+
+        Raises:
+            UnknownProjectError: When no such project is stored.
+        """
+        self.memories.forget_words()
+        self.projects.remove()
+
     def story_version(self, as_of: StoryPosition) -> str:
         """Return a mark that changes exactly when what is stored before the position changes."""
         entities = self.entities.list_as_of(as_of=as_of)

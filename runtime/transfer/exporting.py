@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -420,10 +422,26 @@ def write_memory_folder(contents: ProjectContents, root: Path) -> list[Path]:
     root.mkdir(parents=True, exist_ok=True)
     written = []
     for name, document in _documents(contents):
-        text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
-        write_text_atomically(root / name, text, root=root)
+        write_text_atomically(root / name, _text_of(document), root=root)
         written.append(root / name)
     return written
+
+
+def packed_export(stores: MemoryStores, project_id: str) -> bytes:
+    """Return what `export_project` would write as a zip archive that holds `memory/`.
+
+    Raises:
+        UnknownProjectError: When no such project is stored.
+    """
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, document in project_documents(stores, project_id).items():
+            archive.writestr(f"{MEMORY_FOLDER}/{name}", _text_of(document).encode("utf-8", "replace"))
+    return packed.getvalue()
+
+
+def _text_of(document: Any) -> str:
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
 def _documents(contents: ProjectContents) -> Iterator[tuple[str, Any]]:

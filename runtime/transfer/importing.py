@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import accumulate
 from pathlib import Path
 from shutil import copyfile
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, Field
@@ -19,10 +21,12 @@ from novelgen.character_memory.memory import CharacterMemory
 from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputError
 from novelgen.models.context import ReportIssue
 from novelgen.models.user_file import StoryPart
+from runtime.files.archives import Unpacked, is_archive, unpack
 from runtime.files.author_remarks import Remark
 from runtime.files.manuscripts import (
     Manuscript,
     ManuscriptChapter,
+    holds_manuscripts,
     is_manuscript,
     is_manuscript_folder,
     read_manuscript,
@@ -461,6 +465,7 @@ def import_source(
     index: bool = True,
     update: bool = False,
     keep_remarks: bool = False,
+    every_file: bool = False,
     progress: Progress | None = None,
     index_progress: Progress | None = None,
     on_stored: Callable[[StoredText], Any] | None = None,
@@ -470,12 +475,14 @@ def import_source(
     Args:
         stores: The stores.
         source: A folder with a memory, a project folder of novel-gen, or a manuscript: a .txt, .md, .epub or .docx
-            file with a book, or a folder with a file for each chapter.
+            file with a book, or a folder with a file for each chapter; or a .zip archive of one of these.
         project_id: The project.
         dry_run: Only tell what would happen.
         update: Take chapters of a manuscript in again whose text changed, and let those that stand elsewhere now
             move there with all that came from them.
         keep_remarks: Whether what an author says to readers stays in the text of a manuscript.
+        every_file: Whether the files of a folder are chapters in the order of their names where no name tells a
+            chapter; those of an archive are.
         index: False leaves the vector index to a later `drain_outbox`.
         progress: Called after each scene with the characters stored and the characters in all.
         index_progress: Called after each step of indexing with the characters done and the characters in all.
@@ -494,21 +501,38 @@ def import_source(
         "index_progress": index_progress,
         "on_stored": on_stored,
     }
-    if source.is_file() and is_manuscript(source):
-        manuscript = read_manuscript(source, keep_remarks=keep_remarks)
-        return _import_manuscript(stores, manuscript, project_id, options, update=update)
-    if source.is_dir() and is_memory_folder(source):
-        story = read_memory_folder(source, project_id=project_id, now=stores.clock())
-        return SourceImport(**dict(import_story(stores, project_id, story, **options)))
-    if source.is_dir() and is_novel_gen_folder(source):
-        return _import_novel_gen(stores, source, project_id, options, update=update)
-    if source.is_dir() and is_manuscript_folder(source):
-        manuscript = read_manuscript(source, keep_remarks=keep_remarks)
-        return _import_manuscript(stores, manuscript, project_id, options, update=update)
-    raise InvalidFileError(
-        f"{str(source)!r} is neither a folder with 'memory' or 'chapters', nor one with a file for each chapter, nor a "
-        "manuscript (.txt, .md, .epub, .docx); check the path"
-    )
+    with _opened_source(source) as (found, passed_over):
+        if found.is_dir() and is_memory_folder(found):
+            story = read_memory_folder(found, project_id=project_id, now=stores.clock())
+            result = SourceImport(**dict(import_story(stores, project_id, story, **options)))
+        elif found.is_dir() and is_novel_gen_folder(found):
+            result = _import_novel_gen(stores, found, project_id, options, update=update)
+        elif _is_manuscript_source(found, every_file=every_file or found != source):
+            manuscript = read_manuscript(found, keep_remarks=keep_remarks, every_file=True)
+            result = _import_manuscript(stores, manuscript, project_id, options, update=update)
+        else:
+            raise InvalidFileError(
+                f"{str(source)!r} is neither a folder with 'memory' or 'chapters', nor one with a file for each "
+                "chapter, nor a manuscript (.txt, .md, .epub, .docx), nor a .zip of one of these; check the path"
+            )
+    return result.model_copy(update={"passed_over": [*passed_over, *result.passed_over]})
+
+
+@contextmanager
+def _opened_source(source: Path) -> Iterator[Unpacked]:
+    """Give a source, unpacked for as long as it is read where it is an archive."""
+    if not (source.is_file() and is_archive(source)):
+        yield Unpacked(source, [])
+        return
+    with TemporaryDirectory(prefix="novelgen-import-") as folder:
+        # A manuscript without a title takes that of its folder.
+        yield unpack(source, Path(folder) / source.stem)
+
+
+def _is_manuscript_source(source: Path, *, every_file: bool) -> bool:
+    if source.is_file():
+        return is_manuscript(source)
+    return is_manuscript_folder(source) or (every_file and holds_manuscripts(source))
 
 
 def _import_manuscript(

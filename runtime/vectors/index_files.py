@@ -84,6 +84,20 @@ class IndexOwnership:
             self._lock.release()
 
 
+def require_unowned(index: EmbeddedIndex) -> None:
+    """Refuse an index that a process owns.
+
+    Raises:
+        VectorIndexOwnedError: When it has an owner; the message names it.
+        VectorIndexError: When its lock cannot be looked at.
+    """
+    if not index.control_folder.is_dir():
+        return
+    ownership = IndexOwnership(index)
+    was_left_behind = ownership.acquire()
+    ownership.release(in_doubt=was_left_behind)
+
+
 def read_owner(owner_file: Path) -> str:
     """Read which process wrote the owner file: its id as text, or `unknown`."""
     try:

@@ -8,7 +8,7 @@ import click
 
 from runtime.cli.opening import opened_stores
 from runtime.cli.output import print_json, print_result, print_table, print_text
-from runtime.cli.parameters import CliSession, json_option, project_argument
+from runtime.cli.parameters import CliSession, json_option, project_argument, require_confirmation, yes_option
 
 if TYPE_CHECKING:
     from runtime.services.projects import MadeFiles, ProjectOverview
@@ -80,6 +80,37 @@ def projects(session: CliSession, as_json: bool) -> None:
             for each in overviews
         ]
         print_table(headings, rows, wide=5)
+
+
+@click.command(epilog="\b\nExample:\n  novelgen delete my-novel")
+@project_argument
+@yes_option
+@json_option
+@click.pass_obj
+def delete(session: CliSession, project: str, is_confirmed: bool, as_json: bool) -> None:
+    """Delete a project for good, with its folder and every file in it.
+
+    What is stored of it and its index go as well; nothing of any other project is touched. Where a server has the
+    projects, delete it there.
+    """
+    from novelgen.errors import ConfigurationError
+    from runtime.server.presence import running_server
+    from runtime.services.project_deletion import delete_project
+
+    url = running_server(session.projects_dir)
+    if url is not None:
+        raise ConfigurationError(
+            f"a server has these projects ({url}); delete {project!r} there, or end it first"
+        )
+    with opened_stores(session, project) as stores:
+        folder = stores.paths(project).folder
+        require_confirmation(
+            f"delete project {project!r} with all that is stored of it and all files in {str(folder)!r}",
+            is_confirmed=is_confirmed,
+        )
+        deleted = delete_project(stores, project, confirm=project)
+    told = f"deleted {deleted.project_id}: {deleted.scenes} scenes, {deleted.memories} memories, {deleted.files} files"
+    print_result(deleted, told, as_json=as_json)
 
 
 def _overview(session: CliSession, project_id: str) -> ProjectOverview:

@@ -13,6 +13,8 @@ from runtime.server.page import (
     cards,
     check,
     context,
+    importing,
+    jobs,
     knowledge,
     projects,
     relationships,
@@ -29,6 +31,8 @@ from runtime.server.problems import Refusal
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 router.include_router(projects.router)
+router.include_router(importing.router)
+router.include_router(jobs.router)
 router.include_router(story.router)
 router.include_router(story_changes.router)
 router.include_router(threads.router)
@@ -48,6 +52,7 @@ STATIC_TYPES = {
     "planning.js": "text/javascript",
     "story.js": "text/javascript",
     "pictures.js": "text/javascript",
+    "importing.js": "text/javascript",
     "icon.svg": "image/svg+xml",
 }
 

@@ -64,7 +64,9 @@ def offer_work(house: House) -> None:
             project_id,
             source=order.folder / order.job.arguments["file"],
             update=order.job.arguments["update"],
-            progress=order.progress,
+            keep_remarks=order.job.arguments.get("keep_remarks", False),
+            progress=order.progress_of("text"),
+            index_progress=order.progress_of("meaning"),
         )
 
     def extract(order: JobOrder) -> BaseModel:
@@ -104,7 +106,7 @@ async def _manuscript(request: Request) -> bytes:
     openapi_extra={
         "requestBody": {
             "required": True,
-            "description": "The manuscript itself: text, Markdown, EPUB or DOCX.",
+            "description": "The manuscript itself: text, Markdown, EPUB, DOCX, or a zip of chapters or of an export.",
             "content": {
                 kind: {"schema": {"type": "string", "format": "binary"}} for kind in MANUSCRIPT_TYPES
             },

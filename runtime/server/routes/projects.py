@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from novelgen.models.position import MAX_PROJECT_ID_LENGTH
+from novelgen.text.language import StoryLanguage
 from runtime.machine_paths import without_paths
 from runtime.server.house import Body, Project, TheHouse
+from runtime.services import project_deletion as deletion_services
 from runtime.services import projects as project_services
 from runtime.services.condition import StoryCondition, story_condition
 from runtime.services.diagnosis import Diagnosis, diagnose
+from runtime.services.project_deletion import DeletedProject
 from runtime.services.projects import ProjectOverview
 from runtime.services.transfer import project_documents
 
@@ -76,6 +79,21 @@ def get_project(project: Project) -> ServedProjectOverview:
     return ServedProjectOverview(**dict(overview), condition=story_condition(stores, project.project_id))
 
 
+@router.delete("/{project_id}")
+def delete_project(
+    project: Project,
+    confirm: Annotated[
+        str, Query(max_length=400, description="The project's id once more.", examples=["my-novel"])
+    ],
+) -> DeletedProject:
+    """Delete a project for good: what is stored of it, its index, its folder with the files in it, and its jobs."""
+    stores = project.stores
+    project.house.jobs.require_idle(project.project_id)
+    deleted = deletion_services.delete_project(stores, project.project_id, confirm=confirm)
+    project.house.forget(project.project_id)
+    return deleted
+
+
 @router.get("/{project_id}/export")
 def export_project(project: Project) -> ProjectDocuments:
     """Return everything that a project holds; written as files, `novelgen import` reads it back without loss."""
@@ -85,17 +103,20 @@ def export_project(project: Project) -> ProjectDocuments:
 @router.get("/{project_id}/doctor")
 def check_health(project: Project) -> Diagnosis:
     """Look at everything that can keep the memory from working; nothing is changed, no model is asked."""
-    return _told(project, diagnose(project.stores, project.project_id, ask_network=False))
+    return diagnosis_of(project)
 
 
 @router.post("/{project_id}/doctor")
 def repair_project(project: Project) -> Diagnosis:
     """Bring the vector index to what the database says, then look at everything."""
-    return _told(project, diagnose(project.stores, project.project_id, repair=True, ask_network=False))
+    return diagnosis_of(project, repair=True)
 
 
-def _told(project: Project, diagnosis: Diagnosis) -> Diagnosis:
-    """Leave out where things lie on this machine."""
+def diagnosis_of(project: Project, *, repair: bool = False, language: StoryLanguage = "en") -> Diagnosis:
+    """Return what the doctor finds, without where things lie on this machine."""
+    diagnosis = diagnose(
+        project.stores, project.project_id, repair=repair, ask_network=False, language=language
+    )
     folders = [project.house.stores.settings.projects_dir]
 
     def told(value: Any) -> Any:
@@ -103,7 +124,14 @@ def _told(project: Project, diagnosis: Diagnosis) -> Diagnosis:
 
     def findings(listed: list[Any]) -> list[Any]:
         return [
-            each.model_copy(update={"message": told(each.message), "fix": told(each.fix)}) for each in listed
+            each.model_copy(
+                update={
+                    "message": told(each.message),
+                    "fix": told(each.fix),
+                    "values": {name: told(value) for name, value in each.values.items()},
+                }
+            )
+            for each in listed
         ]
 
     return diagnosis.model_copy(

@@ -195,6 +195,10 @@ class AuthorMemories(Repository):
         """Delete a memory; a tombstone stays so that re-ingest does not bring it back."""
         return self._set(chunk_id, {"status": "deleted"})
 
+    def forget_words(self) -> None:
+        """Take all memories of the project out of the index of words, for they are about to go."""
+        ChunkWriter(self._session).forget_words()
+
     def _set(self, chunk_id: str, values: dict[str, Any]) -> StoredMemory:
         self._session.touch()
         ChunkWriter(self._session).update(self._changeable(chunk_id), values)

@@ -137,6 +137,15 @@ class ChunkWriter:
             self._session.run(CHUNKS.delete().where(CHUNKS.c.row_id == bindparam("gone_row")), gone)
         self._outbox.queue([row["chunk_id"] for row in rows], "delete")
 
+    def forget_words(self) -> None:
+        """Take all chunks of the project out of the index of words, for they are about to go."""
+        if not self._session.is_sqlite:
+            # There the words of a chunk go with it.
+            return
+        told = select(CHUNKS.c.row_id, CHUNKS.c.content, CHUNKS.c.short).where(self._session.owns(CHUNKS))
+        for rows in batches(self._session.rows(told)):
+            self._lexical.remove([(row.row_id, searchable_text(row.content, row.short)) for row in rows])
+
     def withdraw_consolidations(self, row_ids: Sequence[int]) -> None:
         """Take back the consolidated memories that stand for any of the memories."""
         self._take_back(standing_for_rows(self._session, row_ids))

@@ -106,6 +106,10 @@ def test_the_preview_has_one_line_per_chapter() -> None:
         "words": 6,
         "part": "",
         "opening": "She came home.",
+        "cut": [
+            {"title": "", "words": 3, "opening": "She came home."},
+            {"title": "", "words": 3, "opening": "It was late."},
+        ],
     }
 
 

@@ -148,6 +148,8 @@ def walk(client: TestClient) -> dict[str, Exchange]:
     call("check_alive")
     call("check_ready")
     call("create_project", {"project_id": "the-mill", "name": "The Mill by the Weir", "language": "en"})
+    call("create_project", {"project_id": "a-mistake", "name": "A Mistake", "language": "en"})
+    call("delete_project", project_id="a-mistake", confirm="a-mistake")
     call("list_projects")
     call("get_project", **here)
     call("export_project", **here)

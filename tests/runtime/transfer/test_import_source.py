@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from novelgen.models.position import StoryPosition
 from runtime.files.scene_plans import own_scene_plan
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
+from runtime.transfer.exporting import export_project
 from runtime.transfer.importing import SourceImport, import_source
 
 _numbers = itertools.count(1)
@@ -288,3 +290,64 @@ def test_progress_is_told_in_characters(stores: MemoryStores, project: str, tmp_
     told.clear()
     import_source(stores, file, project_id=project, progress=lambda *_: told.append(("text", 0, 0)))
     assert told == []
+
+
+def _zipped(folder: Path, archive: Path) -> Path:
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as opened:
+        for file in sorted(folder.rglob("*")):
+            opened.write(file, file.relative_to(folder.parent))
+    return archive
+
+
+def test_a_zip_of_chapters_is_a_book(stores: MemoryStores, project: str, tmp_path: Path) -> None:
+    """An archive of chapter files is read as the folder is, with what was left in it."""
+    _write(tmp_path / "雪夜" / "第001章 上山.txt", "林冲上山。")
+    _write(tmp_path / "雪夜" / "第002章 下山.txt", "林冲下山。")
+    _write(tmp_path / "雪夜" / "cover.png", "x")
+    result = _import(stores, _zipped(tmp_path / "雪夜", tmp_path / "book.zip"), project)
+    assert [(each.chapter_number, each.title) for each in result.chapters] == [
+        (1, "第001章 上山"),
+        (2, "第002章 下山"),
+    ]
+    assert result.passed_over == ["雪夜/cover.png"]
+    with stores.database(project).read() as unit:
+        assert unit.projects.require().name == "雪夜"
+
+
+def test_files_whose_names_tell_no_chapter_are_chapters_in_order(
+    stores: MemoryStores, project: str, tmp_path: Path
+) -> None:
+    """Of a zip, or where the files were chosen one by one, names need not tell a chapter; a folder still refuses."""
+    _write(tmp_path / "book" / "a morning.txt", "She woke.")
+    _write(tmp_path / "book" / "b evening.txt", "She slept.")
+    for source, options in (
+        (tmp_path / "book", {"every_file": True}),
+        (_zipped(tmp_path / "book", tmp_path / "b.zip"), {}),
+    ):
+        result = _import(stores, source, project, dry_run=True, **options)
+        assert [(each.chapter_number, each.title) for each in result.chapters] == [
+            (1, "a morning"),
+            (2, "b evening"),
+        ]
+    with pytest.raises(InvalidFileError, match="check the path"):
+        _import(stores, tmp_path / "book", project)
+
+
+def test_a_zip_of_an_export_comes_back(stores: MemoryStores, project: str, tmp_path: Path) -> None:
+    """What was exported and packed is imported as it was."""
+    _write(tmp_path / "book.md", "# Chapter 1\n\nShe woke.\n\n***\n\nShe ate.\n\n# Chapter 2\n\nShe slept.")
+    _import(stores, tmp_path / "book.md", project)
+    export_project(stores, project, tmp_path / "export")
+    result = _import(stores, _zipped(tmp_path / "export" / "memory", tmp_path / "e.zip"), f"{project}-again")
+    assert result.preview.new_scenes == ["1:1", "1:2", "2:1"]
+
+
+def test_a_preview_tells_the_scenes(stores: MemoryStores, project: str, tmp_path: Path) -> None:
+    """A dry run tells each scene of a chapter that has several: title, length and first words."""
+    _write(tmp_path / "book.md", "# One\n\nShe woke up.\n\n## Noon\n\nShe ate.\n\n# Two\n\nShe slept.")
+    first, second = _import(stores, tmp_path / "book.md", project, dry_run=True).chapters
+    assert [(each.title, each.words, each.opening) for each in first.cut] == [
+        ("", 3, "She woke up."),
+        ("Noon", 2, "She ate."),
+    ]
+    assert second.cut == []
