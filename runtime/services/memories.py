@@ -160,10 +160,10 @@ def add_note(
             text.strip(),
             at=place_before(start),
             entities=ids,
-            mentioned=_mentioned(unit, text, known, start),
+            mentioned=mentioned_in(unit, text, known, start),
             tags=tags,
             short=short,
-            **({} if importance is None else {"importance": importance}),
+            importance=importance,
         )
         if beyond:
             unit.attachments.attach([note.chunk_id], beyond)
@@ -329,7 +329,7 @@ def _found(unit: UnitOfWork, project_id: str, memory_id: str) -> StoredMemory:
     return memory
 
 
-def _mentioned(
+def mentioned_in(
     unit: UnitOfWork, text: str, known: Sequence[Entity], start: StoryPosition | None
 ) -> list[str]:
     """Return whom the text of a note names that is read from a position on, by names known by then."""
@@ -356,7 +356,7 @@ def _with_mentions(unit: UnitOfWork, memory: StoredMemory, edit: MemoryEdit) -> 
     }
     kept = [each for each in chunk.entities_mentioned if each in said]
     start = StoryPosition(chunk.chapter_index, chunk.scene_index) if chunk.chapter_index is not None else None
-    named = _mentioned(unit, edit.content, known_entities(unit, None), start)
+    named = mentioned_in(unit, edit.content, known_entities(unit, None), start)
     return edit.model_copy(update={"entities": [*kept, *named]})
 
 
