@@ -10,6 +10,7 @@ from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.models.entity import Entity, EntityAlias, names_from_the_start
 from novelgen.models.memory import CONTENT_TYPES, Attachment, ContentType, StoryMemoryChunk, is_entity_target
 from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.shown import Shown, ShownList
 from novelgen.names.resolver import NameResolver
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.services.references import known_entities, resolved_targets
@@ -21,11 +22,15 @@ from runtime.stores import MemoryStores
 DEFAULT_LIMIT = 50
 
 
-class MemoryListing(BaseModel):
+class MemoryListing(Shown, BaseModel):
     """Some memories, and how many there are in all."""
 
     memories: list[StoredMemory] = Field(description="In story order.")
     total: int
+
+    def in_simpler_terms(self) -> ShownList[StoryMemoryChunk]:
+        """Return what a notebook shows in place of it."""
+        return ShownList(each.chunk for each in self.memories)
 
 
 class MemoryCard(StoredMemory):
