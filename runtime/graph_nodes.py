@@ -16,6 +16,7 @@ from pydantic import BaseModel, Field
 
 from novelgen.errors import NovelgenError, UserInputError
 from novelgen.models.context import IssueKind, ReportIssue, SceneMemoryContext
+from novelgen.models.position import GREATEST_INDEX
 from novelgen.models.story_difference import StoryDifference
 from novelgen.rendering.story_difference import difference_lines
 from runtime.services.extraction import ExtractionReport
@@ -80,6 +81,7 @@ def build_context_node(
 def build_scene_node(
     ingest: Callable[..., IngestReport],
     extract: Callable[..., ExtractionReport] | None,
+    what_changed: Callable[..., StoryDifference],
     *,
     text_key: str,
     record_key: str,
@@ -90,6 +92,7 @@ def build_scene_node(
     Args:
         ingest: Takes a scene in, as `Story.ingest`.
         extract: Reads a stored scene, as `Story.extract`; None where no model is set.
+        what_changed: Tells what it changed, as `Story.what_changed`.
         text_key: Key of the state for the text.
         record_key: Key for what it established.
         report_key: Key for what became of it.
@@ -102,11 +105,15 @@ def build_scene_node(
             raise UserInputError(
                 f"the state has no {missing[0]!r}; the node before must put it there, or name the key that holds it"
             )
-        place = {name: given[name] for name in ("chapter_index", "scene_index")}
+        chapter, scene = given["chapter_index"], given["scene_index"]
         record = given.get(record_key)
-        report = _stored(ingest, text=given[text_key], record=record, **place)
+        report = _stored(
+            ingest, text=given[text_key], record=record, chapter_index=chapter, scene_index=scene
+        )
         if report.is_stored and record is None and extract is not None:
-            report = _read_out(extract, report, (place["chapter_index"], place["scene_index"]))
+            _read_out(extract, report, (chapter, scene))
+        if report.is_read:
+            _tell_changes(what_changed, report, (chapter, scene))
         return {report_key: report.model_dump(mode="json")}
 
     return RunnableLambda(node).with_config(run_name="take_scene_in")
@@ -120,7 +127,7 @@ def _stored(ingest: Callable[..., IngestReport], **scene: Any) -> SceneReport:
         logger.error("scene %s:%s was not stored: %s", scene["chapter_index"], scene["scene_index"], error)
         return SceneReport(is_stored=False, issues=[_issue("ingest", str(error), kind="not_written")])
     issues = [_issue("ingest", each, kind="not_written") for each in taken.failures]
-    report = SceneReport(issues=[*issues, *taken.indexing.issues], changed=_lines(taken.changes))
+    report = SceneReport(issues=[*issues, *taken.indexing.issues])
     for each in taken.scenes:
         report.is_stored, report.outcome = True, each.outcome
         report.is_read = scene["record"] is not None
@@ -128,37 +135,36 @@ def _stored(ingest: Callable[..., IngestReport], **scene: Any) -> SceneReport:
     return report
 
 
-def _read_out(
-    extract: Callable[..., ExtractionReport], report: SceneReport, scene: tuple[int, int]
-) -> SceneReport:
+def _read_out(extract: Callable[..., ExtractionReport], report: SceneReport, scene: tuple[int, int]) -> None:
     """Let a model read a stored scene; its failures are issues, and the text stays."""
     try:
         reading = extract(scenes=[scene], retry_failed=True)
     except NovelgenError as error:
         logger.error("scene %s:%s was not read: %s", *scene, error)
-        return report.model_copy(update={"issues": [*report.issues, _issue("extract", str(error))]})
+        report.issues.append(_issue("extract", str(error)))
+        return
+    # Nothing is left to read where it was read before and has not changed.
+    report.is_read = reading.stopped is None and all(each.outcome == "done" for each in reading.scenes)
     reasons = [*(each.reason for each in reading.scenes), reading.stopped]
-    return report.model_copy(
-        update={
-            # Nothing is left to read where it was read before and has not changed.
-            "is_read": reading.stopped is None and all(each.outcome == "done" for each in reading.scenes),
-            "changed": _lines(reading.changes) or report.changed,
-            "issues": [
-                *report.issues,
-                *(_issue("extract", each) for each in reasons if each is not None),
-                *(issue for each in reading.scenes for issue in each.issues),
-                *reading.indexing.issues,
-            ],
-        }
-    )
+    report.issues += [_issue("extract", each) for each in reasons if each is not None]
+    report.issues += [issue for each in reading.scenes for issue in each.issues]
+    report.issues += reading.indexing.issues
+
+
+def _tell_changes(
+    what_changed: Callable[..., StoryDifference], report: SceneReport, scene: tuple[int, int]
+) -> None:
+    chapter, number = scene
+    try:
+        changes = what_changed(since=scene, until=(chapter, number + 1) if number < GREATEST_INDEX else None)
+    except NovelgenError as error:
+        report.issues.append(_issue("changes", str(error)))
+        return
+    report.changed = difference_lines(changes)
 
 
 def _issue(stage: str, message: str, *, kind: IssueKind = "unavailable") -> ReportIssue:
     return ReportIssue(stage=stage, kind=kind, message=message)
-
-
-def _lines(changes: StoryDifference | None) -> list[str]:
-    return [] if changes is None else difference_lines(changes)
 
 
 def _fields_of(state: Any) -> dict[str, Any]:

@@ -335,6 +335,7 @@ class Story(StoryFilling, StoryLookup, StoryKnowledge, StoryContinuity, StoryEdi
         return build_scene_node(
             self.ingest,
             self.extract if has_model else None,
+            self.what_changed,
             text_key=text_key,
             record_key=record_key,
             report_key=report_key,
@@ -347,7 +348,6 @@ class Story(StoryFilling, StoryLookup, StoryKnowledge, StoryContinuity, StoryEdi
             as_of: Only what lies strictly before is read, and what is put is read from there on; None means the end of
                 what is stored, and that what is put holds everywhere.
         """
-        self._awaken()
         return StoryStore(self._stores, self.project_id, as_of=position_of(as_of))
 
     acontext = async_twin(context)
