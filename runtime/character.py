@@ -15,6 +15,7 @@ from novelgen.character_memory.memory import CharacterChange, CharacterMemory, H
 from novelgen.character_memory.recall import ProtectedLine, Recall
 from novelgen.errors import UserInputError
 from novelgen.models.entity import Entity
+from novelgen.models.shown import ShownList
 from runtime.async_twins import async_twin
 from runtime.character_talk import CharacterTalk
 from runtime.files.file_reading import described
@@ -183,13 +184,15 @@ class Character(CharacterTalk):
             as_of: Only what it knew strictly before; None means everything so far.
             with_former: Whether to return what something later put an end to.
         """
-        return character_services.list_character_memories(
-            self._stores,
-            self.project_id,
-            character_id=self.character_id,
-            as_of=as_moment(as_of),
-            now=self._clock(),
-            with_former=with_former,
+        return ShownList(
+            character_services.list_character_memories(
+                self._stores,
+                self.project_id,
+                character_id=self.character_id,
+                as_of=as_moment(as_of),
+                now=self._clock(),
+                with_former=with_former,
+            )
         )
 
     def tell(

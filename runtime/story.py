@@ -24,10 +24,21 @@ from runtime.async_twins import async_twin
 from runtime.chunk_context import build_chunk_context
 from runtime.files.project_files import in_first_shape
 from runtime.files.scene_plans import own_scene_plan
+from runtime.graph_nodes import (
+    CONTEXT_KEY,
+    PROMPT_KEY,
+    RECORD_KEY,
+    REPORT_KEY,
+    TEXT_KEY,
+    build_context_node,
+    build_scene_node,
+)
 from runtime.langchain_tools import build_memory_tools
+from runtime.langgraph_store import StoryStore
 from runtime.services import transfer as transfer_services
 from runtime.services.contexts import ContextBuilder, ContextOptions
 from runtime.services.diagnosis import Diagnosis, diagnose
+from runtime.services.extraction import is_extraction_model_set
 from runtime.services.indexing import ReindexResult, reindex_project
 from runtime.services.scene_summary import summarize_scene
 from runtime.services.transfer import ProjectExport
@@ -288,6 +299,56 @@ class Story(StoryFilling, StoryLookup, StoryKnowledge, StoryContinuity, StoryEdi
             return context.as_prompt() if as_prompt else context
 
         return RunnableLambda(build).with_config(run_name="story_memory")
+
+    # --- LangGraph ---
+
+    def as_context_node(
+        self, *, prompt_key: str | None = PROMPT_KEY, json_key: str | None = CONTEXT_KEY
+    ) -> Runnable[Any, dict[str, Any]]:
+        """Return a node for LangGraph that puts the context of a planned scene into the graph's state.
+
+        Of the state it reads chapter_index and scene_index, and where they are there scene_plan, chapter_plan, pov,
+        hints, knowledge and top_k, as `context` takes them; all else is the graph's own.
+
+        Args:
+            prompt_key: Key of the state for the block of a prompt; None leaves it out.
+            json_key: Key for the context as JSON, which checkpoints can keep; None leaves it out.
+        """
+        return build_context_node(
+            lambda asked: self._built([asked], write_files=False)[0], prompt_key=prompt_key, json_key=json_key
+        )
+
+    def as_scene_node(
+        self, *, text_key: str = TEXT_KEY, record_key: str = RECORD_KEY, report_key: str = REPORT_KEY
+    ) -> Runnable[Any, dict[str, Any]]:
+        """Return a node for LangGraph that takes a finished scene in; where a model is set, it reads it out.
+
+        Of the state it reads chapter_index, scene_index, the text, and where there is one the record of the scene. What
+        could not be stored or read stands in the report with the reason, and the graph goes on.
+
+        Args:
+            text_key: Key of the state for the text.
+            record_key: Key for what the scene established; with a record no model reads it.
+            report_key: Key for what became of it, a `SceneReport` as JSON.
+        """
+        has_model = self._chat_model is not None or is_extraction_model_set(self._stores.settings)
+        return build_scene_node(
+            self.ingest,
+            self.extract if has_model else None,
+            self.what_changed,
+            text_key=text_key,
+            record_key=record_key,
+            report_key=report_key,
+        )
+
+    def as_store(self, *, as_of: Place = None) -> StoryStore:
+        """Return the story's memory as a store of LangGraph, for agents that put, get and search.
+
+        Args:
+            as_of: Only what lies strictly before is read, and what is put is read from there on; None means the end of
+                what is stored, and that what is put holds everywhere.
+        """
+        return StoryStore(self._stores, self.project_id, as_of=position_of(as_of))
 
     acontext = async_twin(context)
     acontexts = async_twin(contexts)

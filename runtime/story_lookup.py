@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.memory import ContentType, StoryMemoryChunk
+from novelgen.models.shown import ShownList
 from novelgen.models.state import EntityStateSnapshot, LoopStatus, Relationship
 from novelgen.models.story_difference import StoryDifference
 from novelgen.models.story_time import StoryTimeline
@@ -63,15 +64,17 @@ class StoryLookup(StoryBase):
             StoreError: When nothing of the search could answer.
         """
         self._awaken()
-        return self._tools.search_story_memory(
-            self.project_id,
-            query,
-            entities=entities,
-            content_type=content_type,
-            tags=tags,
-            top_k=top_k,
-            as_of=position_of(as_of),
-            min_relevance=min_relevance,
+        return ShownList(
+            self._tools.search_story_memory(
+                self.project_id,
+                query,
+                entities=entities,
+                content_type=content_type,
+                tags=tags,
+                top_k=top_k,
+                as_of=position_of(as_of),
+                min_relevance=min_relevance,
+            )
         )
 
     def state(
@@ -101,9 +104,10 @@ class StoryLookup(StoryBase):
             context_window: Chapters before and after it.
             as_of: Only what lies strictly before this position.
         """
-        return self._tools.get_recent_timeline(
+        found = self._tools.get_recent_timeline(
             self.project_id, chapter_index, context_window=context_window, as_of=position_of(as_of)
         )
+        return ShownList(found, names=self._names(as_of))
 
     def what_changed(self, *, since: Place = None, until: Place = None) -> StoryDifference:
         """Tell what changed between two points: facts, states, who holds what, threads, knowledge, relationships.
@@ -136,8 +140,10 @@ class StoryLookup(StoryBase):
             entity_type: Only these: character, location, item, faction or term.
             as_of: As far as the story has shown them before this position.
         """
-        return entity_services.list_entities(
-            self._stores, self.project_id, entity_type=entity_type, as_of=position_of(as_of)
+        return ShownList(
+            entity_services.list_entities(
+                self._stores, self.project_id, entity_type=entity_type, as_of=position_of(as_of)
+            )
         )
 
     def candidates(
@@ -161,8 +167,10 @@ class StoryLookup(StoryBase):
             statuses: Only those of these statuses (open, advanced, resolved, abandoned); empty means those that wait.
             as_of: As they stand at this position.
         """
-        return thread_services.list_threads(
-            self._stores, self.project_id, statuses=list(statuses), as_of=position_of(as_of)
+        return ShownList(
+            thread_services.list_threads(
+                self._stores, self.project_id, statuses=list(statuses), as_of=position_of(as_of)
+            )
         )
 
     def thread_ledger(self, on_stage: Sequence[str] = (), *, as_of: Place = None) -> ThreadLedger:
@@ -184,9 +192,10 @@ class StoryLookup(StoryBase):
             status: Only pairs of this status, such as strained.
             as_of: As they stand at this position.
         """
-        return relationship_services.list_relationships(
+        found = relationship_services.list_relationships(
             self._stores, self.project_id, character=character, status=status, as_of=position_of(as_of)
         )
+        return ShownList(found, names=self._names(as_of))
 
     def memories(
         self,
@@ -240,6 +249,10 @@ class StoryLookup(StoryBase):
             with_waived: Whether to list what the author means to be so, too.
         """
         return conflict_services.list_conflicts(self._stores, self.project_id, with_waived=with_waived)
+
+    def _names(self, as_of: Place) -> dict[str, str]:
+        """Return the names under which entities are known at a position, to show them by."""
+        return {each.entity_id: each.name for each in self.entities(as_of=as_of)}
 
     asearch = async_twin(search)
     astate = async_twin(state)

@@ -11,6 +11,7 @@ from novelgen.character_memory.settings import SLOT_SEPARATOR
 from novelgen.errors import InvalidPositionError
 from novelgen.models.knowledge import Certainty, KnowledgeSource
 from novelgen.models.position import GREATEST_INDEX, UtcDatetime, to_utc
+from novelgen.models.shown import Shown
 
 CharacterTier = Literal["pinned", "important", "regular"]
 
@@ -58,7 +59,7 @@ def as_moment(value: tuple[int, int] | datetime | None) -> Moment | None:
     return GamePosition(*value)
 
 
-class CharacterMemory(BaseModel):
+class CharacterMemory(Shown, BaseModel):
     """One memory of one character, in that character's own words.
 
     `session` and `turn` are where it happened, `happened_at` when. What the character learnt later than it happened
@@ -111,6 +112,11 @@ class CharacterMemory(BaseModel):
         if self.known_session is None or self.known_turn is None:
             return None
         return GamePosition(self.known_session, self.known_turn)
+
+    def in_simpler_terms(self) -> str:
+        """Return the line that a notebook shows."""
+        when = f"[{self.session}:{self.turn}] " if self.session is not None else ""
+        return f"- {when}{self.content}"
 
     @property
     def is_second_hand(self) -> bool:

@@ -30,6 +30,7 @@ from novelgen.character_memory.rendering import (
 from novelgen.character_memory.settings import CharacterMemorySettings
 from novelgen.knowledge.character_view import MIN_SHOWN_CERTAINTY
 from novelgen.models.context import ReportIssue
+from novelgen.models.shown import Shown
 from novelgen.text.language import StoryLanguage, story_language
 
 SECONDS_PER_DAY = 86_400.0
@@ -106,7 +107,7 @@ class LeftOutMemory(BaseModel):
     score: float
 
 
-class Recall(BaseModel):
+class Recall(Shown, BaseModel):
     """What comes back to a character at a remark."""
 
     character_id: str
@@ -140,6 +141,10 @@ class Recall(BaseModel):
         lines += [f"- {line.text}" for line in self.header]
         lines += [memory_line(each.text, each.marks, used) for each in self.items]
         return joined_lines(lines)
+
+    def in_simpler_terms(self) -> str:
+        """Return what a notebook shows in place of it."""
+        return self.as_prompt()
 
 
 @dataclass(frozen=True, slots=True)

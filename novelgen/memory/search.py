@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.shown import Shown, ShownList
 
 Vector = NDArray[np.float32]
 
@@ -114,7 +115,7 @@ class SearchResult:
     linked: int | None = None
 
 
-class RankedMemory(BaseModel):
+class RankedMemory(Shown, BaseModel):
     """A memory at its place in the answer to one query."""
 
     chunk: StoryMemoryChunk = Field(description="`superseded_by` as of the position that was read.")
@@ -133,10 +134,14 @@ class RankedMemory(BaseModel):
         return self.chunk.superseded_by is not None
 
 
-class RankedMemories(BaseModel):
+class RankedMemories(Shown, BaseModel):
     """The answer to one query, best first."""
 
     memories: list[RankedMemory] = Field(default_factory=list)
     issues: list[ReportIssue] = Field(
         default_factory=list, description="Retrievers that failed or fell back, names that nobody bears."
     )
+
+    def in_simpler_terms(self) -> ShownList[RankedMemory]:
+        """Return what a notebook shows in place of it."""
+        return ShownList(self.memories)

@@ -15,6 +15,7 @@ from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ChapterPlan, ScenePlan
 from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition, UtcDatetime
 from novelgen.models.record import is_unsaid
+from novelgen.models.shown import Shown
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.models.user_file import CharactersConfig, Settings
 
@@ -253,7 +254,7 @@ class HiddenContext(BaseModel):
     tokens: dict[str, int] = Field(default_factory=dict, description="Per section.")
 
 
-class SceneMemoryContext(BaseModel):
+class SceneMemoryContext(Shown, BaseModel):
     """What a planned scene must remember. Every field but `report` and `hidden` is in every output."""
 
     project_id: str

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 from pydantic import BaseModel, Field
 
 from novelgen.models.context import ReportIssue
+from novelgen.models.shown import Shown
 
 ContinuityKind = Literal[
     "dead_or_absent",
@@ -52,7 +53,7 @@ class ContinuityEvidence(BaseModel):
     score: float = Field(default=0.0, description="By which the evidence of one draft is ordered.")
 
 
-class ContinuityIssue(BaseModel):
+class ContinuityIssue(Shown, BaseModel):
     """A contradiction between a draft and the story before it."""
 
     issue_id: str = Field(
@@ -116,7 +117,7 @@ class ContinuityReport(BaseModel):
     timings_s: dict[str, float] = Field(default_factory=dict)
 
 
-class DraftCheck(BaseModel):
+class DraftCheck(Shown, BaseModel):
     """The check of one draft against everything strictly before its scene."""
 
     project_id: str

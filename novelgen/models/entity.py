@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+from novelgen.models.shown import Shown
+
 EntityType = Literal["character", "location", "item", "faction", "term"]
 
 ID_PREFIXES: dict[EntityType, str] = {
@@ -42,7 +44,7 @@ class EntityAlias(BaseModel):
     first_scene: int | None = None
 
 
-class Entity(BaseModel):
+class Entity(Shown, BaseModel):
     """A person, place, thing, group or term that the story knows.
 
     `first_chapter` and `first_scene` say where the story first showed it; None means known from the start.

@@ -10,6 +10,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from novelgen.models.position import UtcDatetime, utc_now
+from novelgen.models.shown import Shown
 
 EVENT_TYPES: frozenset[str] = frozenset(
     """
@@ -70,7 +71,7 @@ class AttachedTo(BaseModel):
     )
 
 
-class StoryMemoryChunk(BaseModel):
+class StoryMemoryChunk(Shown, BaseModel):
     """One retrievable piece of the story's memory.
 
     The position is that of the scene it came from; None means that it is visible everywhere (a note, canon).

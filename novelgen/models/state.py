@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, Field
 
 from novelgen.models.position import UtcDatetime
+from novelgen.models.shown import Shown
 
 PRESENCE_ATTRIBUTE = "presence"
 
@@ -33,7 +34,7 @@ class StateChange(BaseModel):
     )
 
 
-class EntityStateSnapshot(BaseModel):
+class EntityStateSnapshot(Shown, BaseModel):
     """The state of an entity at a position: the fold of its changes strictly before it.
 
     `chapter_index` and `scene_index` are those of the last explicit change folded in (of the last presence
@@ -67,7 +68,7 @@ UNRESOLVED_STATUSES: tuple[LoopStatus, ...] = ("open", "advanced")
 LOOP_WEIGHTS: dict[str, int] = {"low": 1, "medium": 2, "high": 3, "critical": 4}
 
 
-class OpenLoop(BaseModel):
+class OpenLoop(Shown, BaseModel):
     """A thread of the story as it stands at the position that was read."""
 
     loop_id: str
@@ -165,7 +166,7 @@ class RelationshipEvent(BaseModel):
     scene_index: int | None = None
 
 
-class Relationship(BaseModel):
+class Relationship(Shown, BaseModel):
     """How two characters stand at the position that was read; `character_a` sorts before `character_b`."""
 
     relationship_id: str

@@ -12,6 +12,7 @@ from novelgen.models.entity import EntityType
 from novelgen.models.knowledge import KnowledgeKind, KnowledgeSource
 from novelgen.models.position import Place
 from novelgen.models.record import ThreadEnding, is_unsaid
+from novelgen.models.shown import Shown
 from novelgen.models.state import LoopImportance, RelationshipDimension
 
 ThreadTurnKind = Literal["planted", "moved", "overdue"] | ThreadEnding
@@ -140,7 +141,7 @@ class StretchTotals(BaseModel):
         return any((self.facts, self.newcomers, self.threads_planted, self.threads_ended, self.deaths))
 
 
-class StoryDifference(BaseModel):
+class StoryDifference(Shown, BaseModel):
     """What changed between two positions of a story; nothing that lies after the second.
 
     Fields that have nothing to say are left out of JSON.

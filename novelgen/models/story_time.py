@@ -7,6 +7,7 @@ from typing import Literal, get_args
 from pydantic import BaseModel, Field
 
 from novelgen.models.record import is_unsaid
+from novelgen.models.shown import Shown
 
 Season = Literal["spring", "summer", "autumn", "winter"]
 
@@ -125,7 +126,7 @@ class SceneTime(BaseModel):
         return (self.chapter_index, self.scene_index)
 
 
-class StoryTimeline(BaseModel):
+class StoryTimeline(Shown, BaseModel):
     """The scenes of a story strictly before a position, with when they play."""
 
     project_id: str

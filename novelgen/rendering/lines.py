@@ -64,7 +64,7 @@ def render_states(
         budget_tokens: Upper bound for all lines together.
         count_tokens: Token counter.
     """
-    parts = [_state_parts(snapshot, names, labels) for snapshot in snapshots]
+    parts = [state_parts(snapshot, names, labels) for snapshot in snapshots]
     taken: list[list[str]] = [[] for _ in snapshots]
     dropped: dict[str, list[str]] = {}
     used = 0
@@ -108,9 +108,16 @@ def render_value(value: Any, names: Mapping[str, str], labels: Labels) -> str:
     return names.get(text, text)
 
 
-def _state_parts(
+def state_parts(
     snapshot: EntityStateSnapshot, names: Mapping[str, str], labels: Labels
 ) -> list[tuple[str, str]]:
+    """Return the attributes of a state with their lines, the weightiest first, unproven ones last.
+
+    Args:
+        snapshot: The state.
+        names: Entity id to name.
+        labels: Words of the story's language.
+    """
     data = snapshot.state_data
     ordered = [name for name in ATTRIBUTE_ORDER if name in data]
     ordered += sorted(name for name in data if name not in ATTRIBUTE_ORDER and name != PRESENCE_ATTRIBUTE)

@@ -12,6 +12,7 @@ from novelgen.memory.outline import OutlineScene
 from novelgen.models.folds import fold_loop_events, folded_loop
 from novelgen.models.position import StoryPosition, sort_key
 from novelgen.models.record import ThreadEnding
+from novelgen.models.shown import Shown, ShownList
 from novelgen.models.state import LOOP_WEIGHTS, UNRESOLVED_STATUSES, LoopImportance, OpenLoop
 from novelgen.text.language import StoryLanguage
 from novelgen.threads.kinds import asks_something, is_of_category
@@ -121,7 +122,7 @@ class Wait:
     is_paid: bool
 
 
-class ThreadLedger(BaseModel):
+class ThreadLedger(Shown, BaseModel):
     """All threads that are planted by a position, with the rhythm that tells when they are due."""
 
     project_id: str
@@ -150,6 +151,10 @@ class ThreadLedger(BaseModel):
     def ended(self, *endings: ThreadEnding) -> list[LedgerEntry]:
         """Return the threads that ended in these ways."""
         return [each for each in self.entries if each.ending in endings]
+
+    def in_simpler_terms(self) -> ShownList[LedgerEntry]:
+        """Return what a notebook shows in place of it."""
+        return ShownList(self.entries)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from novelgen.models.position import StoryPosition
+from novelgen.models.position import GREATEST_INDEX, StoryPosition
 from novelgen.models.state import LoopImportance
 from novelgen.models.story_difference import StoryDifference
 from novelgen.rendering.story_difference import difference_lines
@@ -77,7 +77,7 @@ def ingest_scene(
     is_read = bool(report.scenes) and get_scene(*here.place, position=place).scene.record is not None
     return IngestedAnswer.of(
         report,
-        changed=_lines(report.changes),
+        changed=_lines(_changes(here, place)) if is_read else [],
         next_step=""
         if is_read or not report.scenes
         else "only the text is stored; call extract_scene to let a model read out what it establishes",
@@ -135,6 +135,12 @@ def waive_finding(
     """Mark a finding as meant so."""
     waived = here.story.waive_finding(finding_id, note=note)
     return WaivedAnswer(finding_id=waived.issue_id, note=waived.note)
+
+
+def _changes(here: OpenStory, scene: StoryPosition) -> StoryDifference:
+    number = scene.scene_index or 0
+    after = StoryPosition(scene.chapter_index, number + 1) if number < GREATEST_INDEX else None
+    return here.story.what_changed(since=scene, until=after)
 
 
 def _lines(changes: StoryDifference | None) -> list[str]:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 from novelgen.errors import UserInputError
 from novelgen.models.memory import DISTILLED_TYPES, Attachment, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.shown import Shown, ShownList
 from novelgen.names.resolver import NameResolver
 from runtime.services.references import known_entities, resolved_entity
 from runtime.storage.records import MemoryFilter
@@ -37,7 +38,7 @@ class MentionAttachment(BaseModel):
     is_attached: bool = Field(description="False: this is a preview, and nothing was changed.")
 
 
-class MemoriesAbout(BaseModel):
+class MemoriesAbout(Shown, BaseModel):
     """Some of what is remembered of an entity."""
 
     entity_id: str
@@ -45,6 +46,10 @@ class MemoriesAbout(BaseModel):
         description="What holds first, then what was replaced; the weightiest first."
     )
     more: int = Field(description="How many further ones there are.")
+
+    def in_simpler_terms(self) -> ShownList[StoryMemoryChunk]:
+        """Return what a notebook shows in place of it."""
+        return ShownList(self.memories)
 
 
 DEFAULT_ABOUT = 10

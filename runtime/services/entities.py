@@ -12,6 +12,7 @@ from novelgen.errors import UserInputError
 from novelgen.models.appearances import METADATA, entity_counts
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.shown import Shown, ShownList
 from novelgen.models.state import EntityStateSnapshot, StateChange
 from novelgen.names.normalise import name_key
 from runtime.ingest.entities import rescan_since_in, store_entities_in, withdraw_names_in
@@ -33,7 +34,7 @@ from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 
 
-class EntityCard(BaseModel):
+class EntityCard(Shown, BaseModel):
     """An entity and how it stands at the position that was read."""
 
     entity: Entity
@@ -50,6 +51,11 @@ class EntityCard(BaseModel):
         default=False,
         description="Whether its role and description are shown from its first scene on; else at the end alone.",
     )
+
+    def in_simpler_terms(self) -> ShownList[Shown]:
+        """Return what a notebook shows in place of it."""
+        known: list[Shown] = [self.entity, *([self.state] if self.state else [])]
+        return ShownList(known, names={self.entity.entity_id: self.entity.name})
 
 
 class AddedEntity(BaseModel):

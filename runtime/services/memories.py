@@ -18,6 +18,7 @@ from novelgen.models.memory import (
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import is_unsaid
+from novelgen.models.shown import Shown, ShownList
 from novelgen.names.resolver import NameResolver
 from novelgen.records.evidence import QuoteFinder
 from runtime.ingest.indexing import IndexingResult, drain_outbox
@@ -31,11 +32,15 @@ from runtime.stores import MemoryStores
 DEFAULT_LIMIT = 50
 
 
-class MemoryListing(BaseModel):
+class MemoryListing(Shown, BaseModel):
     """Some memories, and how many there are in all."""
 
     memories: list[StoredMemory] = Field(description="In story order.")
     total: int
+
+    def in_simpler_terms(self) -> ShownList[StoryMemoryChunk]:
+        """Return what a notebook shows in place of it."""
+        return ShownList(each.chunk for each in self.memories)
 
 
 class MemoryCard(StoredMemory):
@@ -188,10 +193,10 @@ def add_note(
             event_type=event_type,
             source_span=_span_of(unit, evidence, place) if evidence and evidence.strip() else None,
             entities=ids,
-            mentioned=_mentioned(unit, text, known, start),
+            mentioned=mentioned_in(unit, text, known, start),
             tags=tags,
             short=short,
-            **({} if importance is None else {"importance": importance}),
+            importance=importance,
         )
         if beyond:
             unit.attachments.attach([note.chunk_id], beyond)
@@ -407,7 +412,7 @@ def _found(unit: UnitOfWork, project_id: str, memory_id: str) -> StoredMemory:
     return memory
 
 
-def _mentioned(
+def mentioned_in(
     unit: UnitOfWork, text: str, known: Sequence[Entity], start: StoryPosition | None
 ) -> list[str]:
     """Return whom the text of a note names that is read from a position on, by names known by then."""
@@ -463,7 +468,7 @@ def _with_mentions(unit: UnitOfWork, memory: StoredMemory, edit: MemoryEdit) -> 
     }
     kept = [each for each in chunk.entities_mentioned if each in said]
     start = StoryPosition(chunk.chapter_index, chunk.scene_index) if chunk.chapter_index is not None else None
-    named = _mentioned(unit, edit.content, known_entities(unit, None), start)
+    named = mentioned_in(unit, edit.content, known_entities(unit, None), start)
     return edit.model_copy(update={"entities": [*kept, *named]})
 
 

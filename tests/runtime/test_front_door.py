@@ -676,7 +676,8 @@ class TestAsync:
 
     def test_everything_that_waits_has_a_twin(self) -> None:
         """But for what only builds objects."""
-        of_story = {"retriever", "tools", "attachment_tools", "editing_tools", "as_step", "check_step"}
+        tools = {"retriever", "tools", "attachment_tools", "editing_tools", "as_store"}
+        of_story = tools | {"as_step", "check_step", "as_context_node", "as_scene_node"}
         for owner, light in ((Memory, {"settings"}), *((part, of_story) for part in STORY_PARTS)):
             public = {name for name, value in vars(owner).items() if not name.startswith("_")}
             methods = {name for name in public if not (name.startswith("a") and name[1:] in public)} - light

@@ -42,6 +42,10 @@ MAX_RECENT = 50
 """So many important memories are read as the newest ones."""
 
 
+NOTE_IMPORTANCE = 8
+"""Weight of a note of which nobody says how much it matters."""
+
+
 class AuthorMemories(Repository):
     """Changes memories on the author's behalf."""
 
@@ -67,6 +71,26 @@ class AuthorMemories(Repository):
         )
         rows = self._session.rows(named.order_by(*story_order(CHUNKS), CHUNKS.c.row_id).limit(1))
         return next(iter(stored_memories_of(self._session, rows)), None)
+
+    def queue_up(self) -> None:
+        """Count a write before anything is read: until the end of the transaction no other writer changes the project.
+
+        Raises:
+            UnknownProjectError: When no project of that id is stored.
+        """
+        self._session.touch()
+
+    def notes_in_slot(self, slot_type: str, *, as_of: StoryPosition = END_OF_STORY) -> list[StoredMemory]:
+        """Return the active notes of a slot that lie before a position, in story order: the last one holds."""
+        statement = STORED_SELECT.where(
+            self._session.owns(CHUNKS),
+            CHUNKS.c.slot_type == slot_type,
+            CHUNKS.c.content_type == "note",
+            CHUNKS.c.status == "active",
+            before(as_of, CHUNKS),
+        )
+        rows = self._session.rows(statement.order_by(*story_order(CHUNKS), CHUNKS.c.row_id))
+        return stored_memories_of(self._session, rows)
 
     def unknown_sources(self, source_ids: Sequence[str], *, as_of: StoryPosition) -> list[str]:
         """Return those of some source_ids that no memory before a position has, sorted."""
@@ -96,12 +120,13 @@ class AuthorMemories(Repository):
         *,
         at: StoryPosition = END_OF_STORY,
         short: str | None = None,
-        importance: int = 8,
+        importance: int | None = None,
         entities: Sequence[str] = (),
         mentioned: Sequence[str] = (),
         tags: Sequence[str] = (),
         event_type: str | None = None,
         source_span: tuple[int, int] | None = None,
+        slot_type: str | None = None,
     ) -> StoryMemoryChunk:
         """Add a note of the author.
 
@@ -110,12 +135,13 @@ class AuthorMemories(Repository):
             at: The scene or chapter that establishes it; it is read from the next one on. The default, no
                 position, makes it canon that is read everywhere.
             short: Short form.
-            importance: From 1 to 10.
+            importance: From 1 to 10; None takes that of notes.
             entities: Ids of the entities that the author says it is about.
             mentioned: Ids of those that its text names; they are linked to it as well.
             tags: Tags.
             event_type: What kind of event it tells.
             source_span: Characters of the scene at `at` that prove it.
+            slot_type: Slot whose value it is from there on.
 
         Returns:
             The note; its chunk_id and source_id are the same.
@@ -136,10 +162,11 @@ class AuthorMemories(Repository):
             tags=list(tags),
             created_at=self._session.now(),
             short=short,
-            importance=importance,
+            importance=NOTE_IMPORTANCE if importance is None else importance,
             source_id=chunk_id,
             event_type=event_type,
             source_span=source_span,
+            slot_type=slot_type,
             origin="author",
         )
         place = (at.chapter_index, at.scene_index)

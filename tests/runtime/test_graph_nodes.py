@@ -1,0 +1,153 @@
+"""Nodes of LangGraph over a story: a context goes in, a finished scene comes out and is remembered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypedDict
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, StateGraph
+from pydantic import BaseModel
+
+import novelgen
+from novelgen import Memory, Story
+from novelgen.errors import UserInputError
+from novelgen.models import SceneMemoryContext
+from tests.support.scripted_chat_model import answering
+
+RECORD = {
+    "summary": ["Ben finds the lamp."],
+    "memories": [
+        {"memory_id": "M7", "event_type": "discovery", "content": "Ben found the lamp.", "importance": 7}
+    ],
+}
+
+
+class Writing(TypedDict, total=False):
+    """The state of a graph that writes scenes, with keys of its own."""
+
+    chapter_index: int
+    scene_index: int
+    scene_plan: dict[str, Any]
+    settings: str
+    story_context: str
+    story_context_json: dict[str, Any]
+    scene_text: str
+    scene_record: dict[str, Any]
+    scene_report: dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """A memory in a folder of its own."""
+    folder: Path = tmp_path_factory.mktemp("graphs")
+    with novelgen.open(folder, embedding_model="fake:64", tool_timeout_s=60, chain_timeout_s=120) as opened:
+        yield opened
+
+
+@pytest.fixture
+def story(memory: Memory) -> Story:
+    """A story of one scene and one note, the test's own."""
+    opened = memory.create(f"lamp-{len(memory.projects())}", language="en")
+    opened.ingest(text="Ada hid the lamp under the stair.", chapter_index=1, scene_index=1)
+    opened.note("Ada fears the dark.")
+    return opened
+
+
+def graph_of(story: Story, *, record: dict[str, Any] | None = None) -> Any:
+    """Return a graph that asks the memory, writes by a script, and has the scene remembered."""
+
+    def write(state: Writing) -> Writing:
+        told = "Ada fears the dark" in state["story_context"]
+        return {
+            "scene_text": f"Ben looked under the stair. He {'knew' if told else 'forgot'}.",
+            "scene_record": record or {},
+        }
+
+    building = StateGraph(Writing)
+    building.add_node("remember", story.as_context_node())
+    building.add_node("write", write)
+    building.add_node("keep", story.as_scene_node())
+    for first, then in ((START, "remember"), ("remember", "write"), ("write", "keep"), ("keep", END)):
+        building.add_edge(first, then)
+    return building.compile(checkpointer=InMemorySaver())
+
+
+ASKED: Writing = {
+    "chapter_index": 1,
+    "scene_index": 2,
+    "scene_plan": {"purpose": "Ben looks for the lamp in the dark."},
+    "settings": "a key of the graph's own",
+}
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_graph_writes_a_scene_and_remembers_it(story: Story, is_async: bool) -> None:
+    """With and without an event loop; what nodes put into the state is plain data that checkpoints keep."""
+    graph, config = graph_of(story, record=RECORD), {"configurable": {"thread_id": "1"}}
+    done = asyncio.run(graph.ainvoke(ASKED, config)) if is_async else graph.invoke(ASKED, config)
+    assert done["scene_text"].endswith("He knew.")
+    context = SceneMemoryContext.model_validate(done["story_context_json"])
+    assert context.as_prompt() == done["story_context"]
+    assert (done["scene_report"]["is_stored"], done["scene_report"]["is_read"]) == (True, True)
+    assert any("Ben found the lamp." in line for line in done["scene_report"]["changed"])
+    assert [each.content for each in story.search("Who found the lamp?", content_type="memory")] == [
+        "Ben found the lamp."
+    ]
+
+
+def test_what_fails_is_reported_and_stops_nothing(story: Story) -> None:
+    """A record that is none is not stored; a model that fails leaves the text."""
+    report = story.as_scene_node().invoke(
+        {"chapter_index": 1, "scene_index": 2, "scene_text": "Ben slept.", "scene_record": {"memories": 7}}
+    )["scene_report"]
+    assert (report["is_stored"], report["issues"][0]["stage"]) == (False, "ingest")
+    assert "memories" in report["issues"][0]["message"]
+    reading = Story(
+        story._stores, story.project_id, chat_model=answering("no JSON", "no JSON", "no JSON", "no JSON")
+    )
+    report = reading.as_scene_node().invoke(
+        {"chapter_index": 1, "scene_index": 2, "scene_text": "Ben slept."}
+    )["scene_report"]
+    assert (report["is_stored"], report["is_read"]) == (True, False)
+    assert {each["stage"] for each in report["issues"]} == {"extract"}
+
+
+def test_a_state_may_be_a_model_or_a_dataclass(story: Story) -> None:
+    """Under the graph's own keys, and without what it does not want."""
+
+    class State(BaseModel):
+        chapter_index: int = 1
+        scene_index: int = 2
+        scene_plan: dict[str, str] = {"purpose": "Ben looks for the lamp."}
+        pov: str | None = None
+
+    @dataclass
+    class Draft:
+        chapter_index: int = 1
+        scene_index: int = 2
+        draft: str = "Ben slept."
+
+    [(key, block)] = story.as_context_node(prompt_key="memory", json_key=None).invoke(State()).items()
+    assert key == "memory"
+    assert "Ada fears the dark" in block
+    kept = story.as_scene_node(text_key="draft", report_key="kept").invoke(Draft())
+    assert kept["kept"]["outcome"] == "added"
+
+
+@pytest.mark.parametrize(
+    ("state", "reason"),
+    [
+        ({"scene_index": 1, "scene_text": "x"}, "chapter_index"),
+        ({"chapter_index": 1, "scene_index": 1}, "scene_text"),
+        (7, "int"),
+    ],
+)
+def test_a_state_without_a_scene_is_refused(story: Story, state: Any, reason: str) -> None:
+    """The error names the key that is missing."""
+    with pytest.raises(UserInputError, match=reason):
+        story.as_scene_node().invoke(state)
