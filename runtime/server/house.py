@@ -53,6 +53,8 @@ class House:
         self.settings = settings
         self.jobs = jobs
         self.chat_model = chat_model
+        self.secret_folders = (stores.settings.projects_dir,)
+        """Folders of this machine of which nobody is told even the name."""
         self._awake: set[str] = set()
 
     def awaken(self, project_id: str, stores: MemoryStores) -> None:

@@ -26,6 +26,7 @@ from novelgen.errors import NovelgenError, UserInputError
 from runtime.atomic_files import write_text_atomically
 from runtime.server.problems import Problem, Refusal, problem_of
 from runtime.server.settings import Limits
+from runtime.server.telling import told
 
 logger = logging.getLogger(__name__)
 
@@ -50,6 +51,11 @@ class Job(BaseModel):
     state: JobState = "waiting"
     done: int = Field(default=0, description="Steps that are done: scenes, or characters of a manuscript.")
     total: int = Field(default=0, description="Steps in all; 0 where that is not known yet.")
+    indexed: int = Field(
+        default=0,
+        description="Characters that the search by meaning has; what is stored is found by words before.",
+    )
+    to_index: int = Field(default=0, description="Characters that it shall have; 0 until indexing begins.")
     created_at: datetime
     ended_at: datetime | None = None
     result: Any = Field(default=None, description="What it came to, once it is done.")
@@ -66,13 +72,21 @@ class JobOrder:
     Args:
         job: Its state.
         folder: Its own folder, with its manuscript.
-        progress: To be called after each step; raises JobCancelled once the job shall end.
+        progress: To be called after each step with those done and all; raises JobCancelled once the job shall end.
+        index_progress: The same after each step of indexing.
     """
 
-    def __init__(self, job: Job, folder: Path, progress: Callable[[int, int], None]) -> None:
+    def __init__(
+        self,
+        job: Job,
+        folder: Path,
+        progress: Callable[[int, int], None],
+        index_progress: Callable[[int, int], None],
+    ) -> None:
         self.job = job
         self.folder = folder
         self.progress = progress
+        self.index_progress = index_progress
 
 
 Work = Callable[[JobOrder], BaseModel]
@@ -183,6 +197,8 @@ class Jobs:
                 "state": "waiting",
                 "done": 0,
                 "total": 0,
+                "indexed": 0,
+                "to_index": 0,
                 "ended_at": None,
                 "result": None,
                 "problem": None,
@@ -280,17 +296,24 @@ class Jobs:
                 thread.start()
 
     def _run(self, job_id: str) -> None:
-        def progress(done: int, total: int) -> None:
+        def follow(**steps: int) -> None:
             with self._lock:
-                job = self._set(job_id, done=done, total=total)
+                job = self._set(job_id, **steps)
             if job.state == "cancelling" or self._is_closing:
                 raise JobCancelled
+
+        def progress(done: int, total: int) -> None:
+            follow(done=done, total=total)
+
+        def index_progress(done: int, total: int) -> None:
+            follow(indexed=done, to_index=total)
 
         try:
             job = self.get(job_id)
             self._write(job)
-            result = self._work[job.kind](JobOrder(job, self._folder / job_id, progress))
-            ended: dict[str, Any] = {"state": "done", "result": json.loads(result.model_dump_json())}
+            order = JobOrder(job, self._folder / job_id, progress, index_progress)
+            result = self._work[job.kind](order)
+            ended: dict[str, Any] = {"state": "done", "result": self._told(result)}
         except JobCancelled:
             ended = {"state": "interrupted" if self._is_closing else "cancelled"}
         except NovelgenError as error:
@@ -305,6 +328,9 @@ class Jobs:
             job = self._set(job_id, ended_at=self._clock(), **ended)
         self._write(job)
         self._run_next()
+
+    def _told(self, result: BaseModel) -> Any:
+        return json.loads(told(result, folders=self._secret_folders).model_dump_json())
 
     def _require(self, job_id: str) -> Job:
         job = self._jobs.get(job_id)

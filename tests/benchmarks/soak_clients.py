@@ -41,11 +41,19 @@ class Ledger:
         self.allowed: dict[tuple[int, int], set[Version]] = {}
         self._may_come_late: dict[tuple[int, int], set[Version]] = {}
 
+    def settled(self) -> None:
+        """Nothing can come late any more, as what was at it is gone."""
+        self._may_come_late.clear()
+
     def version(self, project: int, place: int) -> Version:
         """Return the newest version that may stand there."""
         return max(
             (each for each in self.allowed.get((project, place), ()) if each is not None), default=None
         )
+
+    def newest(self) -> int:
+        """Return the number of the newest version anywhere; 0 for none."""
+        return max((each for known in self.allowed.values() for each in known if each is not None), default=0)
 
     def acknowledged(self, project: int, place: int, version: Version) -> None:
         """Only this version may stand there, or one that may still come."""
@@ -69,6 +77,7 @@ class Client(threading.Thread):
         places: Scenes per project.
         stop: Ends it.
         seed: Of what it does.
+        ledger: What stands where before; None is nothing.
     """
 
     def __init__(
@@ -80,10 +89,11 @@ class Client(threading.Thread):
         project_ids: Sequence[str],
         places: int,
         stop: threading.Event,
-        seed: int,
+        seed: int | str,
+        ledger: Ledger | None = None,
     ) -> None:
         super().__init__(name=f"soak-client-{number}")
-        self.ledger = Ledger()
+        self.ledger = Ledger() if ledger is None else ledger
         self.times_s: dict[str, array[float]] = {
             name: array("f") for name in ("ingest", "edit", "delete", "context")
         }
@@ -96,7 +106,7 @@ class Client(threading.Thread):
         self._places = places
         self._stopped = stop
         self._dice = random.Random(f"{seed}/client/{number}")
-        self._versions = 0
+        self._versions = self.ledger.newest()
         self._acts = {
             "store": self._store_scene,
             "delete": self._delete_scene,

@@ -17,6 +17,7 @@ from starlette.responses import HTMLResponse
 from novelgen.models.position import StoryPosition
 from runtime.server.page.passages import marked_paragraphs
 from runtime.server.page.words import CATALOGUES, PageLanguage, language_wished
+from runtime.server.telling import told
 
 Theme = Literal["system", "light", "dark"]
 
@@ -163,7 +164,7 @@ class Frame:
                 place=self.place,
                 link=self.link,
                 here=self.here,
-                **values,
+                **told(values),
             )
         )
         response = HTMLResponse(without_unprintable(html), status_code=status)

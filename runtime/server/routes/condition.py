@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from fastapi import APIRouter
 from pydantic import BaseModel
 
 from runtime.server.house import TheHouse
 from runtime.server.problems import Refusal
+from runtime.server.telling import TellingRouter
 
-router = APIRouter(tags=["condition"])
+router = TellingRouter(tags=["condition"])
 
 
 class Alive(BaseModel):

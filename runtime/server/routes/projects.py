@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from novelgen.models.position import MAX_PROJECT_ID_LENGTH
-from runtime.machine_paths import without_paths
 from runtime.server.house import Body, Project, TheHouse
+from runtime.server.telling import TellingRouter
 from runtime.services import projects as project_services
 from runtime.services.condition import StoryCondition, story_condition
 from runtime.services.diagnosis import Diagnosis, diagnose
 from runtime.services.projects import ProjectOverview
 from runtime.services.transfer import project_documents
 
-router = APIRouter(prefix="/v1/projects", tags=["projects"])
+router = TellingRouter(prefix="/v1/projects", tags=["projects"])
 
 
 class NewProject(Body):
@@ -50,14 +49,7 @@ class ProjectDocuments(BaseModel):
 @router.get("")
 def list_projects(house: TheHouse) -> ProjectList:
     """List the projects with what each holds; one that cannot be read says why in `problem`."""
-    folders = [house.stores.settings.projects_dir]
-    listed = house.stores.overviews()
-    return ProjectList(
-        projects=[
-            each.model_copy(update={"problem": without_paths(each.problem, folders=folders)})
-            for each in listed
-        ]
-    )
+    return ProjectList(projects=house.stores.overviews())
 
 
 @router.post("", status_code=201)
@@ -85,31 +77,10 @@ def export_project(project: Project) -> ProjectDocuments:
 @router.get("/{project_id}/doctor")
 def check_health(project: Project) -> Diagnosis:
     """Look at everything that can keep the memory from working; nothing is changed, no model is asked."""
-    return _told(project, diagnose(project.stores, project.project_id, ask_network=False))
+    return diagnose(project.stores, project.project_id, ask_network=False)
 
 
 @router.post("/{project_id}/doctor")
 def repair_project(project: Project) -> Diagnosis:
     """Bring the vector index to what the database says, then look at everything."""
-    return _told(project, diagnose(project.stores, project.project_id, repair=True, ask_network=False))
-
-
-def _told(project: Project, diagnosis: Diagnosis) -> Diagnosis:
-    """Leave out where things lie on this machine."""
-    folders = [project.house.stores.settings.projects_dir]
-
-    def told(value: Any) -> Any:
-        return without_paths(value, folders=folders) if isinstance(value, str) else value
-
-    def findings(listed: list[Any]) -> list[Any]:
-        return [
-            each.model_copy(update={"message": told(each.message), "fix": told(each.fix)}) for each in listed
-        ]
-
-    return diagnosis.model_copy(
-        update={
-            "settings": {name: told(value) for name, value in diagnosis.settings.items()},
-            "findings": findings(diagnosis.findings),
-            "repairs": findings(diagnosis.repairs),
-        }
-    )
+    return diagnose(project.stores, project.project_id, repair=True, ask_network=False)
