@@ -16,6 +16,7 @@ from runtime.context_chain import configured_chat_model
 from runtime.server.jobs import Jobs
 from runtime.server.problems import Refusal
 from runtime.server.settings import ServerSettings
+from runtime.server.telemetry import Telemetry
 from runtime.services.indexing import await_index
 from runtime.services.project_stores import ProjectStores
 from runtime.services.projects import require_project_files
@@ -38,6 +39,7 @@ class House:
         stores: The stores of all projects.
         settings: How the server runs.
         jobs: Long work.
+        telemetry: Is told of what is done.
         chat_model: LangChain chat model in place of the settings'.
     """
 
@@ -47,11 +49,13 @@ class House:
         settings: ServerSettings,
         jobs: Jobs,
         *,
+        telemetry: Telemetry,
         chat_model: BaseChatModel | None = None,
     ) -> None:
         self.stores = stores
         self.settings = settings
         self.jobs = jobs
+        self.telemetry = telemetry
         self.chat_model = chat_model
         self.secret_folders = (stores.settings.projects_dir,)
         """Folders of this machine of which nobody is told even the name."""

@@ -24,9 +24,9 @@ from pydantic import BaseModel, Field, ValidationError
 from novelgen.deadlines import Deadline
 from novelgen.errors import NovelgenError, UserInputError
 from runtime.atomic_files import write_text_atomically
+from runtime.server.answering import told
 from runtime.server.problems import Problem, Refusal, problem_of
 from runtime.server.settings import Limits
-from runtime.server.telling import told
 
 logger = logging.getLogger(__name__)
 

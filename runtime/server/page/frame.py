@@ -15,9 +15,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
 from novelgen.models.position import StoryPosition
+from runtime.server.answering import told
 from runtime.server.page.passages import marked_paragraphs
 from runtime.server.page.words import CATALOGUES, PageLanguage, language_wished
-from runtime.server.telling import told
 
 Theme = Literal["system", "light", "dark"]
 

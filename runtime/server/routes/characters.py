@@ -14,6 +14,7 @@ from novelgen.character_memory.memory import CharacterChange, CharacterMemory, H
 from novelgen.character_memory.recall import Recall
 from novelgen.character_memory.reply_check import ReplyFinding
 from runtime.character import Character
+from runtime.server.answering import AnsweringRouter, told
 from runtime.server.house import (
     READS,
     Body,
@@ -26,13 +27,12 @@ from runtime.server.house import (
     position,
 )
 from runtime.server.routes.writing import wants_prompt
-from runtime.server.telling import TellingRouter, told
 from runtime.services.character_care import EditedMemory
 from runtime.services.characters import Remembered
 from runtime.services.dispositions import Feelings
 from runtime.services.replies import Keeping, Reply
 
-router = TellingRouter(prefix="/v1/projects/{project_id}/characters/{character}", tags=["characters"])
+router = AnsweringRouter(prefix="/v1/projects/{project_id}/characters/{character}", tags=["characters"])
 
 Text = Annotated[str, Field(min_length=1, max_length=20_000)]
 Name = Annotated[str, Field(min_length=1, max_length=400)]

@@ -10,14 +10,14 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel, Field
 
 from novelgen.models.position import ChapterIndex, require_project_id
+from runtime.server.answering import AnsweringRouter
 from runtime.server.house import Body, House, PositionText, Project, ServedProject, TheHouse, position
 from runtime.server.jobs import MANUSCRIPT_TYPES, Job, JobOrder, manuscript_file
-from runtime.server.telling import TellingRouter
 from runtime.services.extraction import build_extraction_model, extract_project
 from runtime.services.ingest import ingest_project
 from runtime.services.transfer import import_project
 
-router = TellingRouter(prefix="/v1", tags=["jobs"])
+router = AnsweringRouter(prefix="/v1", tags=["jobs"])
 
 JobId = Annotated[str, Path(min_length=1, max_length=64, description="The job.")]
 

@@ -7,15 +7,15 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from novelgen.models.position import MAX_PROJECT_ID_LENGTH
+from runtime.server.answering import AnsweringRouter
 from runtime.server.house import Body, Project, TheHouse
-from runtime.server.telling import TellingRouter
 from runtime.services import projects as project_services
 from runtime.services.condition import StoryCondition, story_condition
 from runtime.services.diagnosis import Diagnosis, diagnose
 from runtime.services.projects import ProjectOverview
 from runtime.services.transfer import project_documents
 
-router = TellingRouter(prefix="/v1/projects", tags=["projects"])
+router = AnsweringRouter(prefix="/v1/projects", tags=["projects"])
 
 
 class NewProject(Body):

@@ -7,15 +7,15 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition
+from runtime.server.answering import AnsweringRouter
 from runtime.server.house import LONGEST_SCENE, Body, ChapterNumber, Project, SceneNumber
-from runtime.server.telling import TellingRouter
 from runtime.services import scenes as scene_services
 from runtime.services import summaries as summary_services
 from runtime.services.ingest import IngestReport
 from runtime.services.scenes import ListedScene, SceneChange, SceneRecordView
 from runtime.services.summaries import ListedSummary
 
-router = TellingRouter(prefix="/v1/projects/{project_id}", tags=["scenes"])
+router = AnsweringRouter(prefix="/v1/projects/{project_id}", tags=["scenes"])
 
 
 class FinishedScene(Body):

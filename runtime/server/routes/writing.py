@@ -13,13 +13,13 @@ from novelgen.models.knowledge import KnowledgeMode
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import ChapterIndex, SceneIndex
 from novelgen.models.state import EntityStateSnapshot
+from runtime.server.answering import AnsweringRouter, told
 from runtime.server.house import READS, AsOf, Body, EntityName, PositionText, Project, position
-from runtime.server.telling import TellingRouter, told
 from runtime.services.search import search_memories
 from runtime.services.states import TimelineView, get_timeline
 from runtime.writer import context_json
 
-router = TellingRouter(prefix="/v1/projects/{project_id}", tags=["writing"])
+router = AnsweringRouter(prefix="/v1/projects/{project_id}", tags=["writing"])
 
 PROMPT_TYPE = "text/plain"
 

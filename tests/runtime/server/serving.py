@@ -147,6 +147,7 @@ def walk(client: TestClient) -> dict[str, Exchange]:
     here = {"project_id": "demo"}
     call("check_alive")
     call("check_ready")
+    call("read_metrics")
     call("create_project", {"project_id": "the-mill", "name": "The Mill by the Weir", "language": "en"})
     call("list_projects")
     call("get_project", **here)

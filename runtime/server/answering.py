@@ -1,4 +1,4 @@
-"""What answers tell of this machine: in messages about what went wrong, nothing of where things lie on it."""
+"""How routes answer: each use case traced by itself, and its messages without where things lie on this machine."""
 
 from __future__ import annotations
 
@@ -48,32 +48,39 @@ def told(answer: Answer, *, folders: Sequence[Path] = ()) -> Answer:
     return said
 
 
-class TellingRouter(APIRouter):
-    """Routes whose answers go through `told`; what a route makes an HTTP response or a stream of, it tells itself."""
+class AnsweringRouter(APIRouter):
+    """Routes of use cases, whose answers go through `told`.
+
+    What a route makes an HTTP response or a stream of, it puts through `told` itself.
+    """
 
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         """Add a route."""
-        super().add_api_route(path, _telling(endpoint), **options)
+        super().add_api_route(path, _answering(endpoint), **options)
 
 
-def _telling(endpoint: Callable[..., Any]) -> Callable[..., Any]:
-    if inspect.iscoroutinefunction(endpoint) or inspect.isasyncgenfunction(endpoint):
-        return endpoint
-    if inspect.isgeneratorfunction(endpoint):
+def _answering(endpoint: Callable[..., Any]) -> Callable[..., Any]:
+    if any(
+        kind(endpoint)
+        for kind in (inspect.iscoroutinefunction, inspect.isasyncgenfunction, inspect.isgeneratorfunction)
+    ):
         return endpoint
 
     @functools.wraps(endpoint)
     def answer(**given: Any) -> Any:
-        found = endpoint(**given)
-        return told(found, folders=_folders(given))
+        house = _house(given)
+        if house is None:
+            return told(endpoint(**given))
+        with house.telemetry.use_case(endpoint.__name__):
+            return told(endpoint(**given), folders=house.secret_folders)
 
     return answer
 
 
-def _folders(given: dict[str, Any]) -> list[Path]:
-    """Return what the house of a request, or of what it names, keeps to itself."""
-    houses = [getattr(value, "house", value) for value in given.values()]
-    return [folder for each in houses for folder in getattr(each, "secret_folders", ())]
+def _house(given: dict[str, Any]) -> Any:
+    """Return the house of a request, or of what it names."""
+    houses = (getattr(value, "house", value) for value in given.values())
+    return next((each for each in houses if hasattr(each, "secret_folders")), None)
 
 
 def _told_model(model: BaseModel, folders: Sequence[Path]) -> BaseModel:

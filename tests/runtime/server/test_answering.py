@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from novelgen.models.context import ReportIssue
 from runtime.diagnosis.checks import Finding
-from runtime.server.telling import told
+from runtime.server.answering import told
 from tests.runtime.server.serving import client_of
 
 PLAN = {"location": "the lock shop", "characters": ["Ines", "Sparrow"], "purpose": "the key"}
