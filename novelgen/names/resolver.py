@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import cached_property
 
 from novelgen.models.entity import Entity
 from novelgen.names.matching import NameFinder, NameMatch
@@ -45,17 +46,45 @@ class NameIndex:
     """
 
     def __init__(self, entities: Sequence[Entity]) -> None:
+        self._entities = tuple(entities)
         self._ids = {entity.entity_id.casefold(): entity.entity_id for entity in entities}
-        self._display = _by_key((entity.entity_id, [name_key(entity.name)]) for entity in entities)
-        self._alias = _by_key((each.entity_id, map(name_key, each.names())) for each in entities)
-        self._title_free = _by_key((each.entity_id, map(title_free_key, each.names())) for each in entities)
-        self._words = {each.entity_id: _name_words(each) for each in entities}
-        self._chinese = [
-            (each.entity_id, [name_key(name) for name in each.names() if has_cjk(name)]) for each in entities
+
+    # Most names are found by id or as they are written; what is looked up after that is made when it is needed.
+
+    @cached_property
+    def _display(self) -> dict[str, dict[str, None]]:
+        return _by_key((each.entity_id, [name_key(each.name)]) for each in self._entities)
+
+    @cached_property
+    def _alias(self) -> dict[str, dict[str, None]]:
+        return _by_key((each.entity_id, map(name_key, each.names())) for each in self._entities)
+
+    @cached_property
+    def _title_free(self) -> dict[str, dict[str, None]]:
+        return _by_key((each.entity_id, map(title_free_key, each.names())) for each in self._entities)
+
+    @cached_property
+    def _words(self) -> dict[str, frozenset[str]]:
+        return {each.entity_id: _name_words(each) for each in self._entities}
+
+    @cached_property
+    def _chinese(self) -> list[tuple[str, list[str]]]:
+        return [
+            (each.entity_id, [name_key(name) for name in each.names() if has_cjk(name)])
+            for each in self._entities
         ]
-        self._characters = {each.entity_id for each in entities if each.entity_type == "character"}
-        self._places = [each for each in entities if each.entity_type == "location"]
-        self._genders = {each.entity_id: _entity_gender(each) for each in entities}
+
+    @cached_property
+    def _characters(self) -> set[str]:
+        return {each.entity_id for each in self._entities if each.entity_type == "character"}
+
+    @cached_property
+    def _places(self) -> list[Entity]:
+        return [each for each in self._entities if each.entity_type == "location"]
+
+    @cached_property
+    def _genders(self) -> dict[str, str | None]:
+        return {each.entity_id: _entity_gender(each) for each in self._entities}
 
     def by_id(self, name: str) -> list[str]:
         """Return the entity that has this id (case does not count)."""
@@ -212,7 +241,11 @@ class NameResolver:
         self._index = NameIndex(entities)
         self._present_ids = tuple(present_ids)
         self._types = {entity.entity_id: entity.entity_type for entity in entities}
-        self._finder = NameFinder(name for entity in entities for name in entity.names())
+        self._entities = tuple(entities)
+
+    @cached_property
+    def _finder(self) -> NameFinder:
+        return NameFinder(name for entity in self._entities for name in entity.names())
 
     def resolve(self, name: str, *, entity_types: Collection[str] = ()) -> Resolution:
         """Resolve one name.
@@ -230,15 +263,16 @@ class NameResolver:
         """
         bare_name = _REMARK.sub(" ", name).strip()
         steps = (
-            ("id", self._index.by_id(name)),
-            ("name", self._index.by_name(name)),
-            ("alias", self._index.by_alias(name)),
-            ("name without the remark", self._index.by_name(bare_name)),
-            ("alias without the remark", self._index.by_alias(bare_name)),
-            ("name without titles", self._index.by_title_free_name(bare_name)),
-            ("part of a name", self._index.by_part(bare_name)),
+            ("id", self._index.by_id, name),
+            ("name", self._index.by_name, name),
+            ("alias", self._index.by_alias, name),
+            ("name without the remark", self._index.by_name, bare_name),
+            ("alias without the remark", self._index.by_alias, bare_name),
+            ("name without titles", self._index.by_title_free_name, bare_name),
+            ("part of a name", self._index.by_part, bare_name),
         )
-        for step, candidate_ids in steps:
+        for step, look_up, form in steps:
+            candidate_ids = look_up(form)
             if candidate_ids:
                 return self._chosen(name, self._of_types(candidate_ids, entity_types), step)
         family = self._index.by_family(bare_name)

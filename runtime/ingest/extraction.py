@@ -184,6 +184,7 @@ def extract_scenes(
     reconcile: bool = False,
     prices: TokenPrices | None = None,
     progress: Callable[[int, int], Any] | None = None,
+    index_progress: Callable[[int, int], Any] | None = None,
 ) -> ExtractionReport:
     """Extract the records of stored scenes, in story order.
 
@@ -206,6 +207,7 @@ def extract_scenes(
         reconcile: Ask the model once more at the end of each chapter what spans its scenes (`chapter_pass`).
         prices: What tokens cost.
         progress: Called after each scene with the scenes done and the scenes in all.
+        index_progress: Called after each step of indexing with the characters done and the characters in all.
 
     Returns:
         What became of each scene; a failed one keeps its text, and its record where it had one, else its
@@ -241,7 +243,9 @@ def extract_scenes(
         for position, read in ahead.take_finished():
             run.finish(position, read)
         raise
-    indexing = rebuild_if_bloated(stores, project_id, drain_outbox(stores, project_id))
+    indexing = rebuild_if_bloated(
+        stores, project_id, drain_outbox(stores, project_id, progress=index_progress)
+    )
     consolidation = consolidate_beyond_setting(stores, project_id)
     with stores.database(project_id).read() as unit:
         census = unit.scenes.census()

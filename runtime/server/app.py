@@ -13,6 +13,7 @@ from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
 from langchain_core.language_models import BaseChatModel
+from opentelemetry.trace import TracerProvider
 from starlette.exceptions import HTTPException
 
 from novelgen import __version__
@@ -47,6 +48,7 @@ from runtime.server.routes import (
     writing,
 )
 from runtime.server.settings import ServerSettings
+from runtime.server.telemetry import NOT_FASTAPIS, Observing, Telemetry
 from runtime.server.turns import Turns
 from runtime.services.project_stores import ProjectStores
 
@@ -74,7 +76,11 @@ _ROUTERS = (
 
 
 def build_app(
-    stores: ProjectStores, settings: ServerSettings | None = None, *, chat_model: BaseChatModel | None = None
+    stores: ProjectStores,
+    settings: ServerSettings | None = None,
+    *,
+    chat_model: BaseChatModel | None = None,
+    tracer_provider: TracerProvider | None = None,
 ) -> FastAPI:
     """Build the application.
 
@@ -82,15 +88,13 @@ def build_app(
         stores: The stores of all projects; they are closed when the application ends.
         settings: Who may come in, and how much is taken on; None: this machine alone, without a token.
         chat_model: LangChain chat model in place of the settings'.
+        tracer_provider: Takes the spans of OpenTelemetry; None is the program's own, if it has set one.
     """
     settings = settings or ServerSettings()
     projects_dir = stores.settings.projects_dir
-    house = House(
-        stores,
-        settings,
-        Jobs(projects_dir / JOBS_FOLDER, limits=settings.limits, secret_folders=(projects_dir,)),
-        chat_model=chat_model,
-    )
+    all_jobs = Jobs(projects_dir / JOBS_FOLDER, limits=settings.limits, secret_folders=(projects_dir,))
+    telemetry = Telemetry(lambda: [each.state for each in all_jobs.list()], tracer_provider=tracer_provider)
+    house = House(stores, settings, all_jobs, telemetry=telemetry, chat_model=chat_model)
     jobs.offer_work(house)
     offer_draft_work(house)
     agents = AgentDoor(house)
@@ -118,6 +122,7 @@ def build_app(
         dependencies=[Depends(require_access)],
         generate_unique_id_function=lambda route: route.name,
         redirect_slashes=False,
+        **NOT_FASTAPIS,
     )
     app.state.house = house
     for router in _ROUTERS:
@@ -129,6 +134,7 @@ def build_app(
     app.add_middleware(Repeats)
     app.add_middleware(Turns, limits=settings.limits)
     app.add_middleware(Gate, settings=settings)
+    app.add_middleware(Observing, telemetry=telemetry)
     return app
 
 

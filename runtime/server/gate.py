@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from runtime.server.problems import Refusal, problem_answer
 from runtime.server.settings import ServerSettings
+from runtime.server.telemetry import known_method, path_without_names
 
 access_log = logging.getLogger("runtime.server.access")
 logger = logging.getLogger(__name__)
@@ -27,6 +28,8 @@ OPEN_PATHS = frozenset({"/health", "/ready"})
 
 UPLOAD_PATHS = re.compile(r"/v1/projects/[^/]+/manuscript|/page/imports")
 """Where manuscripts come in, which may be longer than other bodies."""
+METRICS_PATH = "/metrics"
+"""What Prometheus reads: how much is asked of which route, so a token opens it, one for reading is enough."""
 
 AGENTS_PATH = "/mcp"
 """Where agents talk MCP."""
@@ -41,7 +44,7 @@ _PORT = re.compile(r":[0-9]{1,5}$")
 
 
 class Gate:
-    """Lets in who may come in, and says who came: ASGI middleware, the outermost.
+    """Lets in who may come in, and says who came: ASGI middleware, around all that answers.
 
     Args:
         app: The application behind it.
@@ -89,8 +92,8 @@ class Gate:
             # Neither texts nor query strings: a query is part of a story.
             access_log.info(
                 "%s %s %d %.1f ms %s",
-                scope["method"],
-                _path_without_names(scope),
+                known_method(scope),
+                path_without_names(scope),
                 told.status,
                 (time.monotonic() - started) * 1000,
                 request_id,
@@ -195,10 +198,3 @@ def _within(receive: Receive, headers: Headers, longest: int) -> Callable[[], Aw
 
 def _too_large(longest: int) -> Refusal:
     return Refusal(413, "too-large", f"the body is longer than {longest:,} bytes; send less at once")
-
-
-def _path_without_names(scope: Scope) -> str:
-    """Return the route of a request: ids and names of a story are not for a log."""
-    route = scope.get("route")
-    path: str = getattr(route, "path", "") or "-"
-    return path

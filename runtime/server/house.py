@@ -17,6 +17,7 @@ from runtime.server.jobs import Jobs
 from runtime.server.kept_forms import KeptForms
 from runtime.server.problems import Refusal
 from runtime.server.settings import ServerSettings
+from runtime.server.telemetry import Telemetry
 from runtime.server.uploads import Uploads
 from runtime.services.indexing import await_index
 from runtime.services.project_stores import ProjectStores
@@ -43,6 +44,7 @@ class House:
         stores: The stores of all projects.
         settings: How the server runs.
         jobs: Long work.
+        telemetry: Is told of what is done.
         chat_model: LangChain chat model in place of the settings'.
     """
 
@@ -52,14 +54,18 @@ class House:
         settings: ServerSettings,
         jobs: Jobs,
         *,
+        telemetry: Telemetry,
         chat_model: BaseChatModel | None = None,
     ) -> None:
         self.stores = stores
         self.settings = settings
         self.jobs = jobs
+        self.telemetry = telemetry
         self.chat_model = chat_model
         self.kept_forms = KeptForms()
         self.uploads = Uploads(stores.settings.projects_dir / UPLOADS_FOLDER)
+        self.secret_folders = (stores.settings.projects_dir,)
+        """Folders of this machine of which nobody is told even the name."""
         self._awake: set[str] = set()
 
     def awaken(self, project_id: str, stores: MemoryStores) -> None:

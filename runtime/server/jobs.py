@@ -25,6 +25,7 @@ from pydantic import BaseModel, Field, ValidationError
 from novelgen.deadlines import Deadline
 from novelgen.errors import NovelgenError, UserInputError
 from runtime.atomic_files import write_text_atomically
+from runtime.server.answering import told
 from runtime.server.problems import Problem, Refusal, problem_of
 from runtime.server.settings import Limits
 
@@ -354,7 +355,7 @@ class Jobs:
             job = self.get(job_id)
             self._write(job)
             result = self._work[job.kind](JobOrder(job, self._folder / job_id, tell))
-            ended: dict[str, Any] = {"state": "done", "result": json.loads(result.model_dump_json())}
+            ended: dict[str, Any] = {"state": "done", "result": self._told(result)}
         except JobCancelled:
             ended = {"state": "interrupted" if self._is_closing else "cancelled"}
         except NovelgenError as error:
@@ -369,6 +370,9 @@ class Jobs:
             job = self._set(job_id, ended_at=self._clock(), **ended)
         self._write(job)
         self._run_next()
+
+    def _told(self, result: BaseModel) -> Any:
+        return json.loads(told(result, folders=self._secret_folders).model_dump_json())
 
     def _require(self, job_id: str) -> Job:
         job = self._jobs.get(job_id)

@@ -12,18 +12,22 @@ from typing import Any
 
 import uvicorn
 from langchain_core.language_models import BaseChatModel
+from opentelemetry.trace import TracerProvider
 
 from novelgen.errors import ConfigurationError
 from runtime.server.app import build_app
 from runtime.server.house import House
 from runtime.server.presence import announced
 from runtime.server.settings import ServerSettings
+from runtime.server.telemetry import exporting_provider
 from runtime.services.project_stores import ProjectStores
 
 logger = logging.getLogger(__name__)
 
 OPEN_REQUESTS_END_S = 1
 """Requests that are open at the end have so long; an end of the whole server takes less than 5 s."""
+
+SPANS_END_MS = 500
 
 MAX_CONNECTIONS = 1_000
 
@@ -46,12 +50,13 @@ def serve(
     Raises:
         ConfigurationError: When the address cannot be had, or another server has the folder.
     """
-    with _listening(settings) as listener:
+    spans = exporting_provider()
+    with _listening(settings) as listener, _sent(spans):
         port = listener.getsockname()[1]
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
         url = f"http://{host}:{port}"
         with announced(stores.settings.projects_dir, url):
-            app = build_app(stores, settings, chat_model=chat_model)
+            app = build_app(stores, settings, chat_model=chat_model, tracer_provider=spans)
             config = uvicorn.Config(
                 app,
                 log_config=None,
@@ -65,6 +70,16 @@ def serve(
             )
             server = _Server(config, app.state.house, on_started=lambda: on_listening and on_listening(url))
             server.run(sockets=[listener])
+
+
+@contextlib.contextmanager
+def _sent(spans: TracerProvider | None) -> Iterator[None]:
+    """Send at the end what spans there are, as far as the short time allows."""
+    try:
+        yield
+    finally:
+        if spans is not None:
+            spans.force_flush(SPANS_END_MS)  # type: ignore[attr-defined]
 
 
 class _Server(uvicorn.Server):

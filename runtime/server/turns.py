@@ -9,11 +9,14 @@ from collections.abc import AsyncIterator
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from runtime.server.gate import AGENTS_PATH, OPEN_PATHS, UPLOAD_PATHS
+from runtime.server.gate import AGENTS_PATH, METRICS_PATH, OPEN_PATHS, UPLOAD_PATHS
 from runtime.server.problems import Refusal, problem_answer
 from runtime.server.settings import Limits
 
 _REPLY = re.compile(r"/v1/projects/[^/]+/characters/[^/]+/reply")
+_AT_ONCE = OPEN_PATHS | {METRICS_PATH}
+"""Who watches over a server must see it when it is full, too."""
+
 _EVENTS = re.compile(r"/v1/jobs/[^/]+/events")
 
 
@@ -86,7 +89,7 @@ class Turns:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] != "http" or scope["path"] in OPEN_PATHS or _EVENTS.fullmatch(scope["path"]):
+        if scope["type"] != "http" or scope["path"] in _AT_ONCE or _EVENTS.fullmatch(scope["path"]):
             await self._app(scope, receive, send)
         elif scope["path"] == AGENTS_PATH:
             # What a tool does has bounds of its own; its answer may be a stream.

@@ -72,7 +72,8 @@ def open_character(stores: MemoryStores, project_id: str, *, name: str, create: 
         stores.ensure_project(project_id)
     try:
         with stores.database(project_id).read() as unit:
-            return resolved_entity(name, known_entities(unit, None), "character")
+            characters = unit.entities.list_all(entity_types=("character",))
+            return resolved_entity(name, [stored.entity for stored in characters], "character")
     except UnknownEntityError as error:
         if not create:
             raise UnknownEntityError(f"{error}; pass create=True to make a new character") from error

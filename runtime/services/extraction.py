@@ -43,6 +43,7 @@ def extract_project(
     prices: TokenPrices | None = None,
     tell_changes: bool = True,
     progress: Callable[[int, int], Any] | None = None,
+    index_progress: Callable[[int, int], Any] | None = None,
 ) -> ExtractionReport:
     """Let a model read stored scenes and store what it finds, each with the quote that proves it.
 
@@ -58,6 +59,7 @@ def extract_project(
         prices: What tokens cost; what is not told is taken from the settings.
         tell_changes: Whether the report tells what the last scene that was read changed.
         progress: Called after each scene with those done and all.
+        index_progress: Called after each step of indexing with the characters done and the characters in all.
 
     Raises:
         UnknownProjectError: When no such project is stored.
@@ -78,6 +80,7 @@ def extract_project(
         reconcile=stores.settings.memory.summarization.reconcile_chapters,
         prices=_prices(stores, prices),
         progress=progress,
+        index_progress=index_progress,
     )
     read = [(each.chapter_index, each.scene_index) for each in report.scenes if each.outcome == "done"]
     warnings = thread_warnings(stores, project_id, scenes=read)

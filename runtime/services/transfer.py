@@ -134,7 +134,7 @@ def import_project(
             what the author said stays. Chapters that stand elsewhere now move with all that came from them; those
             that are gone are listed, never deleted.
         keep_remarks: Whether what an author says to readers stays in the text of a manuscript.
-        progress: Called after each scene with the characters stored and the characters in all.
+        progress: Called before the first scene and after each with the characters stored and those in all.
         index_progress: Called after each step of indexing with the characters done and the characters in all.
         on_stored: Called when everything is stored and searchable by words, before the index follows.
 

@@ -121,7 +121,7 @@ def import_story(
         dry_run: Only tell what would happen; nothing is created or stored.
         index: False leaves the vector index to a later `drain_outbox`.
         update: Whether scenes that are to be taken in replace those that stand at their places.
-        progress: Called after each scene with the characters stored and the characters in all.
+        progress: Called before the first scene and after each with the characters stored and those in all.
         index_progress: Called after each step of indexing with the characters done and the characters in all.
         on_stored: Called when everything is stored and searchable by words, before the index follows.
 
@@ -144,6 +144,7 @@ def import_story(
         contents = incoming.contents
         stores.create_project(project_id, name=contents.name, language=contents.language)
     count = _CharacterCount(plan, progress)
+    count.begun()
     left_out = _store(stores, project_id, plan, count)
     told = ingest_scenes(stores, project_id, plan.told_scenes, index=False, progress=count.told_scenes)
     if plan.told_beside:
@@ -334,6 +335,11 @@ class _CharacterCount:
         self._whole_scenes = len(whole)
         self._progress = progress
 
+    def begun(self) -> None:
+        """Tell that all is read and nothing stored yet."""
+        if self._progress is not None and self._done:
+            self._progress(0, self._done[-1])
+
     def whole_scenes(self, done: int) -> None:
         """Tell that so many whole scenes are stored."""
         if self._progress is not None:
@@ -484,7 +490,7 @@ def import_source(
         every_file: Whether the files of a folder are chapters in the order of their names where no name tells a
             chapter; those of an archive are.
         index: False leaves the vector index to a later `drain_outbox`.
-        progress: Called after each scene with the characters stored and the characters in all.
+        progress: Called before the first scene and after each with the characters stored and those in all.
         index_progress: Called after each step of indexing with the characters done and the characters in all.
         on_stored: Called when everything is stored and searchable by words, before the index follows.
 

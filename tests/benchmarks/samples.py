@@ -13,7 +13,7 @@ PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 class Sample(NamedTuple):
-    """One look at this program; index processes are its children."""
+    """One look at a program and the machine's load; index processes are its children."""
 
     at_s: float
     rss_mb: float
@@ -21,6 +21,7 @@ class Sample(NamedTuple):
     children_rss_mb: float
     descriptors: int
     disk_mb: float
+    load: float = 0.0
 
 
 def rss_mb(pid: int) -> float:
@@ -39,9 +40,11 @@ def children_of(pid: int) -> list[int]:
     return found
 
 
-def descriptors() -> int:
-    """Count the open descriptors of this process."""
-    return len(list(Path("/proc/self/fd").iterdir()))
+def descriptors(pid: int | None = None) -> int:
+    """Count the open descriptors of a process; None is this one, and one that is gone has none."""
+    with contextlib.suppress(OSError):
+        return len(list(Path(f"/proc/{pid or os.getpid()}/fd").iterdir()))
+    return 0
 
 
 def disk_bytes(folder: Path) -> int:
@@ -54,16 +57,18 @@ def disk_bytes(folder: Path) -> int:
     return total
 
 
-def take_sample(folder: Path, *, at_s: float) -> Sample:
-    """Look at this program and its folder now."""
-    children = children_of(os.getpid())
+def take_sample(folder: Path, *, at_s: float, pid: int | None = None) -> Sample:
+    """Look at a program, None is this one, and its folder now."""
+    pid = pid or os.getpid()
+    children = children_of(pid)
     return Sample(
         at_s=at_s,
-        rss_mb=rss_mb(os.getpid()),
+        rss_mb=rss_mb(pid),
         children=len(children),
         children_rss_mb=sum(rss_mb(child) for child in children),
-        descriptors=descriptors(),
+        descriptors=descriptors(pid),
         disk_mb=disk_bytes(folder) / 2**20,
+        load=os.getloadavg()[0],
     )
 
 

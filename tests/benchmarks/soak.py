@@ -10,6 +10,9 @@ does: 8 stay open, and SQLite keeps the descriptor of the database file of each 
 descriptor that is closed takes all locks of the program on that file with it), so that otherwise the count creeps up
 whenever more threads read at the same moment than ever before. Descriptors beyond this level are a leak. And growth is
 measured from the end of the first fifth of the run on, for what fills up as it is used.
+
+`--through http` starts a real `novelgen serve` over the projects and asks it over HTTP; what it holds is then the
+server's. Its connections are not opened in advance, so its descriptors are told and not judged.
 """
 
 from __future__ import annotations
@@ -25,12 +28,13 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from statistics import median
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, Field
 from sqlalchemy import QueuePool
 
-from runtime.context_chain import build_context_chain
 from runtime.ingest.entities import store_entities
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.storage.database import ProjectDatabase
@@ -38,11 +42,19 @@ from runtime.stores import MemoryStores
 from tests.benchmarks.marked_scenes import ENTITIES
 from tests.benchmarks.samples import Sample, growth, take_sample
 from tests.benchmarks.soak_clients import Client, Version, check_project
-from tests.benchmarks.soak_faults import DIMENSION, Faults, FlakyChatModel, FlakyStores, Outages
+from tests.benchmarks.soak_faults import DIMENSION, Faults, Outages, answering
+from tests.benchmarks.soak_subjects import ServerSubject, StoresSubject, Subject
+from tests.support.openai_stub import openai_stub
+
+Through = Literal["calls", "http"]
+"""How clients reach the memory: in this program, or a server process."""
 
 WARM_UP = 0.2
 """Share of the run after which what the program holds must not grow."""
-MAX_GROWTH = {"rss_mb": 1.05, "descriptors": 1.05, "disk_mb": 1.2}
+MAX_GROWTH: dict[Through, dict[str, float]] = {
+    "calls": {"rss_mb": 1.05, "descriptors": 1.05, "disk_mb": 1.2},
+    "http": {"rss_mb": 1.05, "disk_mb": 1.2},
+}
 """End over base, see `samples.growth`. Disk may wobble: an index keeps room for what was deleted."""
 MIN_JUDGED_S = 300.0
 """A shorter run does not get warm, and its growth is reported but not judged."""
@@ -64,7 +76,10 @@ class ActTimes(BaseModel):
 class SoakReport(BaseModel):
     """What a soak came to."""
 
+    through: Through
     minutes: float
+    load: float = Field(description="Of the machine, the median.")
+    most_rss_mb: float
     clients: int
     projects: int
     places: int
@@ -93,27 +108,31 @@ class Soak:
     """One run; see `run_soak`."""
 
     def __init__(
-        self, folder: Path, *, clients: int, projects: int, places: int, seed: int, database_url: str | None
+        self,
+        folder: Path,
+        *,
+        clients: int,
+        projects: int,
+        places: int,
+        seed: int,
+        database_url: str | None,
+        through: Through,
     ) -> None:
         self._folder = folder
         self._seed = seed
         self._places = places
-        self._settings = _settings(folder, database_url)
+        self._through = through
         self._outages = Outages()
-        self._stores = FlakyStores(self._settings, self._outages)
         self._project_ids = [f"soak-{seed}-{number}" for number in range(projects)]
         self._stop = threading.Event()
-        for project_id in self._project_ids:
-            self._stores.create_project(project_id, language="en")
-            store_entities(self._stores, project_id, ENTITIES)
-            _open_all_connections(self._stores.database(project_id))
-        chain = build_context_chain(self._stores, model=FlakyChatModel(outages=self._outages))
+        self._ending = ExitStack()
+        self._settings = self._settled(database_url)
+        self._subject = self._begun()
         self._clients = [
             Client(
                 number,
                 clients,
-                stores=self._stores,
-                chain=chain,
+                door=self._subject.door(),
                 project_ids=self._project_ids,
                 places=places,
                 stop=self._stop,
@@ -121,7 +140,40 @@ class Soak:
             )
             for number in range(clients)
         ]
-        self._faults = Faults(self._stores, self._project_ids, self._outages, stop=self._stop, seed=seed)
+        self._faults = Faults(
+            self._subject, self._settings, self._project_ids, self._outages, stop=self._stop, seed=seed
+        )
+
+    def _settled(self, database_url: str | None) -> NovelgenSettings:
+        memory: dict[str, Any] = {"embedding_model": f"fake:{DIMENSION}"}
+        if self._through == "http":
+            # A server has no embeddings of this program, so this program answers for them over HTTP.
+            providers = self._ending.enter_context(openai_stub(answering(self._outages)))
+            memory = {
+                "embedding_model": f"openai:hashed-{DIMENSION}",
+                "embedding_base_url": providers.base_url,
+            }
+        return load_settings(projects_dir=self._folder, database_url=database_url, memory=memory)
+
+    def _begun(self) -> Subject:
+        if self._through == "calls":
+            subject = StoresSubject(self._settings, self._outages)
+            self._create_projects(subject.stores)
+            for project_id in self._project_ids:
+                _open_all_connections(subject.stores.database(project_id))
+            return subject
+        with MemoryStores(self._settings) as stores:
+            self._create_projects(stores)
+        return ServerSubject(
+            self._settings,
+            model_url=str(self._settings.memory.embedding_base_url),
+            log=self._folder / "server.log",
+        )
+
+    def _create_projects(self, stores: MemoryStores) -> None:
+        for project_id in self._project_ids:
+            stores.create_project(project_id, language="en")
+            store_entities(stores, project_id, ENTITIES)
 
     def run(self, *, duration_s: float) -> SoakReport:
         """Let everybody act for so long, then read everything back."""
@@ -130,13 +182,15 @@ class Soak:
         for thread in (*self._clients, self._faults):
             thread.start()
         while (passed_s := time.monotonic() - started_s) < duration_s:
-            samples.append(take_sample(self._folder, at_s=passed_s))
+            samples.append(take_sample(self._folder, at_s=passed_s, pid=self._subject.pid))
             time.sleep(min(SAMPLE_EVERY_S, duration_s / 4))
         self._stop.set()
         errors = self._ended()
         passed_s = time.monotonic() - started_s
-        self._stores.close()
-        counts = sum((client.counts for client in self._clients), self._checked())
+        errors += self._subject.close()
+        self._outages.end_all()
+        with self._ending:
+            counts = sum((client.counts for client in self._clients), self._checked())
         return self._report(passed_s, samples, counts, errors)
 
     def _ended(self) -> list[str]:
@@ -171,13 +225,16 @@ class Soak:
             for name in ("rss_mb", "children_rss_mb", "children", "descriptors", "disk_mb")
         }
         return SoakReport(
+            through=self._through,
             minutes=passed_s / 60,
+            load=median(each.load for each in samples),
+            most_rss_mb=max(each.rss_mb for each in samples),
             clients=len(self._clients),
             projects=len(self._project_ids),
             places=self._places,
             seed=self._seed,
             database="SQLite" if self._settings.database_url is None else "PostgreSQL",
-            malloc_arenas=os.environ.get("MALLOC_ARENA_MAX", "default"),
+            malloc_arenas=os.environ.get("MALLOC_ARENA_MAX", "default" if self._through == "calls" else "2"),
             acts={name: self._times(name, passed_s) for name in ("ingest", "edit", "delete", "context")},
             contexts_over_budget=sum(taken_s > BUDGET_S for taken_s in contexts),
             counts=dict(sorted(counts.items())),
@@ -186,7 +243,13 @@ class Soak:
             growth=grown,
             samples=samples,
             errors=errors,
-            promises=_promises(counts, errors, grown, is_judged=passed_s >= MIN_JUDGED_S),
+            promises=_promises(
+                counts,
+                errors,
+                grown,
+                most=MAX_GROWTH[self._through],
+                is_judged=passed_s >= MIN_JUDGED_S,
+            ),
         )
 
     def _times(self, name: str, passed_s: float) -> ActTimes:
@@ -205,6 +268,7 @@ def run_soak(
     places: int = 40,
     seed: int = 1,
     database_url: str | None = None,
+    through: Through = "calls",
 ) -> SoakReport:
     """Run a soak in an empty folder.
 
@@ -216,9 +280,16 @@ def run_soak(
         places: Scenes that a project may hold, so that it stops growing.
         seed: Of acts and faults.
         database_url: One database for all projects; None is SQLite per project.
+        through: How clients reach the memory.
     """
     soak = Soak(
-        folder, clients=clients, projects=projects, places=places, seed=seed, database_url=database_url
+        folder,
+        clients=clients,
+        projects=projects,
+        places=places,
+        seed=seed,
+        database_url=database_url,
+        through=through,
     )
     return soak.run(duration_s=duration_s)
 
@@ -231,13 +302,13 @@ def _open_all_connections(database: ProjectDatabase) -> None:
             held.enter_context(database.read())
 
 
-def _settings(folder: Path, database_url: str | None) -> NovelgenSettings:
-    memory = {"embedding_model": f"fake:{DIMENSION}"}
-    return load_settings(projects_dir=folder, database_url=database_url, memory=memory)
-
-
 def _promises(
-    counts: Counter[str], errors: Sequence[str], grown: dict[str, dict[str, float]], *, is_judged: bool
+    counts: Counter[str],
+    errors: Sequence[str],
+    grown: dict[str, dict[str, float]],
+    *,
+    most: dict[str, float],
+    is_judged: bool,
 ) -> dict[str, bool | None]:
     none_of = {
         "nothing acknowledged is lost": "lost",
@@ -248,9 +319,9 @@ def _promises(
     }
     promises: dict[str, bool | None] = {text: not counts[name] for text, name in none_of.items()}
     promises["no call raised what it should not, none hangs"] = not errors
-    for name, most in MAX_GROWTH.items():
-        promises[f"{name} at the end at most {most} x after warm-up"] = (
-            grown[name]["ratio"] <= most if is_judged else None
+    for name, ratio in most.items():
+        promises[f"{name} at the end at most {ratio} x after warm-up"] = (
+            grown[name]["ratio"] <= ratio if is_judged else None
         )
     return promises
 
@@ -259,6 +330,7 @@ def render(report: SoakReport) -> str:
     """Return the report as text."""
     lines = [
         f"{report.minutes:.1f} minutes, {report.clients} clients, seed {report.seed}, {report.database}",
+        f"through {report.through}, load of the machine {report.load:.1f}",
         f"{report.projects} projects of up to {report.places} scenes, malloc arenas: {report.malloc_arenas}",
         "",
         f"{'act':10}{'count':>8}{'per s':>8}{'p50 ms':>9}{'p95 ms':>9}{'max ms':>9}",
@@ -267,6 +339,7 @@ def render(report: SoakReport) -> str:
         f"{name:10}{each.count:8}{each.per_s:8.2f}{each.p50_ms:9.0f}{each.p95_ms:9.0f}{each.max_ms:9.0f}"
         for name, each in report.acts.items()
     ]
+    lines += ["", f"at most {report.most_rss_mb:.0f} MB"]
     lines += ["", f"{'held':16}{'after warm-up':>14}{'end':>10}{'ratio':>8}{'per hour':>10}"]
     lines += [
         f"{name:16}{each['base']:14.1f}{each['end']:10.1f}{each['ratio']:8.3f}{each['slope_per_hour']:10.1f}"
@@ -285,6 +358,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--projects", type=int, default=4)
+    parser.add_argument("--places", type=int, default=40, help="scenes that a project may hold")
+    parser.add_argument("--through", choices=("calls", "http"), default="calls")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--database-url", help="one database for all projects; default: SQLite per project")
     parser.add_argument("--out", type=Path, help="file for the report as JSON")
@@ -296,6 +371,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             duration_s=given.minutes * 60,
             clients=given.clients,
             projects=given.projects,
+            places=given.places,
+            through=given.through,
             seed=given.seed,
             database_url=given.database_url,
         )

@@ -11,11 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.errors import NovelgenError
 from runtime.diagnosis.repair import repair_index
 from runtime.ingest.indexing import verify_index
-from runtime.ingest.ingest import delete_scene, ingest_scene
 from runtime.storage.unit import UnitOfWork
 from runtime.stores import MemoryStores
 from tests.benchmarks.marked_scenes import (
@@ -25,6 +23,8 @@ from tests.benchmarks.marked_scenes import (
     plan_for,
     position_of,
 )
+from tests.benchmarks.soak_faults import Refused
+from tests.benchmarks.soak_subjects import Door
 
 logger = logging.getLogger(__name__)
 
@@ -39,6 +39,11 @@ class Ledger:
 
     def __init__(self) -> None:
         self.allowed: dict[tuple[int, int], set[Version]] = {}
+        self._may_come_late: dict[tuple[int, int], set[Version]] = {}
+
+    def settled(self) -> None:
+        """Nothing can come late any more, as what was at it is gone."""
+        self._may_come_late.clear()
 
     def version(self, project: int, place: int) -> Version:
         """Return the newest version that may stand there."""
@@ -46,13 +51,19 @@ class Ledger:
             (each for each in self.allowed.get((project, place), ()) if each is not None), default=None
         )
 
-    def acknowledged(self, project: int, place: int, version: Version) -> None:
-        """Only this version may stand there."""
-        self.allowed[project, place] = {version}
+    def newest(self) -> int:
+        """Return the number of the newest version anywhere; 0 for none."""
+        return max((each for known in self.allowed.values() for each in known if each is not None), default=0)
 
-    def uncertain(self, project: int, place: int, version: Version) -> None:
-        """This version may stand there as well: the call failed, which may mean done."""
+    def acknowledged(self, project: int, place: int, version: Version) -> None:
+        """Only this version may stand there, or one that may still come."""
+        self.allowed[project, place] = {version} | self._may_come_late.get((project, place), set())
+
+    def uncertain(self, project: int, place: int, version: Version, *, may_come_late: bool = False) -> None:
+        """This version may stand there as well: the call failed, which may mean done, or done later."""
         self.allowed.setdefault((project, place), {None}).add(version)
+        if may_come_late:
+            self._may_come_late.setdefault((project, place), set()).add(version)
 
 
 class Client(threading.Thread):
@@ -61,12 +72,12 @@ class Client(threading.Thread):
     Args:
         number: Of this client, from 0; it owns every place whose number leaves it as remainder.
         clients: How many there are.
-        stores: Shared by all clients.
-        chain: Shared by all clients.
+        door: How it reaches the memory.
         project_ids: The projects; all clients work on all of them.
         places: Scenes per project.
         stop: Ends it.
         seed: Of what it does.
+        ledger: What stands where before; None is nothing.
     """
 
     def __init__(
@@ -74,29 +85,28 @@ class Client(threading.Thread):
         number: int,
         clients: int,
         *,
-        stores: MemoryStores,
-        chain: MemoryContextChain,
+        door: Door,
         project_ids: Sequence[str],
         places: int,
         stop: threading.Event,
-        seed: int,
+        seed: int | str,
+        ledger: Ledger | None = None,
     ) -> None:
         super().__init__(name=f"soak-client-{number}")
-        self.ledger = Ledger()
+        self.ledger = Ledger() if ledger is None else ledger
         self.times_s: dict[str, array[float]] = {
             name: array("f") for name in ("ingest", "edit", "delete", "context")
         }
         self.counts: Counter[str] = Counter()
         self.issues: Counter[str] = Counter()
         self.errors: list[str] = []
-        self._stores = stores
-        self._chain = chain
+        self._door = door
         self._project_ids = project_ids
         self._own_places = range(number, places, clients)
         self._places = places
         self._stopped = stop
         self._dice = random.Random(f"{seed}/client/{number}")
-        self._versions = 0
+        self._versions = self.ledger.newest()
         self._acts = {
             "store": self._store_scene,
             "delete": self._delete_scene,
@@ -133,7 +143,7 @@ class Client(threading.Thread):
         scene = marked_scene(project, place, version)
         self._write(
             "ingest" if is_new else "edit",
-            lambda: ingest_scene(self._stores, self._project_ids[project], scene),
+            lambda: self._door.store(self._project_ids[project], scene),
             at=(project, place),
             version=version,
         )
@@ -144,7 +154,7 @@ class Client(threading.Thread):
             return
         self._write(
             "delete",
-            lambda: delete_scene(self._stores, self._project_ids[project], position_of(place)),
+            lambda: self._door.delete(self._project_ids[project], position_of(place)),
             at=(project, place),
             version=None,
         )
@@ -155,25 +165,26 @@ class Client(threading.Thread):
         started_s = time.monotonic()
         try:
             write()
-        except NovelgenError as error:
-            self.ledger.uncertain(*at, version)
-            self.counts[f"{kind} refused: {type(error).__name__}"] += 1
+        except Refused as refusal:
+            self.ledger.uncertain(*at, version, may_come_late=refusal.may_come_late)
+            self._take_refusal(kind, refusal)
         else:
             self.ledger.acknowledged(*at, version)
             self.times_s[kind].append(time.monotonic() - started_s)
+
+    def _take_refusal(self, kind: str, refusal: Refused) -> None:
+        self.counts[f"{kind} refused: {refusal}"] += 1
+        self._stopped.wait(refusal.retry_after_s)
 
     def _build_context(self, project: int) -> None:
         place = self._dice.randrange(self._places)
         at = position_of(place)
         started_s = time.monotonic()
-        context = self._chain.invoke(
-            {
-                "project_id": self._project_ids[project],
-                "chapter_index": at.chapter_index,
-                "scene_index": at.scene_index,
-                "scene_plan": plan_for(place, self._dice),
-            }
-        )
+        try:
+            context = self._door.context(self._project_ids[project], at, plan_for(place, self._dice))
+        except Refused as refusal:
+            self._take_refusal("context", refusal)
+            return
         self.times_s["context"].append(time.monotonic() - started_s)
         foreign, late = misplaced_marks(context.model_dump_json(), project=project, before=place)
         self.counts["foreign rows"] += foreign

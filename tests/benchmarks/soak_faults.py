@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.embeddings import Embeddings
@@ -23,13 +23,13 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import ConfigDict
 
-from novelgen.errors import NovelgenError
-from runtime.diagnosis.repair import repair_index
+from runtime.files.paths import ProjectPaths
 from runtime.providers.embeddings import CheckedEmbeddings
 from runtime.providers.offline_embeddings import HashedNgramEmbeddings
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
 from tests.benchmarks.samples import children_of
+from tests.support.openai_stub import StubCall
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +37,32 @@ DIMENSION = 256
 PAUSE_S = (3.0, 9.0)
 DAMAGED_BYTES = 4096
 REPAIR_ATTEMPTS = 4
-_ANSWER = json.dumps({"entities": ["C1"], "queries": [{"query": "who hid the ring", "entities": ["C1"]}]})
+ANSWER = json.dumps({"entities": ["C1"], "queries": [{"query": "who hid the ring", "entities": ["C1"]}]})
+"""Of every model that plans."""
+
+
+class Refused(Exception):
+    """A call was refused, as it may be under faults; its message is the kind.
+
+    Args:
+        kind: What was told.
+        may_come_late: Whether it may still be done after later calls.
+        retry_after_s: When to try again.
+    """
+
+    def __init__(self, kind: str, *, may_come_late: bool = False, retry_after_s: float = 0.0) -> None:
+        super().__init__(kind)
+        self.may_come_late = may_come_late
+        self.retry_after_s = retry_after_s
+
+
+class Harmed(Protocol):
+    """What can be harmed: a process, and its index, which can be repaired."""
+
+    pid: int
+
+    def repair(self, project_id: str) -> bool:
+        """Repair a project's index as an operator would; whether it was rebuilt. Raises Refused."""
 
 
 class Outages:
@@ -49,6 +74,10 @@ class Outages:
     def begin(self, what: str, *, lasting_s: float) -> None:
         """Let a provider fail for a while."""
         self._until_s[what] = time.monotonic() + lasting_s
+
+    def end_all(self) -> None:
+        """Let everything work again."""
+        self._until_s.clear()
 
     def raise_if_out(self, what: str) -> None:
         """Fail like a provider that cannot be reached, during its outage."""
@@ -92,7 +121,7 @@ class FlakyChatModel(BaseChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         self.outages.raise_if_out("models")
-        message = AIMessage(_ANSWER, response_metadata={"finish_reason": "stop"})
+        message = AIMessage(ANSWER, response_metadata={"finish_reason": "stop"})
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
@@ -111,11 +140,31 @@ class FlakyStores(MemoryStores):
         return self._flaky
 
 
+def answering(outages: Outages) -> Callable[[StubCall], None]:
+    """Return how an OpenAI-compatible server answers for embeddings and models that have outages."""
+    embeddings = HashedNgramEmbeddings(DIMENSION)
+
+    def answer(call: StubCall) -> None:
+        texts = call.payload.get("input")
+        try:
+            outages.raise_if_out("models" if texts is None else "embeddings")
+        except ConnectionError as error:
+            call.refuse(503, str(error))
+            return
+        if texts is None:
+            call.say(ANSWER)
+        else:
+            call.embed(embeddings.embed_documents(texts))
+
+    return answer
+
+
 class Faults(threading.Thread):
     """Does harm at random until told to stop, one thing at a time, and mends damaged indexes as an operator would.
 
     Args:
-        stores: What the clients work on.
+        subject: What the clients work on.
+        settings: Of its stores: where their files lie.
         project_ids: Projects that may be harmed.
         outages: Switches of the providers.
         stop: Ends it.
@@ -124,7 +173,8 @@ class Faults(threading.Thread):
 
     def __init__(
         self,
-        stores: MemoryStores,
+        subject: Harmed,
+        settings: NovelgenSettings,
         project_ids: Sequence[str],
         outages: Outages,
         *,
@@ -133,7 +183,8 @@ class Faults(threading.Thread):
     ) -> None:
         super().__init__(name="soak-faults")
         self.done: Counter[str] = Counter()
-        self._stores = stores
+        self._subject = subject
+        self._settings = settings
         self._project_ids = project_ids
         self._outages = outages
         self._stopped = stop
@@ -169,7 +220,7 @@ class Faults(threading.Thread):
         return True
 
     def _signal_some(self, number: signal.Signals) -> int | None:
-        pids = [pid for pid in children_of(os.getpid()) if _is_index(pid)]
+        pids = [pid for pid in children_of(self._subject.pid) if _is_index(pid)]
         if not pids:
             return None
         pid = self._dice.choice(pids)
@@ -179,7 +230,7 @@ class Faults(threading.Thread):
 
     def _damage(self) -> bool:
         project_id = self._dice.choice(self._project_ids)
-        folder = self._stores.paths(project_id).vectors
+        folder = ProjectPaths(self._settings.projects_dir, project_id).vectors
         files = sorted(file for file in folder.rglob("*") if file.is_file() and file.stat().st_size)
         if not files:
             return False
@@ -191,20 +242,20 @@ class Faults(threading.Thread):
     def _repair(self, project_id: str) -> None:
         for _ in range(REPAIR_ATTEMPTS):
             try:
-                findings = repair_index(self._stores, project_id)
-            except NovelgenError as error:
+                is_rebuilt = self._subject.repair(project_id)
+            except Refused as error:
                 logger.warning("repair of %r failed: %s", project_id, error)
                 self.done["repair failed, tried again"] += 1
             else:
                 self.done["repairs"] += 1
-                self.done["rebuilt"] += any("rebuilt" in finding.message for finding in findings)
+                self.done["rebuilt"] += is_rebuilt
                 return
 
     def _lock_database(self) -> bool:
-        database = self._stores.database(self._dice.choice(self._project_ids))
-        if database.path is None:
+        if self._settings.database_url is not None:
             return False
-        with contextlib.closing(sqlite3.connect(database.path, timeout=5, isolation_level=None)) as other:
+        file = ProjectPaths(self._settings.projects_dir, self._dice.choice(self._project_ids)).database
+        with contextlib.closing(sqlite3.connect(file, timeout=5, isolation_level=None)) as other:
             try:
                 other.execute("BEGIN EXCLUSIVE")
             except sqlite3.OperationalError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -38,6 +38,24 @@ class StubCall:
     def say(self, text: str, *, finish_reason: str = "stop") -> None:
         """Answer with a chat completion that holds this text."""
         self.send(json.dumps(completion(text, finish_reason=finish_reason)))
+
+    def speak(self, pieces: Iterable[str], *, pause_s: float = 0.0) -> None:
+        """Answer with a stream of pieces."""
+        self.handler.send_response(200)
+        self.handler.send_header("Content-Type", "text/event-stream")
+        self.handler.end_headers()
+        for piece in pieces:
+            choice = {"index": 0, "delta": {"role": "assistant", "content": piece}, "finish_reason": None}
+            self._event(choice)
+            if self.closing.wait(pause_s):
+                return
+        self._event({"index": 0, "delta": {}, "finish_reason": "stop"})
+        self.handler.wfile.write(b"data: [DONE]\n\n")
+
+    def _event(self, choice: dict[str, Any]) -> None:
+        told = {"id": "stub", "object": "chat.completion.chunk", "created": 0, "model": "stub"}
+        self.handler.wfile.write(f"data: {json.dumps({**told, 'choices': [choice]})}\n\n".encode())
+        self.handler.wfile.flush()
 
     def embed(self, vectors: list[list[float]]) -> None:
         """Answer with one vector per text."""

@@ -11,7 +11,7 @@ _PACKAGES = frozenset({"fastapi", "jinja2", "starlette", "uvicorn"})
 
 
 @click.command(
-    epilog="\b\nExamples:\n  novelgen serve\n  novelgen serve --port 9000\n"
+    epilog="\b\nExamples:\n  novelgen serve\n  novelgen serve --no-open --port 9000\n"
     "  NOVELGEN_SERVER_TOKEN=… novelgen serve --host 0.0.0.0"
 )
 @click.option(
@@ -34,12 +34,22 @@ _PACKAGES = frozenset({"fastapi", "jinja2", "starlette", "uvicorn"})
     metavar="NAME",
     help="A further name under which the server may be called, such as that of a proxy; several with one each.",
 )
+@click.option(
+    "--open/--no-open",
+    "is_opened",
+    default=None,
+    help="Show the page in the browser. Without either: at a terminal of this machine that has a desktop, and not over "
+    "SSH or in CI.",
+)
 @click.pass_obj
-def serve(session: CliSession, host: str, port: int, allowed_hosts: tuple[str, ...]) -> None:
-    """Serve all projects over HTTP, for programs in any language.
+def serve(
+    session: CliSession, host: str, port: int, allowed_hosts: tuple[str, ...], is_opened: bool | None
+) -> None:
+    """Serve all projects: a page in the browser for you, HTTP for programs in any language.
 
-    Needs `pip install 'novelgen[server]'`. What there is to call stands in /openapi.json. SIGTERM and Ctrl+C end the
-    server within seconds.
+    Needs `pip install 'novelgen[server]'`. The page at / shows and corrects what the memory believes; what there is to
+    call stands in /openapi.json. Commands work on the same folder meanwhile. SIGTERM and Ctrl+C end the server within
+    seconds.
     """
     try:
         from runtime.server.serving import serve as serve_projects
@@ -49,6 +59,7 @@ def serve(session: CliSession, host: str, port: int, allowed_hosts: tuple[str, .
         raise ConfigurationError(
             f"serve needs {error.name!r}, which is not installed; run pip install 'novelgen[server]'"
         ) from error
+    from runtime.cli.browser import has_browser_at_hand, show_page
     from runtime.cli.opening import settle_imports
     from runtime.server.settings import ServerSettings
     from runtime.services.project_stores import ProjectStores
@@ -62,10 +73,12 @@ def serve(session: CliSession, host: str, port: int, allowed_hosts: tuple[str, .
         read_token=stores.settings.server_read_token,
         allowed_hosts=frozenset(name.casefold() for name in allowed_hosts),
     )
-    serve_projects(
-        stores,
-        settings,
-        on_listening=lambda url: click.echo(
+
+    def tell(url: str) -> None:
+        click.echo(
             f"{url}/v1 is open; /openapi.json tells what it offers, and {url}/ is the page in the browser"
-        ),
-    )
+        )
+        if is_opened or (is_opened is None and has_browser_at_hand()):
+            show_page(url)
+
+    serve_projects(stores, settings, on_listening=tell)

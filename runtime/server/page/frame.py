@@ -16,6 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
 from novelgen.models.position import StoryPosition
+from runtime.server.answering import told
 from runtime.server.house import house_of
 from runtime.server.page.passages import marked_paragraphs
 from runtime.server.page.words import CATALOGUES, COMMAS, PageLanguage, language_wished
@@ -225,7 +226,7 @@ class Frame:
                 place=self.place,
                 link=self.link,
                 here=self.here,
-                **values,
+                **told(values),
             )
         )
         response = HTMLResponse(without_unprintable(html), status_code=status)

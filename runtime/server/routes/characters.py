@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import Depends, Query, Request, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field
@@ -14,6 +14,7 @@ from novelgen.character_memory.memory import CharacterChange, CharacterMemory, H
 from novelgen.character_memory.recall import Recall
 from novelgen.character_memory.reply_check import ReplyFinding
 from runtime.character import Character
+from runtime.server.answering import AnsweringRouter, told
 from runtime.server.house import (
     READS,
     Body,
@@ -31,7 +32,7 @@ from runtime.services.characters import Remembered
 from runtime.services.dispositions import Feelings
 from runtime.services.replies import Keeping, Reply
 
-router = APIRouter(prefix="/v1/projects/{project_id}/characters/{character}", tags=["characters"])
+router = AnsweringRouter(prefix="/v1/projects/{project_id}/characters/{character}", tags=["characters"])
 
 Text = Annotated[str, Field(min_length=1, max_length=20_000)]
 Name = Annotated[str, Field(min_length=1, max_length=400)]
@@ -145,6 +146,7 @@ class ServedCharacter:
     """
 
     def __init__(self, project: Project, name: str) -> None:
+        self.house = project.house
         self._project = project
         self._name = name
 
@@ -233,6 +235,7 @@ def recall_memories(known: Known, request: Request, body: RecallRequest) -> Resp
     )
     if wants_prompt(request):
         return Response(recall.as_prompt(), media_type="text/plain; charset=utf-8")
+    recall = told(recall, folders=known.house.secret_folders)
     return Response(recall.model_dump_json(), media_type="application/json")
 
 
@@ -263,6 +266,7 @@ def check_reply(known: Known, body: ReplyCheck) -> ReplyFindings:
 
 @router.post("/reply", response_class=EventSourceResponse)
 def stream_reply(
+    project: Project,
     speaker: Annotated[Character, Depends(_speaker)],
     model: Annotated[BaseChatModel, Depends(_speaking_model)],
     body: ReplyRequest,
@@ -278,8 +282,9 @@ def stream_reply(
         keep=body.keep,
         story_as_of=position(body.story_as_of),
     )
+    folders = project.house.secret_folders
     for part in spoken:
         if isinstance(part, Reply):
-            yield ServerSentEvent(event="reply", raw_data=part.model_dump_json())
+            yield ServerSentEvent(event="reply", raw_data=told(part, folders=folders).model_dump_json())
         else:
             yield ServerSentEvent(event="text", raw_data=SpokenPiece(text=part).model_dump_json())

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from fastapi import APIRouter
+from fastapi import Response
 from pydantic import BaseModel
 
+from runtime.server.answering import AnsweringRouter
 from runtime.server.house import TheHouse
 from runtime.server.problems import Refusal
 
-router = APIRouter(tags=["condition"])
+router = AnsweringRouter(tags=["condition"])
 
 
 class Alive(BaseModel):
@@ -33,3 +34,20 @@ def check_ready(house: TheHouse) -> Alive:
     except OSError as error:
         raise Refusal(503, "not-ready", "the folder of the projects cannot be read") from error
     return Alive()
+
+
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
+async def read_metrics(house: TheHouse) -> Response:
+    """Tell Prometheus how much is asked of which route, how long it takes, and how many jobs there are."""
+    metrics = house.telemetry.metrics
+    if metrics is None:
+        raise Refusal(
+            404,
+            "unknown-route",
+            "this server has no metrics; run pip install 'novelgen[telemetry]' and start it again",
+        )
+    return Response(metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, Field
 
 from novelgen.models.continuity import DraftCheck
 from novelgen.models.story_difference import StoryDifference
 from novelgen.models.story_time import StoryTimeline
+from runtime.server.answering import AnsweringRouter
 from runtime.server.house import LONGEST_SCENE, READS, AsOf, Body, PositionText, Project, position
 from runtime.services.continuity import StoredCheck, Waiver, list_waivers, unwaive_finding, waive_finding
 from runtime.services.story_difference import what_changed
 from runtime.services.story_time import story_timeline
 
-router = APIRouter(prefix="/v1/projects/{project_id}", tags=["drafts"])
+router = AnsweringRouter(prefix="/v1/projects/{project_id}", tags=["drafts"])
 
 FindingId = Annotated[str, Field(pattern=r"^K[0-9a-f]{12}$", description="As a check tells it.")]
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, Field
 
 from novelgen.models.entity import Entity, EntityType
 from novelgen.names.candidates import NameCandidate
+from runtime.server.answering import AnsweringRouter
 from runtime.server.house import AsOf, Body, EntityName, PositionText, Project, position
 from runtime.services import attachments as attachment_services
 from runtime.services import deletion as deletion_services
@@ -17,7 +18,7 @@ from runtime.services.attachments import MemoriesAbout
 from runtime.services.deletion import DeletionResult
 from runtime.services.entities import EditedEntity, EntityCard, EntityChangeResult
 
-router = APIRouter(prefix="/v1/projects/{project_id}", tags=["entities"])
+router = AnsweringRouter(prefix="/v1/projects/{project_id}", tags=["entities"])
 
 OfType = Annotated[EntityType | None, Query(description="Only one of this type is meant.")]
 Name = Annotated[str, Field(min_length=1, max_length=400)]

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import Depends, Path, Query, Request, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel, Field
 
 from novelgen.models.position import ChapterIndex, require_project_id
+from runtime.server.answering import AnsweringRouter
 from runtime.server.house import Body, House, PositionText, Project, ServedProject, TheHouse, position
 from runtime.server.jobs import MANUSCRIPT_TYPES, Job, JobOrder, manuscript_file
 from runtime.services.extraction import build_extraction_model, extract_project
 from runtime.services.ingest import ingest_project
 from runtime.services.transfer import import_project
 
-router = APIRouter(prefix="/v1", tags=["jobs"])
+router = AnsweringRouter(prefix="/v1", tags=["jobs"])
 
 JobId = Annotated[str, Path(min_length=1, max_length=64, description="The job.")]
 
@@ -55,6 +56,7 @@ def offer_work(house: House) -> None:
             records=asked.records,
             chapter_index=asked.chapter_index,
             progress=order.progress,
+            index_progress=order.progress_of("meaning"),
         )
 
     def manuscript(order: JobOrder) -> BaseModel:
@@ -81,6 +83,7 @@ def offer_work(house: House) -> None:
             again=asked.again,
             model=house.chat_model,
             progress=order.progress,
+            index_progress=order.progress_of("meaning"),
         )
 
     house.jobs.offer("ingest", ingest)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import Field
 
 from novelgen.models.memory import ContentType
+from runtime.server.answering import AnsweringRouter
 from runtime.server.house import AsOf, Body, MemoryId, PositionText, Project, position
 from runtime.services import memories as memory_services
 from runtime.services.memories import AddedNote, MemoryCard, MemoryChange, MemoryListing, MemoryStatus
 
-router = APIRouter(prefix="/v1/projects/{project_id}/memories", tags=["memories"])
+router = AnsweringRouter(prefix="/v1/projects/{project_id}/memories", tags=["memories"])
 
 Importance = Annotated[int, Field(ge=1, le=10)]
 LongText = Annotated[str, Field(min_length=1, max_length=20_000)]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, Field
 
 from novelgen.models.position import MAX_PROJECT_ID_LENGTH
 from novelgen.text.language import StoryLanguage
-from runtime.machine_paths import without_paths
+from runtime.server.answering import AnsweringRouter
 from runtime.server.house import Body, Project, TheHouse
 from runtime.services import project_deletion as deletion_services
 from runtime.services import projects as project_services
@@ -19,7 +19,7 @@ from runtime.services.project_deletion import DeletedProject
 from runtime.services.projects import ProjectOverview
 from runtime.services.transfer import project_documents
 
-router = APIRouter(prefix="/v1/projects", tags=["projects"])
+router = AnsweringRouter(prefix="/v1/projects", tags=["projects"])
 
 
 class NewProject(Body):
@@ -53,14 +53,7 @@ class ProjectDocuments(BaseModel):
 @router.get("")
 def list_projects(house: TheHouse) -> ProjectList:
     """List the projects with what each holds; one that cannot be read says why in `problem`."""
-    folders = [house.stores.settings.projects_dir]
-    listed = house.stores.overviews()
-    return ProjectList(
-        projects=[
-            each.model_copy(update={"problem": without_paths(each.problem, folders=folders)})
-            for each in listed
-        ]
-    )
+    return ProjectList(projects=house.stores.overviews())
 
 
 @router.post("", status_code=201)
@@ -113,31 +106,5 @@ def repair_project(project: Project) -> Diagnosis:
 
 
 def diagnosis_of(project: Project, *, repair: bool = False, language: StoryLanguage = "en") -> Diagnosis:
-    """Return what the doctor finds, without where things lie on this machine."""
-    diagnosis = diagnose(
-        project.stores, project.project_id, repair=repair, ask_network=False, language=language
-    )
-    folders = [project.house.stores.settings.projects_dir]
-
-    def told(value: Any) -> Any:
-        return without_paths(value, folders=folders) if isinstance(value, str) else value
-
-    def findings(listed: list[Any]) -> list[Any]:
-        return [
-            each.model_copy(
-                update={
-                    "message": told(each.message),
-                    "fix": told(each.fix),
-                    "values": {name: told(value) for name, value in each.values.items()},
-                }
-            )
-            for each in listed
-        ]
-
-    return diagnosis.model_copy(
-        update={
-            "settings": {name: told(value) for name, value in diagnosis.settings.items()},
-            "findings": findings(diagnosis.findings),
-            "repairs": findings(diagnosis.repairs),
-        }
-    )
+    """Return what the doctor finds; no network is asked."""
+    return diagnose(project.stores, project.project_id, repair=repair, ask_network=False, language=language)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition
+from runtime.server.answering import AnsweringRouter
 from runtime.server.house import LONGEST_SCENE, Body, ChapterNumber, Project, SceneNumber
 from runtime.services import scenes as scene_services
 from runtime.services import summaries as summary_services
@@ -15,7 +15,7 @@ from runtime.services.ingest import IngestReport
 from runtime.services.scenes import ListedScene, SceneChange, SceneRecordView
 from runtime.services.summaries import ListedSummary
 
-router = APIRouter(prefix="/v1/projects/{project_id}", tags=["scenes"])
+router = AnsweringRouter(prefix="/v1/projects/{project_id}", tags=["scenes"])
 
 
 class FinishedScene(Body):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, Field
 
 from novelgen.models.knowledge import CharacterKnowledge, KnowledgeKind, KnowledgeSource
@@ -12,6 +12,7 @@ from novelgen.models.record import ThreadEnding
 from novelgen.models.state import LoopImportance, LoopStatus, Relationship
 from novelgen.records.conflict import Conflict
 from novelgen.threads.ledger import ThreadLedger
+from runtime.server.answering import AnsweringRouter
 from runtime.server.house import AsOf, Body, EntityName, MemoryId, PositionText, Project, position
 from runtime.services import conflicts as conflict_services
 from runtime.services import consolidation as consolidation_services
@@ -26,7 +27,7 @@ from runtime.services.knowledge import MemoryKnowers, SharedLife, StoredKnowledg
 from runtime.services.thread_ledger import thread_ledger
 from runtime.services.threads import ListedThread
 
-router = APIRouter(prefix="/v1/projects/{project_id}", tags=["story"])
+router = AnsweringRouter(prefix="/v1/projects/{project_id}", tags=["story"])
 
 Text = Annotated[str, Field(min_length=1, max_length=20_000)]
 Name = Annotated[str, Field(min_length=1, max_length=400)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from pydantic import BaseModel, Field
 
 from novelgen.models.chunk_context import ChunkContext, MemoryPriority
@@ -13,12 +13,13 @@ from novelgen.models.knowledge import KnowledgeMode
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import ChapterIndex, SceneIndex
 from novelgen.models.state import EntityStateSnapshot
+from runtime.server.answering import AnsweringRouter, told
 from runtime.server.house import READS, AsOf, Body, EntityName, PositionText, Project, position
 from runtime.services.search import search_memories
 from runtime.services.states import TimelineView, get_timeline
 from runtime.writer import context_json
 
-router = APIRouter(prefix="/v1/projects/{project_id}", tags=["writing"])
+router = AnsweringRouter(prefix="/v1/projects/{project_id}", tags=["writing"])
 
 PROMPT_TYPE = "text/plain"
 
@@ -121,6 +122,7 @@ def build_context(project: Project, request: Request, body: ContextRequest) -> R
     headers = {}
     if context.report is not None and context.report.story_version is not None:
         headers["ETag"] = f'"{context.report.story_version}"'
+    context = told(context, folders=project.house.secret_folders)
     return Response(context_json(context), media_type="application/json", headers=headers)
 
 

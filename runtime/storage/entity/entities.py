@@ -289,8 +289,7 @@ class EntityRepository(Repository):
 
     def list_all(self, *, entity_types: Sequence[EntityType] = ()) -> list[StoredEntity]:
         """Return all entities whole, in order of id (C2 before C10); for authors, never for prompts."""
-        stored = self._stored()
-        return [one for one in stored if not entity_types or one.entity.entity_type in entity_types]
+        return self._stored(entity_types=entity_types)
 
     def list_as_of(self, *, as_of: StoryPosition) -> list[Entity]:
         """Return the entities as the story had shown them before a position, in order of id.
@@ -347,13 +346,21 @@ class EntityRepository(Repository):
             found[row.entity_id].add(row.alias)
         return found
 
-    def _stored(self, entity_ids: Iterable[str] | None = None) -> list[StoredEntity]:
+    def _stored(
+        self, entity_ids: Iterable[str] | None = None, *, entity_types: Sequence[EntityType] = ()
+    ) -> list[StoredEntity]:
         statement = select(ENTITIES).where(self._session.owns(ENTITIES))
         names = select(ALIASES).where(self._session.owns(ALIASES)).order_by(ALIASES.c.row_id)
         if entity_ids is not None:
             listed = list(entity_ids)
             statement = statement.where(ENTITIES.c.entity_id.in_(listed))
             names = names.where(ALIASES.c.entity_id.in_(listed))
+        if entity_types:
+            statement = statement.where(ENTITIES.c.entity_type.in_(entity_types))
+            typed = select(ENTITIES.c.entity_id).where(
+                self._session.owns(ENTITIES), ENTITIES.c.entity_type.in_(entity_types)
+            )
+            names = names.where(ALIASES.c.entity_id.in_(typed))
         aliases: dict[str, list[EntityAlias]] = defaultdict(list)
         for row in self._session.own(self._session.rows(names)):
             aliases[row.entity_id].append(EntityAlias.model_validate(row, from_attributes=True))

@@ -147,6 +147,7 @@ def walk(client: TestClient) -> dict[str, Exchange]:
     here = {"project_id": "demo"}
     call("check_alive")
     call("check_ready")
+    call("read_metrics")
     call("create_project", {"project_id": "the-mill", "name": "The Mill by the Weir", "language": "en"})
     call("create_project", {"project_id": "a-mistake", "name": "A Mistake", "language": "en"})
     call("delete_project", project_id="a-mistake", confirm="a-mistake")

@@ -13,10 +13,14 @@ from fastapi.testclient import TestClient
 from pydantic import BaseModel
 
 from novelgen.errors import DatabaseBusyError
+from runtime.ingest import indexing
+from runtime.providers.offline_embeddings import HashedNgramEmbeddings
+from runtime.server.app import build_app
 from runtime.server.jobs import Job, JobOrder, Jobs
 from runtime.server.problems import Refusal
 from runtime.server.settings import Limits
-from tests.runtime.server.serving import await_job, client_of
+from runtime.services.project_stores import ProjectStores
+from tests.runtime.server.serving import PATIENT, await_job, client_of
 
 BOOK = "\n\n".join(
     f"Chapter {n}\n\nThe weir was low on day {n}. Ada Penrose counted the stones." for n in range(1, 5)
@@ -94,6 +98,56 @@ def test_a_type_that_is_no_manuscript_is_refused(empty: TestClient) -> None:
     assert answer.status_code == 400
     assert "application/epub+zip" in answer.json()["detail"]
     assert empty.get("/v1/jobs").json()["jobs"] == []
+
+
+class SlowEmbeddings(HashedNgramEmbeddings):
+    """Embeds nothing until it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__(64)
+        self.begun = threading.Event()
+        self.go = threading.Event()
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """Embed once let go."""
+        self.begun.set()
+        assert self.go.wait(60)
+        return super().embed_documents(texts)
+
+
+def test_a_manuscript_is_cancelled_while_it_is_indexed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A job that is cancelled while it indexes ends after its step: its scenes are stored, the rest of the index
+    waits, and resumed it stores nothing twice and indexes what waits."""
+    monkeypatch.setattr(indexing, "ENTRIES_PER_STEP", 2)
+    embeddings = SlowEmbeddings()
+    stores = ProjectStores({"projects_dir": tmp_path, "memory": PATIENT}, embeddings=embeddings)
+    with TestClient(build_app(stores), base_url="http://localhost") as client:
+        sent = client.post(f"{WEIR}/manuscript", content=BOOK, headers={"Content-Type": "text/plain"}).json()
+        assert embeddings.begun.wait(60)
+        cancelling = client.delete(f"/v1/jobs/{sent['job_id']}").json()
+        assert (cancelling["state"], cancelling["done"]) == ("cancelling", cancelling["total"])
+        embeddings.go.set()
+        job = await_job(client, sent["job_id"])
+        assert job["state"] == "cancelled"
+        assert (job["stage"], 0 < job["done"] < job["total"]) == ("meaning", True)
+        assert client.get(WEIR).json()["scenes"] == 4
+        client.post(f"/v1/jobs/{job['job_id']}/resume")
+        job = await_job(client, sent["job_id"])
+        assert (job["state"], job["stage"], job["done"]) == ("done", "meaning", job["total"])
+        assert client.get(WEIR).json()["scenes"] == 4
+        assert index_problems(client) == []
+
+
+def index_problems(client: TestClient) -> list[str]:
+    """Return what is wrong with the index of the book."""
+    found = client.get(f"{WEIR}/doctor").json()["findings"]
+    return [
+        each["message"]
+        for each in found
+        if each["what"] == "vector index" and each["level"] not in ("ok", "hint")
+    ]
 
 
 def test_a_name_that_leads_elsewhere_is_refused(empty: TestClient, tmp_path: Path) -> None:
