@@ -48,11 +48,12 @@ class UserFileModel(BaseModel):
 
     @classmethod
     def _moved_to_extra(cls, data: dict[str, Any], collected: list[str]) -> dict[str, Any]:
-        unknown = [name for name in data if name not in cls.model_fields]
+        known = cls.model_fields
+        unknown = [name for name in data if name not in known]
         if not unknown:
             return data
         collected.extend(f"{cls.__name__}.{name}" for name in unknown)
-        kept = {name: value for name, value in data.items() if name in cls.model_fields}
+        kept = {name: value for name, value in data.items() if name in known}
         extra = kept.get("extra") or {}
         return {**kept, "extra": {**extra, **{name: data[name] for name in unknown}}}
 

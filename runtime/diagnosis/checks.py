@@ -284,13 +284,13 @@ def project_counts(stores: MemoryStores, project_id: str) -> dict[str, int]:
         DatabaseError: When the database fails.
     """
     with stores.database(project_id).read() as unit:
-        scenes = unit.scenes.list_as_of()
+        scenes = unit.scenes.census()
         outbox = unit.outbox.counts()
         return {
-            "chapters": len({scene.chapter_index for scene in scenes}),
-            "scenes": len(scenes),
-            "scenes with a record": sum(scene.record is not None for scene in scenes),
-            "scenes whose extraction failed": sum(scene.extraction_status == "failed" for scene in scenes),
+            "chapters": scenes.chapters,
+            "scenes": scenes.scenes,
+            "scenes with a record": scenes.with_record,
+            "scenes whose extraction failed": scenes.failed,
             "entities": len(unit.entities.list_all()),
             "memories": unit.memories.count(),
             "memories unverified": unit.memories.count(MemoryFilter(unverified_only=True)),

@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 from pydantic import BaseModel, Field
 
 from novelgen.models.record import SceneRecord
@@ -130,7 +130,7 @@ def _moved(page: Page) -> float:
     page.locator("#known").focus()
     with page.expect_response("**/places"):
         page.keyboard.press("ArrowLeft")
-    page.wait_for_function("document.getElementById('told').textContent.includes('Chapter')")
+    expect(page.locator("#told")).to_contain_text("Chapter", timeout=60_000)
     took_ms: Any = page.evaluate(
         "new Promise((done) => { const slider = document.getElementById('known'); const start = performance.now();"
         " slider.value = Number(slider.value) - 1; slider.dispatchEvent(new Event('input', {bubbles: true}));"

@@ -13,9 +13,12 @@ from playwright.sync_api import Browser
 from tests.support.browser import Window, chromium, chromium_path, open_server, window_of
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """The browser; without one the tests that need it are skipped, never in CI, which installs it."""
+    """The browser, closed before other tests, whose event loops could not run beside its own.
+
+    Without one the tests that need it are skipped, never in CI, which installs it.
+    """
     if chromium_path() is None:
         if os.environ.get("NOVELGEN_TEST_BROWSER") == "required":
             pytest.fail("NOVELGEN_TEST_BROWSER=required, and there is no chromium")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from playwright.sync_api import Page
+
 from tests.support.browser import Window
 
+PAPER = "getComputedStyle(document.body).backgroundColor"
 FOCUSED = (
     "[document.activeElement.tagName, document.activeElement.textContent.trim() || document.activeElement.id]"
 )
@@ -68,7 +71,7 @@ def test_a_menu_closes_at_escape_and_outside(window: Window) -> None:
 def test_language_and_colours_are_kept(window: Window) -> None:
     """What is chosen holds on every page from then on, and the place in the story is not lost by choosing."""
     page = window.open("/page/projects/demo/threads?as_of=3:1")
-    light = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    light = _ground(page)
     page.get_by_role("link", name="中文").click()
     assert page.url.endswith("/threads?as_of=3:1")
     assert page.locator("html").get_attribute("lang") == "zh-Hans"
@@ -77,10 +80,16 @@ def test_language_and_colours_are_kept(window: Window) -> None:
     page.get_by_role("link", name="卡片").click()
     assert page.url.endswith("/cards?as_of=3%3A1")
     assert page.locator("html").get_attribute("lang") == "zh-Hans"
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light
+    assert _ground(page) != light
     page.get_by_text("配色").click()
     page.get_by_role("link", name="跟随系统").click()
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == light
+    assert _ground(page) == light
     page.get_by_role("link", name="English").click()
     assert page.locator("html").get_attribute("lang") == "en"
     assert window.complaints == []
+
+
+def _ground(page: Page) -> str:
+    """Return the colour of the page, once its style is there."""
+    page.wait_for_load_state()
+    return str(page.evaluate(PAPER))
