@@ -31,7 +31,7 @@ AsOf = Annotated[
 ]
 Name = Annotated[str, Field(min_length=1, max_length=400)]
 Names = Annotated[list[Name], Field(max_length=100)]
-EntityName = Annotated[str, Field(min_length=1, max_length=400, description="Id such as C0, name or alias.")]
+EntityName = Annotated[str, Field(min_length=1, max_length=400, description="Id, name or alias.")]
 Fact = Annotated[str, Field(min_length=1, max_length=20_000)]
 Limit = Annotated[int, Field(ge=1, le=MAX_RESULTS, description="At most so many.")]
 Draft = Annotated[

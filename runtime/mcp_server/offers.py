@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mcp.types import ToolAnnotations
 
-from runtime.mcp_server import reading, storing
+from runtime.mcp_server import correcting, reading, storing
 from runtime.mcp_server.answers import Answer
 
 
@@ -44,6 +44,9 @@ ADDS_ONCE = ToolAnnotations(
 )
 REPLACES = ToolAnnotations(
     read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
+)
+CHANGES = ToolAnnotations(
+    read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False
 )
 ASKS_A_MODEL = ToolAnnotations(
     read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=True
@@ -182,5 +185,43 @@ OFFERS: tuple[ToolOffer, ...] = (
         "Mark a finding of check_draft as meant by the author, who must have said so; it stays silent while the words"
         " and the evidence stand.",
         ADDS_ONCE,
+    ),
+    ToolOffer(
+        correcting.correct_memory,
+        "Correct a memory",
+        "Edit, pin, ban or delete one memory that the author says is wrong, weighty or useless; no ingest takes that"
+        " back. Not for what a new scene changes: that supersedes the old by itself.",
+        REPLACES,
+    ),
+    ToolOffer(
+        correcting.correct_entity,
+        "Correct a card",
+        "Correct name, role or description on a card, or add an alias. Not for what a scene changes.",
+        REPLACES,
+    ),
+    ToolOffer(
+        correcting.merge_entities,
+        "Make two one",
+        "Make two entries of the same character, place or thing one. Call it when the author says that they are one;"
+        " undo_change takes it back.",
+        CHANGES,
+    ),
+    ToolOffer(
+        correcting.undo_change,
+        "Undo",
+        "Take a merge back by its change_id; refused where something of it changed since.",
+        CHANGES,
+    ),
+    ToolOffer(
+        correcting.character_remember,
+        "Let a character remember",
+        "Games: keep an event in one character's own memory. Not for scenes of a book.",
+        ADDS,
+    ),
+    ToolOffer(
+        correcting.character_recall,
+        "What a character recalls",
+        "Games: what comes back to a character at a remark. What is not in it, the character does not know.",
+        READS,
     ),
 )

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
+from novelgen.character_memory.recall import Recall
 from runtime.machine_paths import without_paths
 from runtime.mcp_server.answers import PROBLEMS, Answer, ListedEntity, messages
+from runtime.services.characters import Remembered
+from runtime.services.entities import EditedEntity, EntityChangeResult
 from runtime.services.extraction import ExtractionReport
 from runtime.services.ingest import IngestReport
-from runtime.services.memories import AddedNote
+from runtime.services.memories import AddedNote, MemoryChange
 
 
 class WaivedAnswer(Answer):
@@ -100,3 +103,91 @@ class ExtractedAnswer(Answer):
                 *report.thread_warnings,
             ],
         )
+
+
+class ChangedMemoryAnswer(Answer):
+    """A memory after a correction."""
+
+    memory_id: str
+    text: str
+    importance: int
+    status: str = Field(description="active, banned or deleted.")
+    is_pinned: bool
+    problems: list[str] = Field(description=PROBLEMS)
+
+    @classmethod
+    def of(cls, change: MemoryChange) -> ChangedMemoryAnswer:
+        """Return what is told of a memory that was corrected."""
+        chunk = change.memory.chunk
+        return cls(
+            memory_id=chunk.source_id or chunk.chunk_id,
+            text=chunk.content,
+            importance=chunk.importance,
+            status=change.memory.status,
+            is_pinned=change.memory.pinned,
+            problems=messages(change.indexing.issues),
+        )
+
+
+class ChangedEntityAnswer(Answer):
+    """A card after a correction."""
+
+    entity: ListedEntity
+    changed: list[str] = Field(description="Fields that were given.")
+
+    @classmethod
+    def of(cls, edited: EditedEntity) -> ChangedEntityAnswer:
+        """Return what is told of a card that was corrected."""
+        return cls(entity=ListedEntity.of(edited.entity), changed=edited.updated_fields)
+
+
+class EntityChangeAnswer(Answer):
+    """A merge, or one that was taken back."""
+
+    change_id: int = Field(description="undo_change takes it back.")
+    entity: ListedEntity | None = Field(description="Who stayed.")
+    other: ListedEntity | None = Field(description="Who became part of it, or came out again.")
+
+    @classmethod
+    def of(cls, result: EntityChangeResult) -> EntityChangeAnswer:
+        """Return what is told of a change."""
+        return cls(
+            change_id=result.change.change_id,
+            entity=None if result.entity is None else ListedEntity.of(result.entity),
+            other=None if result.other is None else ListedEntity.of(result.other),
+        )
+
+
+class RememberedAnswer(Answer):
+    """What a character remembers from now on."""
+
+    memory_id: str
+    ended: list[str] = Field(description="Ids of memories to which it put an end.")
+    problems: list[str] = Field(description=PROBLEMS)
+
+    @classmethod
+    def of(cls, done: Remembered) -> RememberedAnswer:
+        """Return what is told of an event that is remembered."""
+        return cls(memory_id=done.memory.memory_id, ended=done.ended, problems=messages(done.issues))
+
+
+class RecallAnswer(Answer):
+    """What comes back to a character; what is not in it the character does not know."""
+
+    block: str = Field(description="Empty: nothing comes back.")
+    memory_ids: list[str]
+    problems: list[str] = Field(description=PROBLEMS)
+
+    @classmethod
+    def of(cls, recall: Recall) -> RecallAnswer:
+        """Return what is told of a recall."""
+        return cls(
+            block=recall.as_prompt(),
+            memory_ids=[each.memory.memory_id for each in recall.items],
+            problems=messages(recall.issues),
+        )
+
+    def as_text(self) -> str:
+        """Return the block itself, and after it what was missing."""
+        problems = [f"(missing: {each})" for each in self.problems]
+        return "\n".join([self.block.rstrip() or "(nothing comes back)", *problems])

@@ -9,6 +9,7 @@ import importlib.util
 from collections.abc import AsyncIterator
 from typing import Any
 
+from starlette.requests import ClientDisconnect
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
@@ -69,7 +70,11 @@ class AgentDoor:
                 "unknown-route",
                 "this server has no MCP; run pip install 'novelgen[mcp]' and start it again",
             )
-        await manager.handle_request(scope, receive, send)
+        try:
+            await manager.handle_request(scope, receive, send)
+        except ClientDisconnect:
+            # Agents go away in the middle of a request; nobody is left to be answered.
+            return
 
     async def _serve(self, is_open: asyncio.Event, ends: asyncio.Event) -> None:
         house = self._house

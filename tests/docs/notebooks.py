@@ -46,9 +46,9 @@ def _run(source: str, name: str, names: dict[str, Any]) -> list[dict[str, Any]]:
     last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
     printed, shown = io.StringIO(), None
     with contextlib.redirect_stdout(printed):
-        exec(compile(ast.Module(body, []), name, "exec"), names)
+        exec(compile(ast.Module(body, []), name, "exec", dont_inherit=True), names)
         if isinstance(last, ast.Expr):
-            shown = eval(compile(ast.Expression(last.value), name, "eval"), names)
+            shown = eval(compile(ast.Expression(last.value), name, "eval", dont_inherit=True), names)
     outputs: list[dict[str, Any]] = []
     if printed.getvalue():
         outputs.append(

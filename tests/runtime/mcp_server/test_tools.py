@@ -30,8 +30,19 @@ READING = {
     "list_threads",
     "list_scenes",
     "read_scene",
+    "character_recall",
 }
-STORING = {"add_note", "ingest_scene", "extract_scene", "add_thread", "end_thread", "waive_finding"}
+CORRECTING = {"correct_memory", "correct_entity", "merge_entities", "undo_change"}
+STORING = {
+    "add_note",
+    "ingest_scene",
+    "extract_scene",
+    "add_thread",
+    "end_thread",
+    "waive_finding",
+    "character_remember",
+    *CORRECTING,
+}
 
 PLAN = {"location": "the Three Herons", "characters": ["Ines", "Sparrow"], "purpose": "Ines hides the key"}
 DEAD_MAN = "Ines walked in. Elias Marrow greeted her."
@@ -56,6 +67,12 @@ CALLS: dict[str, dict[str, Any]] = {
     "add_thread": {"description": "Who rang the bell at noon?", "characters": ["Sparrow"]},
     "end_thread": {"thread_id": "OL16", "summary": "Sorrel cut it.", "how": "resolved"},
     "waive_finding": {"finding_id": "K0123456789ab", "note": "A ghost."},
+    "correct_memory": {"memory_id": "M001", "text": "Ines found a brass key with a heron.", "importance": 9},
+    "correct_entity": {"entity": "Sparrow", "alias": "the ringer's boy", "role": "bell-ringer"},
+    "merge_entities": {"keep": "Sparrow", "gone": "Captain Varga"},
+    "undo_change": {"change_id": 1},
+    "character_remember": {"character": "Sparrow", "text": "A stranger gave me an apple.", "importance": 6},
+    "character_recall": {"character": "Sparrow", "said": "Did you eat the apple?"},
 }
 
 
@@ -102,10 +119,16 @@ def test_hints_tell_what_a_tool_does(demo_folder: Path) -> None:
     assert {name for name, each in hints.items() if each and each.destructive_hint} == {
         "ingest_scene",
         "extract_scene",
+        *CORRECTING,
     }
     assert {name for name, each in hints.items() if each and each.open_world_hint} == {"extract_scene"}
     idempotent = {name for name, each in hints.items() if each and each.idempotent_hint}
-    assert idempotent == READING | {"ingest_scene", "waive_finding"}
+    assert idempotent == READING | {
+        "ingest_scene",
+        "waive_finding",
+        "correct_memory",
+        "correct_entity",
+    }
     assert all(tool.description and tool.title for tool in tools.values())
 
 

@@ -298,3 +298,34 @@ def test_help_loads_no_sdk() -> None:
         "sys.exit('mcp' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
+def test_an_agent_that_goes_away_is_no_bug(demo_folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Who leaves before the request is whole is not answered, and the log does not call it a failure."""
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    with client_of(demo_folder) as client:
+        headers = {"host": "localhost", "content-type": "application/json", **HEADERS}
+        scope = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": "POST",
+            "scheme": "http",
+            "path": "/mcp",
+            "raw_path": b"/mcp",
+            "query_string": b"",
+            "root_path": "",
+            "headers": [(name.lower().encode(), value.encode()) for name, value in headers.items()],
+            "client": ("127.0.0.1", 1),
+            "server": ("localhost", 80),
+        }
+        assert client.portal is not None
+        client.portal.call(client.app, scope, receive, send)
+    assert sent == []
+    assert "failed" not in caplog.text
