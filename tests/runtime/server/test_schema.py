@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,10 @@ schemathesis = pytest.importorskip("schemathesis")
 
 OWN_NAME = {"Host": "localhost"}
 
-pytestmark = [pytest.mark.thorough, pytest.mark.timeout(1800)]
+MAX_EXAMPLES = int(os.environ.get("NOVELGEN_TEST_SCHEMA_EXAMPLES", "1"))
+"""Requests per operation, besides those with its examples; the ordinary run draws the same ones each time."""
 
-
-MAX_EXAMPLES = 4
+pytestmark = pytest.mark.timeout(max(300, 120 * MAX_EXAMPLES))
 
 
 def test_made_up_requests_are_answered_as_told(demo_folder: Path) -> None:
@@ -39,6 +40,7 @@ def test_made_up_requests_are_answered_as_told(demo_folder: Path) -> None:
         @settings(
             max_examples=MAX_EXAMPLES,
             deadline=None,
+            derandomize=MAX_EXAMPLES == 1,
             database=None,
             phases=(Phase.explicit, Phase.generate),
             suppress_health_check=list(HealthCheck),
