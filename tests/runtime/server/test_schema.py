@@ -22,13 +22,23 @@ MAX_EXAMPLES = int(os.environ.get("NOVELGEN_TEST_SCHEMA_EXAMPLES", "1"))
 pytestmark = pytest.mark.timeout(max(300, 120 * MAX_EXAMPLES))
 
 
+def answered_or_refused_clearly(context: Any, response: Any, case: Any) -> None:
+    """Fail for a bug, and for a refusal that says neither what it is nor when to come again."""
+    if response.status_code < 500:
+        return
+    told = response.content[:300]
+    assert response.status_code in (502, 503, 504, 507), told
+    assert b'"type": "urn:novelgen:' in response.content, told
+    assert response.status_code != 503 or "retry-after" in response.headers, told
+
+
 def test_made_up_requests_are_answered_as_told(demo_folder: Path) -> None:
     """No request ends in a bug; every answer has a status, a type and a shape that the document names."""
     stores = project_stores(demo_folder)
     app = build_app(stores, chat_model=village_model())
     schema = schemathesis.openapi.from_asgi("/openapi.json", app, headers=OWN_NAME)
     checks = [
-        schemathesis.checks.not_a_server_error,
+        answered_or_refused_clearly,
         schemathesis.checks.status_code_conformance,
         schemathesis.checks.content_type_conformance,
         schemathesis.checks.response_schema_conformance,
