@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from novelgen.errors import VectorIndexOwnedError
 from runtime.cli.labels import ViewLabels, view_labels_for
 from runtime.cli.parameters import CliSession
 
@@ -44,23 +45,37 @@ def opened_stores(
     else:
         settings = project_settings(session.projects_dir, project_id, **overrides)
     with MemoryStores(settings) as stores:
-        yield stores
+        try:
+            yield stores
+        except VectorIndexOwnedError as error:
+            url = _server_of(session)
+            if url is None:
+                raise
+            raise VectorIndexOwnedError(
+                f"the vector index is held by the server at {url}; let the server repair it (`curl -X POST "
+                f"{url}/v1/projects/{project_id or 'PROJECT'}/doctor`), or end the server and repeat this"
+            ) from error
 
 
 def warn_of_server(session: CliSession) -> None:
-    """Say where a server has the projects open.
+    """Say where a server has the projects open, and what that means for a command.
 
     Args:
         session: The program's own options.
     """
-    from runtime.server.presence import running_server
-
-    url = running_server(session.projects_dir)
+    url = _server_of(session)
     if url is not None:
         logger.warning(
-            "a server has these projects open (%s): their indexes answer it alone, and this searches without",
+            "a server has these projects open (%s): this works on the same database; the vector index is the server's, "
+            "so this searches exactly, without it, and what it stores the server indexes with its own next write",
             url,
         )
+
+
+def _server_of(session: CliSession) -> str | None:
+    from runtime.server.presence import running_server
+
+    return running_server(session.projects_dir)
 
 
 @contextmanager

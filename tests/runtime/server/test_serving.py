@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 import signal
 import socket
 import subprocess
@@ -19,6 +17,7 @@ from filelock import FileLock
 from novelgen.errors import ConfigurationError
 from runtime.cli.main import novelgen
 from runtime.server.presence import announced, running_server
+from tests.support.served_process import ServedProcess
 
 ROOT = Path(__file__).parents[3]
 Run = Callable[..., Result]
@@ -32,48 +31,56 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A server of its own process over an empty folder, and its URL."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "novelgen", "--projects-dir", str(tmp_path), "serve", "--port", "0"],
-        cwd=ROOT,
-        env={**os.environ, "NOVELGEN_MEMORY__EMBEDDING_MODEL": "fake:64"},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    found = re.match(r"(http://127\.0\.0\.1:\d+)/v1 is open", process.stdout.readline())
-    assert found is not None
-    yield process, found[1]
-    process.kill()
-    process.wait()
-    process.stdout.close()
+def server(tmp_path: Path) -> Iterator[ServedProcess]:
+    """A server of its own process over an empty folder."""
+    process = ServedProcess(tmp_path)
+    yield process
+    if process.is_alive:
+        process.end(signal.SIGKILL)
 
 
-def test_a_signal_ends_the_server_clean(server: tuple[subprocess.Popen[str], str], tmp_path: Path) -> None:
+def test_a_signal_ends_the_server_clean(server: ServedProcess, tmp_path: Path) -> None:
     """SIGTERM ends a server while a connection is open, with exit code 0; what was stored is there."""
-    process, url = server
-    with httpx.Client(base_url=url, timeout=60) as client:
+    with httpx.Client(base_url=server.url, timeout=60) as client:
         assert client.post("/v1/projects", json={"project_id": "mill"}).status_code == 201
         text = "Ada met Bo at the mill and gave him the key."
         assert client.put("/v1/projects/mill/scenes/1/1", json={"text": text}).status_code == 200
-        assert running_server(tmp_path) == url
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
+        assert running_server(tmp_path) == server.url
+        assert server.end(signal.SIGTERM)[0] == 0
     assert running_server(tmp_path) is None
     assert not (tmp_path / ".server" / "server.json").exists()
     assert (tmp_path / "mill" / "data" / "novel.db").exists()
 
 
-def test_a_killed_server_does_not_count(server: tuple[subprocess.Popen[str], str], tmp_path: Path) -> None:
+def test_a_killed_server_does_not_count(server: ServedProcess, tmp_path: Path) -> None:
     """What a killed server left behind is no running server, and keeps no other from starting."""
-    process, _ = server
-    process.kill()
-    process.wait()
+    server.end(signal.SIGKILL)
     assert (tmp_path / ".server" / "server.json").exists()
     assert running_server(tmp_path) is None
     with announced(tmp_path, "http://127.0.0.1:1"):
         assert running_server(tmp_path) == "http://127.0.0.1:1"
+
+
+def test_commands_work_beside_a_server(
+    server: ServedProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside a server that holds the index a command searches and stores; what needs the index names the server."""
+    monkeypatch.setenv("NOVELGEN_PROJECTS_DIR", str(tmp_path))
+    monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:64")
+    with httpx.Client(base_url=server.url, timeout=60) as client:
+        client.post("/v1/projects", json={"project_id": "mill"}).raise_for_status()
+        text = "Ada met Bo at the mill and gave him the key."
+        client.put("/v1/projects/mill/scenes/1/1", json={"text": text}).raise_for_status()
+        client.post("/v1/projects/mill/search", json={"query": "the key"}).raise_for_status()
+        found = CliRunner().invoke(novelgen, ["search", "mill", "the key"])
+        assert found.exit_code == 0
+        assert "gave him the key" in found.stdout
+        assert f"a server has these projects open ({server.url})" in found.stderr
+        for command in (["reindex", "mill"], ["doctor", "mill", "--repair"]):
+            refused = CliRunner().invoke(novelgen, command)
+            assert refused.exit_code != 0
+            assert f"{server.url}/v1/projects/mill/doctor" in refused.stderr
+        assert client.post("/v1/projects/mill/doctor").status_code == 200
 
 
 def test_a_folder_has_one_server(tmp_path: Path) -> None:
