@@ -72,12 +72,14 @@ def change_look(
 
 @router.get("/page/projects/{project_id}/at/{view}")
 def move_to(visit: Visited, view: str, known: Known = None, entity: Name = "", kept: Name = "") -> Response:
-    """Lead to a view at the place where the slider was put; a card stays the card of the same, a plan the plan."""
+    """Lead to a view at the place where the slider was put; a card stays that of the same, a plan the plan."""
     places = visit.here().places
     as_of = "" if known is None or known >= len(places) else "{}:{}".format(*places[known])
     shown = "card" if entity else view if view in VIEWS else VIEWS[0]
-    kept_plan = {"kept": kept, "built": "yes"} if kept and shown == "context" else {}
-    address = project_address(visit.served.project_id, shown, entity=entity, as_of=as_of, **kept_plan)
+    kept_form = {"kept": kept} if shown in ("context", "check") else {}
+    if kept and shown == "context":
+        kept_form["built"] = "yes"
+    address = project_address(visit.served.project_id, shown, entity=entity, as_of=as_of, **kept_form)
     return RedirectResponse(address, status_code=303)
 
 

@@ -149,6 +149,18 @@ def test_a_scene_after_the_slider_is_planned_at_it(reader: TestClient) -> None:
     assert ENGLISH["no_longer_kept"] in compared.text
 
 
+def test_the_slider_keeps_the_plan_and_the_draft(reader: TestClient) -> None:
+    """Moved to another place, the same plan is built and the same draft is checked there."""
+    _, seen = _built(reader)
+    moved = read(reader.get(f"/page/projects/demo/at/context?known=4&kept={_field(seen, 'kept')}"))
+    assert _field(moved, "characters") == PLAN["characters"]
+    assert ENGLISH["prompt_block"] in moved.text
+    draft = read(reader.post(CHECK, data={"chapter": "3", "scene": "1", "text": DEAD}))
+    moved = read(reader.get(f"/page/projects/demo/at/check?known=4&kept={_field(draft, 'kept')}"))
+    assert DEAD in moved.text
+    assert ENGLISH["looked_at"] in moved.text
+
+
 def test_a_change_is_told_against_what_was_shown(reader: TestClient) -> None:
     """A smaller budget shows what went and the tokens of both; the same plan again changes nothing."""
     address, seen = _built(reader)
