@@ -178,16 +178,21 @@ def test_a_memory_is_left_out_from_here(client: TestClient) -> None:
     """The way back from a decision leads to the same plan, compared with what was shown before it."""
     _, seen = _built(client)
     back = next(each["value"] or "" for each in seen.all("input") if each.get("name") == "back")
-    memory = next(each["value"] or "" for each in seen.all("input") if each.get("name") == "memory")
-    answer = client.post(
-        "/page/projects/demo/memory", data={"memory": memory, "decision": "ban", "back": back}
-    )
-    after = read(answer)
+    memory = next(each["value"] or "" for each in seen.all("button") if each.get("name") == "ban")
+    after = read(client.post(f"{CONTEXT}/decide", data={"ban": memory, "back": back}))
     assert ENGLISH["went_out"] in after.text
     assert ENGLISH["take_back"] in after.text
     undo = _field(after, "back")
     form = {"memory": memory, "decision": "unban", "back": undo}
     assert ENGLISH["nothing_changed"] in read(client.post("/page/projects/demo/memory", data=form)).text
+
+
+@pytest.mark.parametrize(("form", "status"), [({}, 400), ({"burn": "M001"}, 400), ({"pin": "M999"}, 404)])
+def test_a_wrong_decision_is_refused(reader: TestClient, form: dict[str, str], status: int) -> None:
+    """What is no decision, or on no memory, changes nothing."""
+    answer = reader.post(f"{CONTEXT}/decide", data=form)
+    assert answer.status_code == status
+    read(answer)
 
 
 def test_a_plan_is_kept_with_the_project(client: TestClient, demo_folder: Path) -> None:
@@ -212,7 +217,7 @@ def test_with_a_token_that_may_only_read(demo_folder: Path) -> None:
         form = {"chapter": "3", "scene": "1", "text": DEAD}
         seen = read(client.post(CHECK, data=form))
         assert {each["action"] for each in seen.all("form") if each.get("method") == "post"} == {CHECK}
-        for path in (f"{CONTEXT}/keep", f"{CHECK}/waive", f"{CHECK}/unwaive"):
+        for path in (f"{CONTEXT}/keep", f"{CONTEXT}/decide", f"{CHECK}/waive", f"{CHECK}/unwaive"):
             assert client.post(path, data=PLAN).status_code == 403, path
 
 
