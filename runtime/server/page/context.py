@@ -15,6 +15,7 @@ from starlette.responses import RedirectResponse, Response
 
 from novelgen.assembly.context_difference import compare_contexts
 from novelgen.assembly.context_lines import NEEDS, ContextLine
+from novelgen.errors import UserInputError
 from novelgen.models.context import ContextDifference, ContextReport, SceneMemoryContext
 from novelgen.models.context_document import context_document
 from novelgen.models.state import PRESENCE_ATTRIBUTE
