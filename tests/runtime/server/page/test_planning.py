@@ -187,7 +187,9 @@ def test_a_memory_is_left_out_from_here(client: TestClient) -> None:
     assert ENGLISH["nothing_changed"] in read(client.post("/page/projects/demo/memory", data=form)).text
 
 
-@pytest.mark.parametrize(("form", "status"), [({}, 400), ({"burn": "M001"}, 400), ({"pin": "M999"}, 404)])
+@pytest.mark.parametrize(
+    ("form", "status"), [({"back": "/"}, 400), ({"burn": "M001"}, 400), ({"pin": "M999"}, 404)]
+)
 def test_a_wrong_decision_is_refused(reader: TestClient, form: dict[str, str], status: int) -> None:
     """What is no decision, or on no memory, changes nothing."""
     answer = reader.post(f"{CONTEXT}/decide", data=form)
