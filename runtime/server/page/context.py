@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from typing import Any, Literal
+from urllib.parse import urlencode
 
 from fastapi import APIRouter
 from starlette.responses import RedirectResponse, Response
 
 from novelgen.assembly.context_difference import compare_contexts
 from novelgen.assembly.context_lines import NEEDS, ContextLine
+from novelgen.errors import UserInputError
 from novelgen.models.context import ContextDifference, ContextReport, SceneMemoryContext
 from novelgen.models.context_document import context_document
 from novelgen.models.state import PRESENCE_ATTRIBUTE
@@ -32,9 +34,10 @@ from runtime.server.page.plan_form import (
     request_of,
     told_fields,
 )
-from runtime.server.page.visits import Form, PageRoute, Visit, Visited
+from runtime.server.page.visits import Form, PageRoute, Visit, Visited, own_address
 from runtime.server.problems import Refusal
 from runtime.services import entities as entity_services
+from runtime.services import memories as memory_services
 from runtime.services.contexts import ContextLook, ContextOptions, look_at_context
 from runtime.services.scene_plans import PlannedScene, list_own_plans, read_plan_text
 
@@ -55,6 +58,13 @@ BAR_WIDTH = 1000
 
 NOTABLE_POINTS = 0.1
 """Points from which a part of a score is told by itself."""
+
+DECISIONS: dict[str, Callable[..., Any]] = {
+    "pin": memory_services.pin_memory,
+    "unpin": memory_services.unpin_memory,
+    "ban": memory_services.ban_memory,
+}
+"""What may be decided on a memory of a context; each button names the memory."""
 
 ContextFile = Literal["text", "json", "plan"]
 
@@ -159,6 +169,18 @@ def keep_context(visit: Visited, form: Form) -> Response:
     if failed is not None:
         raise Refusal(507, "context-write", failed)
     return RedirectResponse(f"{_address(visit, filled, here, stored='yes')}#result", status_code=303)
+
+
+@router.post("/page/projects/{project_id}/context/decide")
+def decide_from_context(visit: Visited, form: Form) -> Response:
+    """Pin a memory or leave it out, and go back to the plan, which shows what that changed."""
+    decision, decide = next(((name, each) for name, each in DECISIONS.items() if form.get(name)), ("", None))
+    if decide is None:
+        raise UserInputError(f"which memory is meant is not said; decide one of {', '.join(DECISIONS)}")
+    decide(visit.served.stores, visit.served.project_id, memory_id=form[decision])
+    back = own_address(form.get("back", ""))
+    told = urlencode({"decided": decision, "memory": form[decision]}, errors="replace")
+    return RedirectResponse(f"{back}{'&' if '?' in back else '?'}{told}", status_code=303)
 
 
 @router.get("/page/projects/{project_id}/context/download")

@@ -149,6 +149,18 @@ def test_a_scene_after_the_slider_is_planned_at_it(reader: TestClient) -> None:
     assert ENGLISH["no_longer_kept"] in compared.text
 
 
+def test_the_slider_keeps_the_plan_and_the_draft(reader: TestClient) -> None:
+    """Moved to another place, the same plan is built and the same draft is checked there."""
+    _, seen = _built(reader)
+    moved = read(reader.get(f"/page/projects/demo/at/context?known=4&kept={_field(seen, 'kept')}"))
+    assert _field(moved, "characters") == PLAN["characters"]
+    assert ENGLISH["prompt_block"] in moved.text
+    draft = read(reader.post(CHECK, data={"chapter": "3", "scene": "1", "text": DEAD}))
+    moved = read(reader.get(f"/page/projects/demo/at/check?known=4&kept={_field(draft, 'kept')}"))
+    assert DEAD in moved.text
+    assert ENGLISH["looked_at"] in moved.text
+
+
 def test_a_change_is_told_against_what_was_shown(reader: TestClient) -> None:
     """A smaller budget shows what went and the tokens of both; the same plan again changes nothing."""
     address, seen = _built(reader)
@@ -166,16 +178,23 @@ def test_a_memory_is_left_out_from_here(client: TestClient) -> None:
     """The way back from a decision leads to the same plan, compared with what was shown before it."""
     _, seen = _built(client)
     back = next(each["value"] or "" for each in seen.all("input") if each.get("name") == "back")
-    memory = next(each["value"] or "" for each in seen.all("input") if each.get("name") == "memory")
-    answer = client.post(
-        "/page/projects/demo/memory", data={"memory": memory, "decision": "ban", "back": back}
-    )
-    after = read(answer)
+    memory = next(each["value"] or "" for each in seen.all("button") if each.get("name") == "ban")
+    after = read(client.post(f"{CONTEXT}/decide", data={"ban": memory, "back": back}))
     assert ENGLISH["went_out"] in after.text
     assert ENGLISH["take_back"] in after.text
     undo = _field(after, "back")
     form = {"memory": memory, "decision": "unban", "back": undo}
     assert ENGLISH["nothing_changed"] in read(client.post("/page/projects/demo/memory", data=form)).text
+
+
+@pytest.mark.parametrize(
+    ("form", "status"), [({"back": "/"}, 400), ({"burn": "M001"}, 400), ({"pin": "M999"}, 404)]
+)
+def test_a_wrong_decision_is_refused(reader: TestClient, form: dict[str, str], status: int) -> None:
+    """What is no decision, or on no memory, changes nothing."""
+    answer = reader.post(f"{CONTEXT}/decide", data=form)
+    assert answer.status_code == status
+    read(answer)
 
 
 def test_a_plan_is_kept_with_the_project(client: TestClient, demo_folder: Path) -> None:
@@ -200,7 +219,7 @@ def test_with_a_token_that_may_only_read(demo_folder: Path) -> None:
         form = {"chapter": "3", "scene": "1", "text": DEAD}
         seen = read(client.post(CHECK, data=form))
         assert {each["action"] for each in seen.all("form") if each.get("method") == "post"} == {CHECK}
-        for path in (f"{CONTEXT}/keep", f"{CHECK}/waive", f"{CHECK}/unwaive"):
+        for path in (f"{CONTEXT}/keep", f"{CONTEXT}/decide", f"{CHECK}/waive", f"{CHECK}/unwaive"):
             assert client.post(path, data=PLAN).status_code == 403, path
 
 

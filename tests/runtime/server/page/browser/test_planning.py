@@ -82,7 +82,7 @@ def test_a_plan_becomes_a_context_and_a_pin_shows_its_effect(browser: Browser, w
         page.get_by_label(words["memory_budget"]).fill("60")
         page.get_by_role("button", name=words["build"]).click()
         expect(page.locator(".tokens-then-now")).to_contain_text("→")
-        expect(page.locator(".changes.out")).to_be_visible()
+        expect(page.locator(".changes.out").first).to_be_visible()
         assert window.complaints == []
 
 
