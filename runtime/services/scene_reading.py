@@ -158,7 +158,7 @@ def list_scene_states(
         stores: The stores.
         project_id: The project.
         as_of: Only scenes before this position; None means all.
-        with_counts: Whether to count their facts, which a long book takes some time for.
+        with_counts: Whether to count their facts and characters, which takes some time in a long book.
 
     Raises:
         UnknownProjectError: When no such project is stored.
@@ -166,7 +166,7 @@ def list_scene_states(
     cut = as_of or END_OF_STORY
     with stores.database(project_id).read() as unit:
         unit.projects.require()
-        states = unit.scenes.states(as_of=cut)
+        states = unit.scenes.states(as_of=cut, with_lengths=with_counts)
         counts = unit.scenes.fact_counts(as_of=cut) if with_counts else {}
     return [
         ListedState(
@@ -301,7 +301,9 @@ class _Teller:
     def threads(self) -> list[EstablishedFact]:
         record = self.record
         # Descriptions as they stood then: an author may have said more of a thread since.
-        known = {each.loop_id: each.description for each in self.unit.threads.list_as_of(as_of=self.cut)}
+        goes_on = bool(record.open_loops_advanced or record.open_loops_resolved)
+        threads = self.unit.threads.list_as_of(as_of=self.cut) if goes_on else []
+        known = {each.loop_id: each.description for each in threads}
         told: list[tuple[FactKind, str, str]] = [
             *(("thread_planted", each.id, each.description) for each in record.open_loops_created),
             *(("thread_moved", each.id, each.note) for each in record.open_loops_advanced),
