@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -55,6 +55,9 @@ class EstablishedFact(BaseModel):
     )
     about: str = Field(default="", description="Whom a state or relationship is of, by name.")
     text: str
+    value: str = Field(
+        default="", description="Of a state its value alone, of several one a line, to be changed."
+    )
     was: str = Field(default="", description="Of a state its value before, where it had one.")
     span: tuple[int, int] | None = Field(
         default=None,
@@ -279,6 +282,7 @@ class _Teller:
             source_id=f"{change.entity_id}.{change.attribute}",
             about=self.name(change.entity_id),
             text=f"{labels.attribute(change.attribute)}{labels.colon}{value}",
+            value=_lines(change.value, self.names, labels),
             was=was if was not in (value, _NO_VALUE) else "",
             span=change.source_span,
             is_verified=change.verified,
@@ -387,6 +391,11 @@ _MAKERS: Mapping[EntityOrigin, FactMaker] = {"author": "author", "extracted": "m
 
 def _value(change: StateChange, names: Mapping[str, str], labels: Labels) -> str:
     return _NO_VALUE if change.value in (None, [], "") else render_value(change.value, names, labels)
+
+
+def _lines(value: Any, names: Mapping[str, str], labels: Labels) -> str:
+    values = value if isinstance(value, list) else [value]
+    return "\n".join(render_value(each, names, labels) for each in values if each not in (None, ""))
 
 
 ReadingState = Literal["model", "record", "author", "text", "failed", "waiting"]

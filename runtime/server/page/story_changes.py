@@ -121,9 +121,10 @@ def amend_fact(visit: Visited, form: Form) -> Response:
         position=_place(visit, form),
         kind=kind,  # type: ignore[arg-type]
         source_id=form.get("source", ""),
-        text=form.get("text") if form.get("action") == "edit" else None,
+        text=form.get("text", "") if form.get("action") == "edit" else None,
+        as_of=visit.as_of,
     )
-    return _back(form, "record", change=edit.change_id)
+    return _back(form, "record" if edit.change_id else "same", change=edit.change_id)
 
 
 @router.post("/page/projects/{project_id}/story/text")
