@@ -142,6 +142,16 @@ def test_a_fact_of_the_record_goes_and_comes_back(client: TestClient) -> None:
     assert "keeps the lock shop" not in seen.text
     assert ENGLISH["state_author"] in seen.text
     _undo(client, answer)
+    value = {**HERE, "kind": "state", "source": "I0.holder", "action": "edit", "text": "Sparrow"}
+    answer = _sent(client, "story/recorded", value)
+    assert "decided=record" in answer.headers["location"]
+    assert (
+        client.get("/v1/projects/demo/states/I0", params={"as_of": "1:2"}).json()["state"]["state_data"][
+            "holder"
+        ]
+        == "C5"
+    )
+    _undo(client, answer)
     thread = {**HERE, "kind": "thread_planted", "source": "OL1", "action": "edit", "text": "Whose key is it?"}
     answer = _sent(client, "story/recorded", thread)
     assert "Whose key is it?" in _story_of(client).text
@@ -267,6 +277,7 @@ REFUSED: list[tuple[str, dict[str, str], int]] = [
     ("story/add", {"text": "It rained."}, 400),
     ("story/recorded", {**HERE, "kind": "memory", "source": "M001"}, 400),
     ("story/recorded", {**HERE, "kind": "state", "source": "C99.mood"}, 400),
+    ("story/recorded", {**HERE, "kind": "state", "source": "I0.holder", "action": "edit"}, 400),
     ("story/text", {**HERE, "text": "", "step": "save"}, 400),
     ("story/place", {**HERE, "action": "burn", "sure": "yes"}, 400),
     ("story/place", {**HERE, "action": "move", "sure": "yes"}, 400),
