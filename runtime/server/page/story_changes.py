@@ -52,7 +52,8 @@ def decide_on_memory(visit: Visited, form: Form) -> Response:
             f"which memory, or what is decided, is not said; decide one of {', '.join(DECISIONS)}"
         )
     change = decide(visit.served.stores, visit.served.project_id, memory_id=memory_id)
-    return _back(form, form["decision"], memory=memory_id, change=change.change_id)
+    decided = "check" if form["decision"] == "confirm" else form["decision"]
+    return _back(form, decided, memory=memory_id, change=change.change_id)
 
 
 @router.post("/page/projects/{project_id}/undo")
@@ -88,7 +89,7 @@ def edit_fact(visit: Visited, form: Form) -> Response:
     change = memory_services.edit_memory(
         stores, project_id, memory_id=memory_id, as_of=visit.as_of, **changes
     )
-    return _back(form, "edit", memory=memory_id, change=change.change_id)
+    return _back(form, "change", memory=memory_id, change=change.change_id)
 
 
 @router.post("/page/projects/{project_id}/story/add")
