@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UserInputError
+from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.records.evidence import QuoteFinder
@@ -14,6 +16,7 @@ from novelgen.text.scrub import require_size, scrub_text
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.scene_writes import replace_stored_scene
 from runtime.services.author_changes import changed_scene, scene_image
+from runtime.services.references import known_entities
 from runtime.storage.memory.author_changes import AuthorChangeKind
 from runtime.storage.records import StoredScene
 from runtime.storage.unit import UnitOfWork
@@ -34,7 +37,7 @@ _WORDS_OF: dict[str, tuple[str, str]] = {
 }
 """Kind to where the record lists it, and which of its fields says it in words."""
 
-RECORDED_WITH_WORDS = frozenset(_WORDS_OF)
+RECORDED_WITH_WORDS = frozenset({*_WORDS_OF, "state"})
 """Kinds that can be said in other words; the others are taken out alone."""
 
 
@@ -144,6 +147,7 @@ def amend_recorded_fact(
     kind: RecordedFactKind,
     source_id: str,
     text: str | None = None,
+    as_of: StoryPosition | None = None,
 ) -> SceneEdit:
     """Take a fact out of a scene's record, or say it in other words; the record is the author's then.
 
@@ -155,7 +159,9 @@ def amend_recorded_fact(
         position: The scene.
         kind: What it is.
         source_id: As `read_scene` names it: C3.status, C0-C3, OL2, or the number of what was learnt.
-        text: Its new words; None takes it out. States and what was learnt have no words of their own.
+        text: Its new words, of a state its value, of several one a line; None takes it out. What was learnt has no
+            words of its own.
+        as_of: Names in a value are meant as they are known by then; None means at the end of the story.
 
     Raises:
         UnknownSceneError: When no scene is stored there.
@@ -163,7 +169,7 @@ def amend_recorded_fact(
     """
     if text is not None and not text.strip():
         raise UserInputError("the new words are empty; reject the fact instead")
-    if text is not None and kind not in _WORDS_OF:
+    if text is not None and kind not in RECORDED_WITH_WORDS:
         raise UserInputError(
             f"a fact of kind {kind!r} has no words of its own; reject it and note what holds"
         )
@@ -171,7 +177,13 @@ def amend_recorded_fact(
         scene = unit.scenes.require(position)
         if scene.record is None:
             raise UserInputError(f"scene {position} has no record; there is nothing to correct")
-        amended = _amended(scene.record, kind, source_id, None if text is None else scrub_text(text).strip())
+        said = None if text is None else scrub_text(text).strip()
+        if kind == "state" and said is not None:
+            amended = _with_value(scene.record, source_id, said, known_entities(unit, as_of))
+        else:
+            amended = _amended(scene.record, kind, source_id, said)
+        if amended == scene.record:
+            return SceneEdit(position=str(position))
         fields = {"record": amended.model_dump(mode="json"), "record_origin": "author"}
         edited = _changed(stores, unit, scene, "record", fields)
     return edited.model_copy(update={"indexing": drain_outbox(stores, project_id)})
@@ -256,6 +268,34 @@ def _without_state(record: SceneRecord, source_id: str) -> SceneRecord:
     if not is_found:
         raise _not_held("state", source_id)
     return record.model_copy(update={"state_changes": changes})
+
+
+def _with_value(record: SceneRecord, source_id: str, said: str, known: Sequence[Entity]) -> SceneRecord:
+    entity_id, _, attribute = source_id.partition(".")
+    changes = list(record.state_changes)
+    for index, change in enumerate(changes):
+        if change.entity_id == entity_id and attribute in change.changes:
+            value = _value_of(said, change.changes[attribute], known)
+            changes[index] = change.model_copy(update={"changes": {**change.changes, attribute: value}})
+            return record.model_copy(update={"state_changes": changes})
+    raise _not_held("state", source_id)
+
+
+def _value_of(said: str, old: Any, known: Sequence[Entity]) -> Any:
+    """Return what somebody wrote as a value of the same kind: a list, an entity's id, or words."""
+    if isinstance(old, Mapping):
+        raise UserInputError("a value of several fields is changed in the record: `novelgen record edit`")
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    old_values = old if isinstance(old, list) else [old]
+    ids = {each.entity_id for each in known}
+    bearers = {name.casefold(): each.entity_id for each in known for name in each.names()[::-1]}
+    names_ids = any(isinstance(each, str) and each in ids for each in old_values)
+    kept = {str(each): each for each in old_values}
+    values = [
+        kept[line] if line in kept else bearers.get(line.casefold(), line) if names_ids else line
+        for line in lines
+    ]
+    return values if isinstance(old, list) else values[0] if len(values) == 1 else said
 
 
 def _not_held(kind: str, source_id: str) -> UserInputError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -55,6 +55,9 @@ class EstablishedFact(BaseModel):
     )
     about: str = Field(default="", description="Whom a state or relationship is of, by name.")
     text: str
+    value: str = Field(
+        default="", description="Of a state its value alone, of several one a line, to be changed."
+    )
     was: str = Field(default="", description="Of a state its value before, where it had one.")
     span: tuple[int, int] | None = Field(
         default=None,
@@ -158,7 +161,7 @@ def list_scene_states(
         stores: The stores.
         project_id: The project.
         as_of: Only scenes before this position; None means all.
-        with_counts: Whether to count their facts, which a long book takes some time for.
+        with_counts: Whether to count their facts and characters, which takes some time in a long book.
 
     Raises:
         UnknownProjectError: When no such project is stored.
@@ -166,7 +169,7 @@ def list_scene_states(
     cut = as_of or END_OF_STORY
     with stores.database(project_id).read() as unit:
         unit.projects.require()
-        states = unit.scenes.states(as_of=cut)
+        states = unit.scenes.states(as_of=cut, with_lengths=with_counts)
         counts = unit.scenes.fact_counts(as_of=cut) if with_counts else {}
     return [
         ListedState(
@@ -279,6 +282,7 @@ class _Teller:
             source_id=f"{change.entity_id}.{change.attribute}",
             about=self.name(change.entity_id),
             text=f"{labels.attribute(change.attribute)}{labels.colon}{value}",
+            value=_lines(change.value, self.names, labels),
             was=was if was not in (value, _NO_VALUE) else "",
             span=change.source_span,
             is_verified=change.verified,
@@ -301,7 +305,9 @@ class _Teller:
     def threads(self) -> list[EstablishedFact]:
         record = self.record
         # Descriptions as they stood then: an author may have said more of a thread since.
-        known = {each.loop_id: each.description for each in self.unit.threads.list_as_of(as_of=self.cut)}
+        goes_on = bool(record.open_loops_advanced or record.open_loops_resolved)
+        threads = self.unit.threads.list_as_of(as_of=self.cut) if goes_on else []
+        known = {each.loop_id: each.description for each in threads}
         told: list[tuple[FactKind, str, str]] = [
             *(("thread_planted", each.id, each.description) for each in record.open_loops_created),
             *(("thread_moved", each.id, each.note) for each in record.open_loops_advanced),
@@ -385,6 +391,11 @@ _MAKERS: Mapping[EntityOrigin, FactMaker] = {"author": "author", "extracted": "m
 
 def _value(change: StateChange, names: Mapping[str, str], labels: Labels) -> str:
     return _NO_VALUE if change.value in (None, [], "") else render_value(change.value, names, labels)
+
+
+def _lines(value: Any, names: Mapping[str, str], labels: Labels) -> str:
+    values = value if isinstance(value, list) else [value]
+    return "\n".join(render_value(each, names, labels) for each in values if each not in (None, ""))
 
 
 ReadingState = Literal["model", "record", "author", "text", "failed", "waiting"]

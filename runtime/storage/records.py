@@ -183,7 +183,7 @@ class SceneState(BaseModel):
     chapter_index: int
     scene_index: int
     title: str = ""
-    characters: int = Field(description="Of its text.")
+    characters: int = Field(description="Of its text; 0 where they were not counted.")
     has_record: bool
     record_origin: EntityOrigin
     extraction_status: ExtractionStatus

@@ -40,9 +40,12 @@ VIEWS = (
 )
 """The views of a project, in the order of the navigation; each has its route, template and word."""
 
+OPPOSITES = {"pin": "unpin", "unpin": "pin", "ban": "unban", "unban": "ban"}
+"""What takes a decision on a memory back."""
+
 TOLD_CHANGES = frozenset(
     """
-    confirm delete pin unpin ban unban edit add record text same undo read summary scene_insert scene_move scene_delete
+    check delete pin unpin ban unban change add record text same undo read summary scene_insert scene_move scene_delete
     """.split()
 )
 """What a page may be told that was just done; each has its words."""
@@ -263,6 +266,7 @@ def templates() -> Environment:
         "project_address": project_address,
         "views": VIEWS,
         "marked": marked_paragraphs,
+        "opposites": OPPOSITES,
     }
     environment.globals.update(functions)
     return environment

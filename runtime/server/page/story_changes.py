@@ -52,7 +52,8 @@ def decide_on_memory(visit: Visited, form: Form) -> Response:
             f"which memory, or what is decided, is not said; decide one of {', '.join(DECISIONS)}"
         )
     change = decide(visit.served.stores, visit.served.project_id, memory_id=memory_id)
-    return _back(form, form["decision"], memory=memory_id, change=change.change_id)
+    decided = "check" if form["decision"] == "confirm" else form["decision"]
+    return _back(form, decided, memory=memory_id, change=change.change_id)
 
 
 @router.post("/page/projects/{project_id}/undo")
@@ -88,7 +89,7 @@ def edit_fact(visit: Visited, form: Form) -> Response:
     change = memory_services.edit_memory(
         stores, project_id, memory_id=memory_id, as_of=visit.as_of, **changes
     )
-    return _back(form, "edit", memory=memory_id, change=change.change_id)
+    return _back(form, "change", memory=memory_id, change=change.change_id)
 
 
 @router.post("/page/projects/{project_id}/story/add")
@@ -121,9 +122,10 @@ def amend_fact(visit: Visited, form: Form) -> Response:
         position=_place(visit, form),
         kind=kind,  # type: ignore[arg-type]
         source_id=form.get("source", ""),
-        text=form.get("text") if form.get("action") == "edit" else None,
+        text=form.get("text", "") if form.get("action") == "edit" else None,
+        as_of=visit.as_of,
     )
-    return _back(form, "record", change=edit.change_id)
+    return _back(form, "record" if edit.change_id else "same", change=edit.change_id)
 
 
 @router.post("/page/projects/{project_id}/story/text")

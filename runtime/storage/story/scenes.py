@@ -17,6 +17,7 @@ from sqlalchemy import (
     case,
     distinct,
     func,
+    literal,
     or_,
     select,
 )
@@ -506,14 +507,20 @@ class SceneRepository(Repository):
             self._session.connection.execute(statement).one(), from_attributes=True
         )
 
-    def states(self, *, as_of: StoryPosition) -> list[SceneState]:
-        """Return how far the scenes before a position were read, in story order, without reading them."""
+    def states(self, *, as_of: StoryPosition, with_lengths: bool = True) -> list[SceneState]:
+        """Return how far the scenes before a position were read, in story order, without reading them.
+
+        Args:
+            as_of: Position of the read.
+            with_lengths: Whether to count the characters of their texts, for which the database reads them all.
+        """
+        characters = func.length(SCENES.c.text) if with_lengths else literal(0)
         statement = self._before(
             as_of,
             SCENES.c.chapter_index,
             SCENES.c.scene_index,
             SCENES.c.title,
-            func.length(SCENES.c.text).label("characters"),
+            characters.label("characters"),
             SCENES.c.record.is_not(None).label("has_record"),
             SCENES.c.record_origin,
             SCENES.c.extraction_status,

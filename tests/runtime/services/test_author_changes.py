@@ -283,14 +283,33 @@ def test_a_fact_of_the_record_is_taken_out_and_back(lamp: MemoryStores, kind: An
 
 
 def test_a_fact_of_the_record_is_said_otherwise(lamp: MemoryStores) -> None:
-    """What has words of its own takes new ones; a state has none, and empty ones are refused."""
+    """What has words of its own takes new ones; what was learnt has none, and empty ones are refused."""
     told: dict[str, Any] = {"position": PLACE, "kind": "thread_moved", "source_id": "OL1"}
     amend_recorded_fact(lamp, "demo", **told, text="The key is hot.")
     assert _fact(lamp, "OL1", "thread_moved").text == "The key is hot."
     with pytest.raises(UserInputError, match="empty"):
         amend_recorded_fact(lamp, "demo", **told, text=" ")
     with pytest.raises(UserInputError, match="no words of its own"):
-        amend_recorded_fact(lamp, "demo", position=PLACE, kind="state", source_id="C0.mood", text="glad")
+        amend_recorded_fact(lamp, "demo", position=PLACE, kind="learnt", source_id="0", text="glad")
+
+
+def test_the_value_of_a_state_is_changed(lamp: MemoryStores) -> None:
+    """Words stay words, a list takes one value a line, an id is found by its name; undo gives the old value back."""
+    state: dict[str, Any] = {"position": PLACE, "kind": "state"}
+    amended = amend_recorded_fact(lamp, "demo", **state, source_id="C0.mood", text="glad")
+    assert _fact(lamp, "C0.mood", "state").value == "glad"
+    assert amend_recorded_fact(lamp, "demo", **state, source_id="C0.mood", text="glad").change_id is None
+    _undone(lamp, amended.change_id)
+    assert _fact(lamp, "C0.mood", "state").value == "weary"
+    first: dict[str, Any] = {"position": StoryPosition(1, 1), "kind": "state"}
+    amend_recorded_fact(lamp, "demo", **first, source_id="C0.goals", text="sleep\nfree Nell by Orla's Night")
+    amend_recorded_fact(lamp, "demo", **first, source_id="I0.holder", text="Sparrow")
+    told = read_scene(lamp, "demo", position=StoryPosition(1, 1))
+    assert told.scene.record is not None
+    changes = {each.entity_id: each.changes for each in told.scene.record.state_changes}
+    assert changes["C0"]["goals"] == ["sleep", "free Nell by Orla's Night"]
+    assert changes["I0"]["holder"] == "C5"
+    assert {each.source_id: each.value for each in told.facts}["I0.holder"] == "Sparrow"
 
 
 def test_of_what_is_gone_nothing_is_taken_back(lamp: MemoryStores) -> None:

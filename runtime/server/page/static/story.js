@@ -2,6 +2,8 @@
 // takes the words of a new fact from the text, and follows a reading by a model. Texts are only ever set as text.
 "use strict";
 
+const inSight = (element) => element?.scrollIntoView({ block: "nearest", inline: "nearest" });
+
 // A change answers with the same page: it opens where the reader was, not at its head.
 const PLACE = "novelgen-place";
 const aside = document.querySelector("aside.beside");
@@ -13,18 +15,22 @@ for (const form of document.querySelectorAll("form[data-keep]")) form.addEventLi
 for (const link of document.querySelectorAll("a[data-keep]")) link.addEventListener("click", keepPlace);
 const kept = JSON.parse(sessionStorage.getItem(PLACE) ?? "null");
 sessionStorage.removeItem(PLACE);
-if (kept?.path === location.pathname) {
-  window.addEventListener("load", () => {
+const isBack = kept?.path === location.pathname;
+const arrive = () => {
+  if (isBack) {
     window.scrollTo({ left: kept.x, top: kept.y, behavior: "instant" });
     if (aside) aside.scrollTop = kept.beside;
-    const changed = location.hash ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null;
-    const fact = changed?.closest("li");
-    if (fact && !fact.contains(document.activeElement)) fact.focus({ preventScroll: true });
-  });
-}
+  }
+  // Whoever opened a form wants to write in it, and after a change one stands at the fact.
+  const named = location.hash ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null;
+  const at = document.getElementById("edit-text") ?? (isBack ? named?.closest("li") : null);
+  at?.focus({ preventScroll: isBack });
+  if (isBack) inSight(at);
+};
+// Going to the element that the address names, a browser takes the focus away; this comes after it.
+window.addEventListener("load", () => requestAnimationFrame(() => setTimeout(arrive)));
 
 // Words and facts bring each other into sight; a tap lights them as a pointer does.
-const inSight = (element) => element?.scrollIntoView({ block: "nearest", inline: "nearest" });
 const factOf = (number) => document.querySelector(`li[data-note="${CSS.escape(number)}"]`);
 for (const mark of document.querySelectorAll("mark[data-notes]")) {
   mark.addEventListener("click", () => {

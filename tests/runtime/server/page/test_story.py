@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from fastapi.testclient import TestClient
@@ -13,6 +13,7 @@ from novelgen.models.memory import EVENT_TYPES
 from runtime.server.page.frame import TOLD_CHANGES
 from runtime.server.page.words import CHINESE, ENGLISH
 from runtime.server.settings import ServerSettings
+from runtime.storage.memory.author_changes import AuthorChangeKind
 from tests.runtime.server.page.reading import Seen, read
 from tests.runtime.server.serving import READ_TOKEN, TOKEN, client_of
 
@@ -73,7 +74,7 @@ def test_a_fact_is_edited_in_place_and_taken_back(client: TestClient) -> None:
         evidence=WORDS,
     )
     answer = _sent(client, "story/fact", form)
-    assert answer.headers["location"] == f"{SCENE}&decided=edit&memory=M001&change=1#fact-memory-M001"
+    assert answer.headers["location"] == f"{SCENE}&decided=change&memory=M001&change=1#fact-memory-M001"
     after = _memory(client)["chunk"]
     assert (after["content"], after["importance"], after["event_type"], after["origin"]) == (
         "Ines found the heron key.",
@@ -142,6 +143,16 @@ def test_a_fact_of_the_record_goes_and_comes_back(client: TestClient) -> None:
     assert "keeps the lock shop" not in seen.text
     assert ENGLISH["state_author"] in seen.text
     _undo(client, answer)
+    value = {**HERE, "kind": "state", "source": "I0.holder", "action": "edit", "text": "Sparrow"}
+    answer = _sent(client, "story/recorded", value)
+    assert "decided=record" in answer.headers["location"]
+    assert (
+        client.get("/v1/projects/demo/states/I0", params={"as_of": "1:2"}).json()["state"]["state_data"][
+            "holder"
+        ]
+        == "C5"
+    )
+    _undo(client, answer)
     thread = {**HERE, "kind": "thread_planted", "source": "OL1", "action": "edit", "text": "Whose key is it?"}
     answer = _sent(client, "story/recorded", thread)
     assert "Whose key is it?" in _story_of(client).text
@@ -199,8 +210,8 @@ def test_a_model_reads_a_scene_as_a_job(client: TestClient) -> None:
     seen = read(client.get(f"{STORY}?chapter=9&scene=1"))
     assert ENGLISH["no_record"] in seen.text
     assert f"{STORY}/model?chapter=9&scene=1" in [each.get("href") for each in seen.all("a")]
-    assert ENGLISH["tokens_in"] in read(client.get(f"{STORY}/model?chapter=9&scene=1")).text
-    assert ENGLISH["tokens_in"] in read(client.get(f"{STORY}/model?chapter=9")).text
+    assert ENGLISH["estimate_in"] in read(client.get(f"{STORY}/model?chapter=9&scene=1")).text
+    assert ENGLISH["estimate_in"] in read(client.get(f"{STORY}/model?chapter=9")).text
     answer = _sent(client, "story/model", {"chapter": "9", "scene": "1"})
     assert answer.headers["location"] == f"{STORY}?chapter=9&scene=1&decided=read"
     job_id = client.get("/v1/jobs").json()["jobs"][0]["job_id"]
@@ -267,6 +278,7 @@ REFUSED: list[tuple[str, dict[str, str], int]] = [
     ("story/add", {"text": "It rained."}, 400),
     ("story/recorded", {**HERE, "kind": "memory", "source": "M001"}, 400),
     ("story/recorded", {**HERE, "kind": "state", "source": "C99.mood"}, 400),
+    ("story/recorded", {**HERE, "kind": "state", "source": "I0.holder", "action": "edit"}, 400),
     ("story/text", {**HERE, "text": "", "step": "save"}, 400),
     ("story/place", {**HERE, "action": "burn", "sure": "yes"}, 400),
     ("story/place", {**HERE, "action": "move", "sure": "yes"}, 400),
@@ -314,5 +326,6 @@ def test_every_kind_and_change_has_its_words() -> None:
     """What the page may tell of kinds of facts and of changes is in the catalogue."""
     keys = {f"kind_{each}" for each in EVENT_TYPES} | {f"did_{each}" for each in TOLD_CHANGES}
     keys |= {f"state_{each}" for each in ("model", "record", "author", "text", "failed", "waiting")}
+    keys |= {f"by_hand_{each}" for each in get_args(AuthorChangeKind)}
     keys |= {f"learnt_{each}" for each in ("knows", "hidden", "deceived", "doubts")}
     assert keys <= ENGLISH.keys()

@@ -61,7 +61,7 @@ def test_a_fact_is_noted_proved_edited_and_taken_back(browser: Browser, server: 
         expect(page.locator("#edit-text")).to_be_focused()
         page.locator("#edit-text").fill("Ines promised Sparrow that Nell will be free.")
         page.locator(".edit-fact").get_by_role("button", name=ENGLISH["save"]).first.click()
-        expect(page.locator("#done")).to_contain_text(ENGLISH["did_edit"].format(id="M003"))
+        expect(page.locator("#done")).to_contain_text(ENGLISH["did_change"].format(id="M003"))
         expect(second).to_be_in_viewport()
         expect(second).to_contain_text("Ines promised Sparrow that Nell will be free.")
         assert window.barriers() == []
