@@ -245,14 +245,14 @@ def test_the_picture_says_every_cell_in_words(reader: TestClient) -> None:
 
 def test_a_card_says_how_it_came_to_stand_so(client: TestClient) -> None:
     """An attribute has its scene, its words and what was before; names have the scene that they are known from."""
-    words = "Ines counted the coins twice and owed nobody."
+    words = "Ines counted the coins twice and owed nobody"
     record = {
         "chapter_index": 7,
         "scene_index": 1,
         "characters_present": ["C0"],
         "state_changes": [{"entity_id": "C0", "changes": {"status": "owes nobody"}, "evidence": words}],
     }
-    body = {"text": f"It rained. {words} Then she slept.", "record": record}
+    body = {"text": f"It rained. {words}. Then she slept.", "record": record}
     assert client.put("/v1/projects/demo/scenes/7/1", json=body).status_code == 200
     seen = read(client.get(f"{HERE}/card?entity=C0"))
     assert "before: free of debt" in seen.text
