@@ -108,7 +108,6 @@ def card_page(visit: Visited, entity: Name, shown: Shown = MEMORIES_AT_ONCE) -> 
         "card",
         card=card,
         appearance=next(each for each in known if each.entity.entity_id == entity_id),
-        is_hidden=not card.is_by_author and as_of is not None,
         profile=_profile(card.entity, names, frame.language),
         related=relationship_services.relationships_of(stores, project_id, character=entity_id, as_of=as_of)
         if is_person

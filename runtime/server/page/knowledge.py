@@ -30,7 +30,7 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 FACTS_AT_ONCE = 30
 MAX_PEOPLE = 300
 """So many characters are offered in a list; of a greater cast the rest is asked by name."""
-MAX_WORDS = 160
+MAX_WORDS = 60
 NARROWINGS = ("all", "known", "unknown", "irony", "secret")
 UNSURE_BELOW = 0.8
 """What a rule or a record says with less than the certainty of somebody concerned who was away."""

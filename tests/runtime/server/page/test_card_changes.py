@@ -243,16 +243,27 @@ def test_the_picture_says_every_cell_in_words(reader: TestClient) -> None:
     assert ENGLISH["none_such"] in nothing.text
 
 
-def test_a_card_says_how_it_came_to_stand_so(reader: TestClient) -> None:
+def test_a_card_says_how_it_came_to_stand_so(client: TestClient) -> None:
     """An attribute has its scene, its words and what was before; names have the scene that they are known from."""
-    seen = read(reader.get(f"{HERE}/card?entity=C0"))
-    assert "before: " in seen.text
-    assert len(seen.all("blockquote")) >= 1
-    assert ENGLISH["knows_latest"] in seen.text
-    assert ENGLISH["threads_of"] in seen.text
+    words = "Ines counted the coins twice and owed nobody"
+    record = {
+        "chapter_index": 7,
+        "scene_index": 1,
+        "characters_present": ["C0"],
+        "state_changes": [{"entity_id": "C0", "changes": {"status": "owes nobody"}, "evidence": words}],
+    }
+    body = {"text": f"It rained. {words}. Then she slept.", "record": record}
+    assert client.put("/v1/projects/demo/scenes/7/1", json=body).status_code == 200
+    seen = read(client.get(f"{HERE}/card?entity=C0"))
+    assert "before: free of debt" in seen.text
+    assert words in seen.text
+    assert len(seen.all("blockquote")) == 1
+    for key in ("knows_latest", "threads_of", "to_the_picture"):
+        assert ENGLISH[key] in seen.text
     assert "since Chapter 2, scene 3" in seen.text
-    early = read(reader.get(f"{HERE}/card?entity=C0&as_of=2:1"))
+    early = read(client.get(f"{HERE}/card?entity=C0&as_of=2:1"))
     assert "locksmith's daughter" not in early.text
+    assert words not in early.text
 
 
 def test_a_description_of_the_whole_story_is_not_told_early(demo_folder: Path) -> None:

@@ -68,7 +68,15 @@ def test_evidence_is_linked_both_ways(hostile: TestClient) -> None:
     assert {"note-1", "words-1"} <= set(seen.ids)
 
 
-@pytest.mark.parametrize("address", ["card?entity=C0", *(each for each in VIEWS if each != "story")])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "card?entity=C0",
+        "card/merge?keep=C0&gone=C1",
+        "knowledge?cell=M1%3AC0&of=C0&alone=1",
+        *(each for each in VIEWS if each != "story"),
+    ],
+)
 def test_every_view_shows_it_as_text(hostile: TestClient, address: str) -> None:
     """Names, descriptions, states, threads and memories are words wherever they stand."""
     seen = _visit(hostile, address)

@@ -1,0 +1,115 @@
+"""Cards and the picture of who knows what in a real browser: changed by hand, taken back, and silent about later."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.support.browser import PHONE, Window, open_server, window_of
+
+HERE = "/page/projects/demo"
+
+
+@pytest.fixture
+def own_window(browser: Browser, demo_folder: Path) -> Iterator[Window]:
+    """A window on demos that may be changed."""
+    with open_server(demo_folder) as address, window_of(browser, address) as opened:
+        yield opened
+
+
+def _fold_out(page: Page, title: str) -> None:
+    page.locator("summary", has_text=title).first.click()
+
+
+def test_a_name_is_added_two_become_one_and_a_name_gets_a_card(own_window: Window) -> None:
+    """On a card a name is added and another card joined, each taken back at the notice; a name of the text is kept."""
+    page = own_window.open(f"{HERE}/cards")
+    page.get_by_role("searchbox").fill("captain")
+    page.get_by_role("button", name="Find").click()
+    expect(page.locator(".tiles > li")).to_have_count(2)
+    page.get_by_role("link", name="Ysolde Varga").click()
+    names = page.locator(".names li")
+    expect(names).to_have_count(3)
+    _fold_out(page, "Another name")
+    page.get_by_label("Another name").fill("the Salt Queen")
+    page.get_by_role("button", name="Add").click()
+    expect(page.locator(".notice")).to_contain_text("the Salt Queen")
+    expect(names).to_have_count(4)
+    assert own_window.barriers() == []
+    page.get_by_role("button", name="Take this back").click()
+    expect(names).to_have_count(3)
+
+    _fold_out(page, "One with another card")
+    page.get_by_label("The other card").fill("Bram Dorn")
+    page.get_by_role("button", name="See what would be joined").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Are Ysolde Varga and Bram Dorn one?")
+    assert own_window.barriers() == []
+    page.get_by_role("button", name="They are one").click()
+    expect(page.locator(".notice")).to_contain_text("They are one now")
+    expect(names.filter(has_text="Captain Dorn")).to_have_count(1)
+    page.get_by_role("button", name="Take this back").click()
+    expect(names.filter(has_text="Captain Dorn")).to_have_count(0)
+
+    own_window.open(f"{HERE}/who-is-who")
+    offered = page.locator(".offered > li", has=page.get_by_role("heading", name="Saltmouth", exact=True))
+    offered.get_by_role("button", name="Make a card").click()
+    expect(page.locator(".notice")).to_contain_text("Saltmouth has a card now.")
+    expect(offered).to_have_count(0)
+    expect(page.locator(".changes li")).to_have_count(2)
+    assert own_window.barriers() == []
+    page.get_by_role("button", name="Take this back").first.click()
+    expect(offered).to_have_count(1)
+    assert own_window.complaints == []
+
+
+def test_a_cell_says_why_is_corrected_and_taken_back(own_window: Window) -> None:
+    """Pointed at, a cell tells how it is known without moving anything; corrected, it has the mark of the author."""
+    page = own_window.open(f"{HERE}/knowledge?about=Elias&as_of=2:1")
+    cell = page.get_by_role("button", name="Tobias Reed does not know").first
+    before = cell.bounding_box()
+    cell.focus()
+    told = cell.evaluate("each => getComputedStyle(each, '::after').content")
+    assert "Tobias Reed does not know" in told
+    assert cell.bounding_box() == before
+    fact = cell.get_attribute("value")
+    cell.press("Enter")
+    expect(page.locator("#cell")).to_contain_text("Tobias Reed does not know")
+    assert own_window.barriers() == []
+    page.locator("select[name=how]").select_option("overheard")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".notice")).to_contain_text("Your word")
+    corrected = page.locator(f"button[value='{fact}']")
+    expect(corrected).to_have_attribute("aria-label", re.compile("^Tobias Reed knows: overheard"))
+    page.get_by_role("button", name="Take this back").click()
+    expect(corrected).to_have_attribute("aria-label", re.compile("^Tobias Reed does not know"))
+    assert own_window.complaints == []
+
+
+def test_an_earlier_card_and_picture_show_nothing_later(browser: Browser, demo_server: str) -> None:
+    """Where the slider stands early, neither a later name nor a later state is there; on a phone it reads as a list."""
+    with window_of(browser, demo_server, size=PHONE, dark=True) as window:
+        page = window.open(f"{HERE}/card?entity=C3")
+        expect(page.locator(".names")).to_contain_text("Aurel Lind")
+        slider = page.get_by_role("slider")
+        slider.focus()
+        slider.press("Home")
+        for _ in range(5):
+            slider.press("ArrowRight")
+        with page.expect_navigation():
+            slider.press("Enter")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Finch")
+        assert "Lind" not in page.locator("main").inner_text()
+        assert "auditor" not in page.locator("main").inner_text()
+        assert window.barriers() == []
+        window.open(f"{HERE}/knowledge?of=C5&alone=1&as_of=2:1")
+        expect(page.locator("thead")).to_be_hidden()
+        expect(page.locator("tbody td").first).to_contain_text("Sparrow")
+        assert "Lind" not in page.locator("main table").inner_text()
+        width = page.evaluate("document.documentElement.scrollWidth")
+        assert width == PHONE[0]
+        assert window.barriers() == []
+        assert window.complaints == []
