@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
@@ -267,7 +268,7 @@ class _Thread:
         if event.chapter_index is None:
             return None
         after = sort_key(event.chapter_index, 10**9 if event.scene_index is None else event.scene_index)
-        return sum(place > after for place in self._places)
+        return len(self._places) - bisect_right(self._places, after)
 
 
 def _is_whole(events: Sequence[ThreadEvent]) -> bool:

@@ -22,7 +22,7 @@ from runtime.services.thread_ledger import thread_ledger
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 ENDED_AT_ONCE = 12
-WAITING_AT_ONCE = 30
+WAITING_AT_ONCE = 20
 BOARD = ("planted", "moved", "due", "overdue")
 ENDINGS: tuple[ThreadEnding, ...] = ("paid", "broken", "dropped", "moot")
 WEIGHTS: tuple[LoopImportance, ...] = get_args(LoopImportance)
