@@ -42,7 +42,7 @@ def test_a_course_has_every_step_as_it_stood_then(stores: MemoryStores, project:
     ] == [
         (1, "strained", 7, {}, {}),
         (1, "strained", 3, {"trust": 20}, {"trust": 20}),
-        (2, "hostile", 3, {"trust": 20}, {"trust": 20}),
+        (2, "hostile", 5, {"trust": 20}, {"trust": 20}),
         (2, "hurt", 9, {"trust": 20}, {"trust": -40, "fear": 10}),
     ]
     stands = get_relationship(stores, project, first="C0", second="C1")
