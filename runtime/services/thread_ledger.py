@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from novelgen.models.position import END_OF_STORY, StoryPosition, sort_key
 from novelgen.models.state import StateChange
-from novelgen.records.vital_status import is_death, is_return_to_life
+from novelgen.records.vital_status import STATUS_ATTRIBUTES, is_death, is_return_to_life
 from novelgen.threads.board import ledger_warnings
 from novelgen.threads.ledger import LedgerStory, Place, ThreadLedger, make_ledger
 from runtime.services.references import known_entities, resolved_ids
@@ -43,7 +43,7 @@ def thread_ledger(
             for event in moves
             for each in event.detail.get("related_characters") or ()
         }
-        changes = unit.states.changes_before(position, entity_ids=sorted(characters)) if characters else []
+        changes = unit.states.changes_of_attributes(STATUS_ATTRIBUTES, as_of=position) if characters else []
         here = resolved_ids(on_stage, known_entities(unit, position)) if on_stage else []
     last = outline.scenes[-1:]
     seen = [each for scene in last for each in (*scene.participants, scene.location_id) if each]
@@ -52,7 +52,7 @@ def thread_ledger(
         language="zh" if outline.language.lower().startswith("zh") else "en",
         scenes=outline.scenes,
         events=events,
-        deaths=_deaths(changes),
+        deaths=_deaths(each for each in changes if each.entity_id in characters),
         on_stage=frozenset(here or seen),
     )
     return make_ledger(story, as_of=position)

@@ -35,7 +35,7 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 LATELY = (3, 5, 10, 25, 100)
 """How many scenes back the drawing may look for what changed."""
 
-ROWS_AT_ONCE = 60
+ROWS_AT_ONCE = 40
 
 Lately = Annotated[int, Query(ge=1, le=1000, description="Scenes back to look for what changed.")]
 Rows = Annotated[int, Query(ge=1, le=1000, description="How many pairs the table shows.")]

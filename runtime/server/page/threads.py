@@ -11,6 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from novelgen.errors import UserInputError
 from novelgen.models.record import ThreadEnding
 from novelgen.models.state import LoopImportance
+from novelgen.threads.kinds import shown_category
 from novelgen.threads.ledger import LedgerEntry, ThreadLedger
 from runtime.server.page.frame import project_address
 from runtime.server.page.thread_lines import HEAD, WIDTH, thread_lines
@@ -22,7 +23,7 @@ from runtime.services.thread_ledger import thread_ledger
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 ENDED_AT_ONCE = 12
-WAITING_AT_ONCE = 30
+WAITING_AT_ONCE = 20
 BOARD = ("planted", "moved", "due", "overdue")
 ENDINGS: tuple[ThreadEnding, ...] = ("paid", "broken", "dropped", "moot")
 WEIGHTS: tuple[LoopImportance, ...] = get_args(LoopImportance)
@@ -57,7 +58,9 @@ def threads_page(
     columns["dropped"] = [each for each in over if each.ending != "paid"]
     reopenable = thread_services.reopenable_threads(stores, project_id, as_of=visit.as_of)
     by_id = {each.loop_id: each for each in ledger.entries}
-    return visit.frame("threads", here).page(
+    frame = visit.frame("threads", here)
+    categories = sorted({each.category for each in ledger.entries if each.category})
+    return frame.page(
         "threads",
         columns=columns,
         limits={stage: waiting if stage in BOARD else ended for stage in columns},
@@ -69,7 +72,8 @@ def threads_page(
             {who for each in ledger.entries for who in each.related_entities if who in names},
             key=lambda each: names[each],
         ),
-        kinds=sorted({each.category for each in ledger.entries if each.category}),
+        category_of=lambda category: shown_category(category, frame.language),
+        kinds={shown_category(each, frame.language): each for each in categories},
         person=person,
         kind=kind,
         count=len(ledger.entries),

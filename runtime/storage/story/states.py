@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -73,6 +73,22 @@ class StateRepository(Repository):
             .order_by(STATES.c.entity_id)
         )
         return list(self._session.connection.scalars(statement))
+
+    def changes_of_attributes(
+        self, attributes: Collection[str], *, as_of: StoryPosition = END_OF_STORY
+    ) -> list[StateChange]:
+        """Return what was stated of some attributes, of any entity, before a position, as it counts."""
+        statement = (
+            select(STATES)
+            .where(
+                self._session.owns(STATES),
+                STATES.c.kind == "explicit",
+                STATES.c.attribute.in_(sorted(attributes)),
+                before(as_of, STATES),
+            )
+            .order_by(*order_in_force(STATES))
+        )
+        return [_change(row) for row in self._session.own(self._session.rows(statement))]
 
     def stated_between(self, since: StoryPosition, until: StoryPosition) -> list[StateChange]:
         """Return what was stated of entities from one position on until another, in the order in which it counts."""
