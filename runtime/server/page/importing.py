@@ -142,6 +142,7 @@ def preview_page(
 def take_in(house: TheHouse, upload_id: UploadId, form: Form) -> Response:
     """Take the files in, as a job."""
     upload = house.uploads.get(upload_id)
+    house.jobs.require_room()
     project_id = form.get("project", "")
     if project_id:
         _ = ServedProject(house, project_id).stores
