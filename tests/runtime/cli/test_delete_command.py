@@ -14,7 +14,7 @@ def test_a_project_is_deleted_once_that_is_confirmed(run: Run, ingested: Path, p
     """Without `--yes` and a terminal nothing goes; while a server has the projects it is the server's to delete."""
     assert run("init", "other").exit_code == 0
     unsure = run("delete", PROJECT)
-    assert (unsure.exit_code, "--yes" in unsure.stderr) == (1, True), unsure.stderr
+    assert (unsure.exit_code, "--yes" in unsure.stderr) == (2, True), unsure.stderr
     with announced(projects_dir, "http://127.0.0.1:8000"):
         served = run("delete", PROJECT, "--yes")
         assert (served.exit_code != 0, "http://127.0.0.1:8000" in served.stderr) == (True, True)
