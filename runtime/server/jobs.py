@@ -165,7 +165,7 @@ class Jobs:
             Refusal: When too many wait.
             ContextWriteError: When the job's folder cannot be written.
         """
-        self._require_room()
+        self.require_room()
         job = Job(
             job_id=uuid.uuid4().hex[:16],
             kind=kind,
@@ -201,7 +201,7 @@ class Jobs:
                 raise Refusal(
                     409, "job-not-over", f"job {job_id!r} is {job.state}; cancel it first, or let it end"
                 )
-            self._require_room()
+            self.require_room()
             fresh = {
                 "state": "waiting",
                 "done": 0,
@@ -380,7 +380,12 @@ class Jobs:
             raise Refusal(404, "unknown-job", f"no job {job_id!r}; GET /v1/jobs lists them")
         return job
 
-    def _require_room(self) -> None:
+    def require_room(self) -> None:
+        """Refuse a job for which there is no room.
+
+        Raises:
+            Refusal: When too many wait already.
+        """
         with self._lock:
             if len(self._waiting) >= self._limits.jobs_waiting:
                 raise Refusal(

@@ -49,6 +49,13 @@ class Upload(BaseModel):
         """What the story may be called: the name of a single file without its ending."""
         return Path(self.names[0]).stem if len(self.names) == 1 else ""
 
+    def title_of(self, found: str) -> str:
+        """Return what the story may be called, given the title that its reader found.
+
+        A reader finds the name of the kept file, or of the folder in an archive; only the latter says something.
+        """
+        return self.title if found == Path(self.file).stem else found or self.title
+
 
 class Uploads:
     """Keeps what was sent, for a while.

@@ -442,6 +442,7 @@ def _place(scene: ExchangedScene) -> tuple[int, int]:
 class SourceImport(ImportResult):
     """What an import did, with what is particular to its source."""
 
+    title: str = Field(default="", description="Of a manuscript: that of its file or folder.")
     chapters: list[ManuscriptChapter] = Field(default_factory=list, description="Of a manuscript.")
     parts: list[StoryPart] = Field(default_factory=list, description="Volumes of a manuscript.")
     left_out: str = Field(default="", description="What a manuscript has before its first chapter.")
@@ -556,6 +557,7 @@ def _import_manuscript(
     return SourceImport(
         **dict(result),
         **told,
+        title=manuscript.title,
         chapters=manuscript.preview(),
         parts=manuscript.parts,
         remarks=manuscript.remarks,

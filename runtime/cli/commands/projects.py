@@ -88,7 +88,7 @@ def projects(session: CliSession, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def delete(session: CliSession, project: str, is_confirmed: bool, as_json: bool) -> None:
-    """Delete a project for good, with its folder and every file in it.
+    """Delete a project for good, with all of its files.
 
     What is stored of it and its index go as well; nothing of any other project is touched. Where a server has the
     projects, delete it there.

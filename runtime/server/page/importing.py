@@ -54,6 +54,7 @@ class Preview(NamedTuple):
     found: ProjectImport | None = None
     language: str = "en"
     is_other_story: bool = False
+    title: str = ""
     problem: str = ""
 
     @property
@@ -119,7 +120,7 @@ def preview_page(
     form = {
         "project": project,
         "project_id": new_id,
-        "title": request.query_params.get("title", upload.title)[:500],
+        "title": request.query_params.get("title", preview.title)[:500],
         "language": request.query_params.get("language", "") or preview.language,
         "keep_remarks": keep_remarks,
         "update": update,
@@ -141,6 +142,7 @@ def preview_page(
 def take_in(house: TheHouse, upload_id: UploadId, form: Form) -> Response:
     """Take the files in, as a job."""
     upload = house.uploads.get(upload_id)
+    house.jobs.require_room()
     project_id = form.get("project", "")
     if project_id:
         _ = ServedProject(house, project_id).stores
@@ -196,7 +198,7 @@ def _preview(house: House, upload: Upload, project_id: str, *, keep_remarks: boo
     except InvalidFileError as error:
         return Preview(problem=without_paths(str(error), folders=folders))
     told = " ".join(each.opening for each in found.chapters[:50])
-    return Preview(found, story_language(told or upload.title), is_other_story)
+    return Preview(found, story_language(told or upload.title), is_other_story, upload.title_of(found.title))
 
 
 def _to(address: str, **query: str) -> Response:

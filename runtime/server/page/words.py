@@ -989,6 +989,7 @@ ENGLISH: Mapping[str, str] = {
     "Without it the story is found by words and meaning, but there are no states, threads and "
     "relationships.",
     "no_model": "No model is set.",
+    "model_cannot": "The model that is set cannot be used.",
     "how_model": "Name one and its key in the environment, and start the server again; or set "
     "memory.summarization.model in the project's config.yaml. A model on your own machine (Ollama, "
     "LM Studio) needs NOVELGEN_MODEL_BASE_URL and no key.",
@@ -1975,6 +1976,7 @@ CHINESE: Mapping[str, str] = {
     "reading_why": "模型逐场阅读，记下每场确立的内容，并附上作为凭据的原句。不读也能按字词和语义检索，但没有状态、线"
     "索和关系。",
     "no_model": "还没有设置模型。",
+    "model_cannot": "设置的模型不能用。",
     "how_model": "在环境变量里写上模型和密钥，再重新启动服务器；或在项目的 config.yaml 里设置 memory.summarization"
     ".model。本机的模型（Ollama、LM Studio）要设 NOVELGEN_MODEL_BASE_URL，不需要密钥。",
     "what_it_takes": "大概需要",
