@@ -74,7 +74,7 @@ def test_commands_work_beside_a_server(
         client.post("/v1/projects/mill/search", json={"query": "the key"}).raise_for_status()
         found = CliRunner().invoke(novelgen, ["search", "mill", "the key"])
         assert found.exit_code == 0
-        assert "gave him the key" in found.stdout
+        assert "Ada met Bo" in found.stdout
         assert f"a server has these projects open ({server.url})" in found.stderr
         for command in (["reindex", "mill"], ["doctor", "mill", "--repair"]):
             refused = CliRunner().invoke(novelgen, command)
