@@ -15,7 +15,7 @@ from typing import Any
 import uvicorn
 from axe_playwright_python.sync_playwright import Axe
 from langchain_core.language_models import BaseChatModel
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from runtime.server.app import build_app
 from runtime.server.settings import ServerSettings
@@ -31,6 +31,9 @@ QUIET = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync --disable-dev-shm-usage"
 ).split()
+
+PATIENCE_MS = 120_000
+"""A machine that does much besides is slow, not wrong; what is waited for comes at once elsewhere."""
 
 DESKTOP = (1280, 800)
 PHONE = (390, 844)
@@ -145,6 +148,8 @@ def window_of(
         reduced_motion="reduce",
         **options,
     )
+    context.set_default_timeout(PATIENCE_MS)
+    expect.set_options(timeout=PATIENCE_MS)
     try:
         # Playwright's own scripts, such as axe, need no leave of the page's policy: they run beside it.
         window = Window(context.new_page(), server)
