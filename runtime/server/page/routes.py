@@ -48,6 +48,11 @@ router.include_router(taking_back.router)
 STATIC = Path(__file__).parent / "static"
 STATIC_TYPES = {
     "page.css": "text/css",
+    "importing.css": "text/css",
+    "pictures.css": "text/css",
+    "cards.css": "text/css",
+    "story.css": "text/css",
+    "planning.css": "text/css",
     "page.js": "text/javascript",
     "planning.js": "text/javascript",
     "story.js": "text/javascript",
