@@ -217,7 +217,9 @@ def _page(
     if check is not None and asked is not None and asked != (check.chapter_index, check.scene_index):
         is_later = True
     kept_as = {"kept": kept, "stored": ":".join(map(str, stored or ())), "job": job.job_id if job else ""}
-    return visit.frame("check", here).page(
+    frame = visit.frame("check", here)
+    frame.kept = [("kept", kept)] if kept else []
+    return frame.page(
         "check",
         status=200 if problem is None or job is not None else problem.status,
         form=form,

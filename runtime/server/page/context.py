@@ -218,6 +218,8 @@ def _page(
 ) -> Response:
     given = visit.request.query_params
     frame = visit.frame("context", here)
+    if shown:
+        frame.kept = [("kept", shown), ("built", "yes")]
     asked = asked_scene(form)
     values: dict[str, Any] = {
         "form": form,

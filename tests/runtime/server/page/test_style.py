@@ -9,8 +9,8 @@ import pytest
 
 from runtime.server.page.routes import STATIC
 
-CSS = (STATIC / "page.css").read_text(encoding="utf-8")
-PAIRS = re.compile(r"--(\w+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);")
+CSS = "\n".join(each.read_text(encoding="utf-8") for each in sorted(STATIC.glob("*.css")))
+PAIRS = re.compile(r"--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);")
 COLOURS = {name: (light, dark) for name, light, dark in PAIRS.findall(CSS)}
 
 READABLE = [
@@ -19,6 +19,7 @@ READABLE = [
     *product(("ink", "warn"), ("alarm",)),
     *product(("good",), ("paper", "sheet", "soft", "tint")),
     ("ink", "lit"),
+    ("ink", "added"),
     ("onlink", "link"),
 ]
 
@@ -47,6 +48,6 @@ def test_edges_of_fields_stand_out(ground: str, is_dark: bool) -> None:
 
 def test_every_colour_of_the_style_is_said_once() -> None:
     """Rules name colours by what they are for, so that both looks have all of them."""
-    rules = CSS[CSS.index("}") :]
+    rules = PAIRS.sub("", CSS)
     assert re.findall(r"#[0-9a-fA-F]{3,8}\b|rgba?\(", rules) == []
-    assert set(re.findall(r"var\(--(\w+)\)", rules)) <= {*COLOURS, "serif", "sans", "mono"}
+    assert set(re.findall(r"var\(--([\w-]+)\)", rules)) <= {*COLOURS, "serif", "sans", "mono"}
