@@ -50,7 +50,8 @@ def test_the_main_ways_work_over_postgresql(client: TestClient) -> None:
     plan = {"location": "the weir", "characters": ["Ada"], "purpose": "the iron key"}
     asked = {"chapter_index": 4, "scene_index": 1, "scene_plan": plan}
     context = client.post(f"{WEIR}/context", json=asked).json()
-    assert context["report"]["issues"] == []
+    # The scripted model speaks for characters and plans nothing, which the context says.
+    assert {each["stage"] for each in context["report"]["issues"]} <= {"plan"}
     assert any("iron key" in each["content"] for each in context["relevant_memories"])
     here = f"{WEIR}/characters/Nell"
     remembered = client.post(f"{here}/memories", json={"text": "The player fed my goat.", "create": True})
