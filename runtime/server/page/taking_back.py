@@ -102,7 +102,7 @@ def led_back(back: str, done: str, *, told: str = "", undo: TakingBack | None = 
     return RedirectResponse(f"{parts.path}?{query}", status_code=303)
 
 
-@router.post("/page/projects/{project_id}/undo")
+@router.post("/page/projects/{project_id}/take-back")
 def take_back(visit: Visited, form: Form) -> Response:
     """Take a change back, and lead to where it was made."""
     undo = _unpacked(form.get("undo", ""))

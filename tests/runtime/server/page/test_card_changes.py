@@ -35,7 +35,7 @@ def _take_back(client: TestClient, seen: Seen) -> Seen:
         if each.get("name") in ("undo", "told")
     }
     back = next(each["value"] or "" for each in seen.all("input") if each.get("name") == "back")
-    return _send(client, "undo", back=back, undo=values["undo"] or "", told=values["told"] or "")
+    return _send(client, "take-back", back=back, undo=values["undo"] or "", told=values["told"] or "")
 
 
 def _entities(client: TestClient, **query: str) -> Any:
@@ -326,8 +326,8 @@ def test_a_description_of_the_whole_story_is_not_told_early(demo_folder: Path) -
         ("knowledge/say", {"memory": "M001", "character": "C0", "kind": "as_told"}, 400),
         ("knowledge/say", {"memory": "M999", "character": "C0", "kind": "knows"}, 404),
         ("knowledge/say", {"memory": "M001", "character": "Nobody At All", "kind": "knows"}, 404),
-        ("undo", {"undo": ""}, 400),
-        ("undo", {"undo": "x" * 5000}, 400),
+        ("take-back", {"undo": ""}, 400),
+        ("take-back", {"undo": "x" * 5000}, 400),
     ],
 )
 def test_what_cannot_be_is_refused_in_words(
@@ -361,7 +361,7 @@ def test_a_token_that_may_only_read_is_offered_nothing(demo_folder: Path) -> Non
             "card/merge",
             "card/split",
             "who-is-who",
-            "undo",
+            "take-back",
             "knowledge/say",
         ):
             assert client.post(f"{HERE}/{path}", data={"entity": "C0", "alias": "x"}).status_code == 403, path

@@ -7,6 +7,7 @@ from itertools import product
 
 import pytest
 
+from novelgen.models.state import DIMENSION_RANGES
 from runtime.server.page.routes import STATIC
 
 CSS = "\n".join(each.read_text(encoding="utf-8") for each in sorted(STATIC.glob("*.css")))
@@ -44,6 +45,24 @@ def test_edges_of_fields_stand_out(ground: str, is_dark: bool) -> None:
     """Where one may write or press can be seen: 3 to 1, as WCAG 2.2 asks of what is no text."""
     darker, lighter = sorted(_luminance(COLOURS[each][is_dark]) for each in ("edge", ground))
     assert (lighter + 0.05) / (darker + 0.05) >= 3
+
+
+def test_both_languages_have_every_colour() -> None:
+    """A colour is said for the whole page, never within the type of one language."""
+    rules = re.sub(r":root \{.*?\n\}", "", CSS, flags=re.S)
+    assert PAIRS.findall(rules) == []
+
+
+def test_every_class_of_the_style_is_somewhere_on_the_page() -> None:
+    """A rule whose class no template and no script names is gone; of classes made of two halves the first is named."""
+    rules = re.sub(r"\{[^{}]*\}", "{}", re.sub(r"/\*.*?\*/", "", CSS, flags=re.S))
+    files = [*STATIC.glob("*.js"), *(STATIC.parent / "templates").iterdir(), *STATIC.parent.glob("*.py")]
+    named = "\n".join([*DIMENSION_RANGES, *(each.read_text(encoding="utf-8") for each in files)])
+    classes = sorted(set(re.findall(r"\.([a-z][\w-]*)", rules)))
+    assert len(classes) > 100
+    for name in classes:
+        half = name.partition("-")[0] + "-{{"
+        assert re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", named) or half in named, name
 
 
 def test_every_colour_of_the_style_is_said_once() -> None:

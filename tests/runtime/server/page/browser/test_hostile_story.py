@@ -19,7 +19,7 @@ from tests.runtime.server.page.hostile_story import (
     write_hostile_story,
 )
 from tests.runtime.server.serving import client_of
-from tests.support.browser import DESKTOP, PHONE, open_server, window_of
+from tests.support.browser import PHONE, open_server, window_of
 
 
 @pytest.fixture(scope="module")
@@ -33,10 +33,9 @@ def hostile_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-@pytest.mark.parametrize("size", [DESKTOP, PHONE])
-def test_a_hostile_story_is_only_shown(browser: Browser, hostile_server: str, size: tuple[int, int]) -> None:
+def test_a_hostile_story_is_only_shown(browser: Browser, hostile_server: str) -> None:
     """Nothing of it runs, asks, loads or opens; no word is lost, and no line makes the page wider than the window."""
-    with window_of(browser, hostile_server, size=size) as window:
+    with window_of(browser, hostile_server, size=PHONE) as window:
         page = window.page
         for view in [*VIEWS, "card?entity=C0", "story?as_of=1:1"]:
             window.open(f"{ADDRESS}/{view}")

@@ -108,7 +108,7 @@ def test_a_story_comes_in_from_the_drop_to_its_context(
             window.open(f"/page/projects/book/{view}")
             assert window.barriers() == []
         window.open("/page/projects/book/health")
-        page.locator("details.danger summary").click()
+        page.locator("details.fold summary").click()
         delete = page.get_by_role("button", name=words["delete_for_good"])
         expect(delete).to_be_disabled()
         page.locator("input[name=confirm]").fill("book")

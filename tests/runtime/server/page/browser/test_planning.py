@@ -136,5 +136,5 @@ def test_a_finding_is_joined_to_the_draft_waived_and_told_again(
         expect(page.locator("li.finding")).to_have_count(count - 1)
         expect(page.get_by_text("A dream.").first).to_be_visible()
         _clean(window)
-        page.locator("aside .changes").get_by_role("button", name=words["unwaive"]).click()
+        page.locator("aside .rows").get_by_role("button", name=words["unwaive"]).click()
         expect(page.locator("li.finding")).to_have_count(count)
