@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from typing import Any, Literal
-from urllib.parse import urlencode
 
 from fastapi import APIRouter
 from starlette.responses import RedirectResponse, Response
@@ -23,6 +22,7 @@ from novelgen.rendering.labels import labels_for
 from novelgen.rendering.lines import render_attribute, render_timeline_entry
 from runtime.server.house import READS
 from runtime.server.page.frame import Frame, Here, project_address
+from runtime.server.page.notices import named_by_words, undo_by_number
 from runtime.server.page.plan_form import (
     KNOWLEDGE_MODES,
     asked_scene,
@@ -34,7 +34,8 @@ from runtime.server.page.plan_form import (
     request_of,
     told_fields,
 )
-from runtime.server.page.visits import Form, PageRoute, Visit, Visited, own_address
+from runtime.server.page.taking_back import led_back
+from runtime.server.page.visits import Form, PageRoute, Visit, Visited
 from runtime.server.problems import Refusal
 from runtime.services import entities as entity_services
 from runtime.services import memories as memory_services
@@ -50,16 +51,13 @@ PLANS_OFFERED = 20
 
 NAMES_OFFERED = 400
 
-LONGEST_NAME = 90
-"""Characters by which a memory is named."""
-
 BAR_WIDTH = 1000
 """Of the picture of the tokens, in its own units."""
 
 NOTABLE_POINTS = 0.1
 """Points from which a part of a score is told by itself."""
 
-DECISIONS: dict[str, Callable[..., Any]] = {
+DECISIONS: dict[str, Callable[..., memory_services.MemoryChange]] = {
     "pin": memory_services.pin_memory,
     "unpin": memory_services.unpin_memory,
     "ban": memory_services.ban_memory,
@@ -177,10 +175,10 @@ def decide_from_context(visit: Visited, form: Form) -> Response:
     decision, decide = next(((name, each) for name, each in DECISIONS.items() if form.get(name)), ("", None))
     if decide is None:
         raise UserInputError(f"which memory is meant is not said; decide one of {', '.join(DECISIONS)}")
-    decide(visit.served.stores, visit.served.project_id, memory_id=form[decision])
-    back = own_address(form.get("back", ""))
-    told = urlencode({"decided": decision, "memory": form[decision]}, errors="replace")
-    return RedirectResponse(f"{back}{'&' if '?' in back else '?'}{told}", status_code=303)
+    change = decide(visit.served.stores, visit.served.project_id, memory_id=form[decision])
+    told = named_by_words(change.memory.chunk.content)
+    undo = undo_by_number("author_change", change.change_id)
+    return led_back(form.get("back", ""), decision, told=told, undo=undo)
 
 
 @router.get("/page/projects/{project_id}/context/download")
@@ -231,7 +229,6 @@ def _page(
         "locations": _names(visit, "location"),
         "is_later": asked is not None and here.as_of is not None and asked > here.next_scene,
         "is_stored": bool(given.get("stored")),
-        "decided_name": _name_of_memory(frame.decided_memory, look.context if look else None, before),
         "is_gone": bool(given.get("before") and before is None) or bool(given.get("kept") and not look),
     }
     if look is not None:
@@ -244,19 +241,6 @@ def _page(
             for file in FILE_ENDINGS
         }
     return frame.page("context", **values)
-
-
-def _name_of_memory(memory_id: str, *contexts: SceneMemoryContext | None) -> str:
-    """Return the words of a memory of one of the contexts, in short, else its id."""
-    for context in contexts:
-        report = (context.report if context else None) or ContextReport()
-        told = {each.chunk_id: each.text for each in report.items} | {
-            each.id: each.text for each in report.left_out
-        }
-        text = told.get(memory_id, "")
-        if text:
-            return f"“{text if len(text) <= LONGEST_NAME else f'{text[:LONGEST_NAME]}…'}”"
-    return memory_id
 
 
 def _form_asked(visit: Visit, given: Mapping[str, str], here: Here) -> dict[str, str]:

@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import Any, get_args
-from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from novelgen.errors import UnknownSceneError, UserInputError
 from novelgen.models.position import StoryPosition
 from runtime.server.page.frame import project_address
-from runtime.server.page.visits import Form, PageRoute, Visit, Visited, number_in, own_address
+from runtime.server.page.notices import named_by_words, undo_by_number
+from runtime.server.page.taking_back import led_back
+from runtime.server.page.visits import Form, PageRoute, Visit, Visited, number_in
 from runtime.server.routes.jobs import ExtractScenes
 from runtime.services import memories as memory_services
 from runtime.services import scenes as scene_services
-from runtime.services.author_changes import undo_author_change
 from runtime.services.extraction import build_extraction_model
 from runtime.services.scene_editing import (
     RecordedFactKind,
@@ -52,18 +52,7 @@ def decide_on_memory(visit: Visited, form: Form) -> Response:
             f"which memory, or what is decided, is not said; decide one of {', '.join(DECISIONS)}"
         )
     change = decide(visit.served.stores, visit.served.project_id, memory_id=memory_id)
-    decided = "check" if form["decision"] == "confirm" else form["decision"]
-    return _back(form, decided, memory=memory_id, change=change.change_id)
-
-
-@router.post("/page/projects/{project_id}/undo")
-def undo_change(visit: Visited, form: Form) -> Response:
-    """Take a change back, and go back to where it was told."""
-    change_id = number_in(form, "change")
-    if change_id is None:
-        raise UserInputError("which change is to be taken back is not said")
-    undo_author_change(visit.served.stores, visit.served.project_id, change_id=change_id)
-    return _back(form, "undo")
+    return _told_of_memory(form, "check" if form["decision"] == "confirm" else form["decision"], change)
 
 
 @router.post("/page/projects/{project_id}/story/fact")
@@ -85,11 +74,11 @@ def edit_fact(visit: Visited, form: Form) -> Response:
         raise UserInputError(f"scene {place} holds no fact {memory_id[:100]!r}; look at the scene again")
     changes = _differing(form, fact, read.scene.text or "")
     if not changes:
-        return _back(form, "same", memory=memory_id)
+        return _back(form, "same")
     change = memory_services.edit_memory(
         stores, project_id, memory_id=memory_id, as_of=visit.as_of, **changes
     )
-    return _back(form, "change", memory=memory_id, change=change.change_id)
+    return _told_of_memory(form, "change", change)
 
 
 @router.post("/page/projects/{project_id}/story/add")
@@ -107,7 +96,7 @@ def add_fact(visit: Visited, form: Form) -> Response:
         evidence=form.get("evidence") or None,
         as_of=visit.as_of,
     )
-    return _back(form, "add", memory=added.note.chunk_id, change=added.change_id)
+    return _back(form, "add", change_id=added.change_id)
 
 
 @router.post("/page/projects/{project_id}/story/recorded")
@@ -125,7 +114,7 @@ def amend_fact(visit: Visited, form: Form) -> Response:
         text=form.get("text", "") if form.get("action") == "edit" else None,
         as_of=visit.as_of,
     )
-    return _back(form, "record" if edit.change_id else "same", change=edit.change_id)
+    return _back(form, "record" if edit.change_id else "same", change_id=edit.change_id)
 
 
 @router.post("/page/projects/{project_id}/story/text")
@@ -151,7 +140,7 @@ def edit_text(visit: Visited, form: Form) -> Response:
     )
     told = "same" if edit.change_id is None else "text"
     back = {**form, "back": _story(visit, place.chapter_index, place.scene_index)}
-    return _back(back, told, change=edit.change_id, lost=len(edit.lost) or None)
+    return _back(back, told, change_id=edit.change_id, lost=len(edit.lost))
 
 
 @router.post("/page/projects/{project_id}/story/place")
@@ -266,13 +255,14 @@ def _story(visit: Visit, chapter: int | None, scene: int | None) -> str:
     return project_address(visit.served.project_id, "story", as_of=as_of, chapter=chapter, scene=scene)
 
 
-def _back(form: dict[str, str], decided: str, **told: Any) -> Response:
+def _told_of_memory(form: dict[str, str], done: str, change: memory_services.MemoryChange) -> Response:
+    told = named_by_words(change.memory.chunk.content)
+    return _back(form, done, told=told, change_id=change.change_id)
+
+
+def _back(
+    form: dict[str, str], done: str, *, told: str = "", lost: int = 0, change_id: int | None = None
+) -> Response:
     """Lead back to where a form stood, telling there what was done; `at` names the element to come back to."""
-    back = own_address(form.get("back", ""))
-    query = urlencode(
-        {"decided": decided, **{name: value for name, value in told.items() if value is not None}},
-        errors="replace",
-    )
-    at = form.get("at", "")
-    anchor = f"#{quote(at, safe='-_:.', errors='replace')}" if at else ""
-    return RedirectResponse(f"{back}{'&' if '?' in back else '?'}{query}{anchor}", status_code=303)
+    undo = undo_by_number("author_change", change_id)
+    return led_back(form.get("back", ""), done, told=told, lost=lost, undo=undo, at=form.get("at", ""))
