@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import lzma
 import stat
 import unicodedata
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -24,6 +26,17 @@ TAKEN_SUFFIXES = frozenset({".json", ".txt", ".md", ".markdown", ".epub", ".docx
 """What an import can read; whatever else an archive holds stays in it."""
 
 _PIECE_BYTES = 1024 * 1024
+
+# What reading a damaged archive raises: each way of packing has errors of its own.
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    NotImplementedError,
+    RuntimeError,
+    EOFError,
+    ValueError,
+)
 _UTF8_NAME = 0x800
 _ENCRYPTED = 0x1
 
@@ -62,7 +75,10 @@ def unpack(archive: Path, folder: Path) -> Unpacked:
     try:
         with zipfile.ZipFile(archive) as opened:
             passed_over = list(_unpacked(opened, archive, folder))
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
+    except InvalidFileError:
+        # It is a ValueError as well, and says already what is wrong.
+        raise
+    except _UNREADABLE as error:
         raise InvalidFileError(f"cannot read {archive.name!r} as a zip archive: {error}") from error
     except OSError as error:
         raise InvalidFileError(f"cannot unpack {archive.name!r}: {error.strerror or error}") from error

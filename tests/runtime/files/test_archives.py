@@ -104,6 +104,21 @@ def test_what_is_no_archive_is_refused(tmp_path: Path, content: bytes) -> None:
         unpack(tmp_path / "book.zip", tmp_path / "out")
 
 
+@pytest.mark.parametrize("packing", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+def test_a_damaged_file_in_an_archive_is_refused(tmp_path: Path, packing: int) -> None:
+    """An archive whose list is whole but whose text is damaged is named, whichever way it is packed."""
+    archive = tmp_path / "book.zip"
+    with zipfile.ZipFile(archive, "w", packing) as opened:
+        opened.writestr(
+            "book.txt", "".join(f"Chapter {number}\n\nThe lamp went out.\n" for number in range(500))
+        )
+    content = bytearray(archive.read_bytes())
+    content[60:90] = bytes(range(200, 230))
+    archive.write_bytes(content)
+    with pytest.raises(InvalidFileError, match=r"book\.zip"):
+        unpack(archive, tmp_path / "out")
+
+
 def test_an_archive_without_text_is_refused(tmp_path: Path) -> None:
     """Pictures alone are no story; the message says what would be."""
     with pytest.raises(InvalidFileError, match=r"\.docx"):

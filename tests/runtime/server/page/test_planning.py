@@ -152,7 +152,7 @@ def test_a_scene_after_the_slider_is_planned_at_it(reader: TestClient) -> None:
 def test_the_slider_keeps_the_plan_and_the_draft(reader: TestClient) -> None:
     """Moved to another place, the same plan is built and the same draft is checked there."""
     _, seen = _built(reader)
-    moved = read(reader.get(f"/page/projects/demo/at/context?known=4&kept={_field(seen, 'kept')}"))
+    moved = read(reader.get(f"/page/projects/demo/at/context?known=4&kept={_field(seen, 'kept')}&built=yes"))
     assert _field(moved, "characters") == PLAN["characters"]
     assert ENGLISH["prompt_block"] in moved.text
     draft = read(reader.post(CHECK, data={"chapter": "3", "scene": "1", "text": DEAD}))
