@@ -13,11 +13,9 @@ from novelgen.errors import UnknownEntityError, UserInputError
 from novelgen.models.entity import Entity, EntityAlias, EntityType, is_entity_id
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.nearest import nearest_names
-from runtime.server.house import position
-from runtime.server.page.frame import project_address
 from runtime.server.page.notices import TakingBack, undo_by_number
 from runtime.server.page.taking_back import led_back
-from runtime.server.page.visits import Form, Name, PageRoute, Shown, Visit, Visited
+from runtime.server.page.visits import Form, Name, PageRoute, Shown, Visit, Visited, place_in, place_of
 from runtime.services import entities as entity_services
 from runtime.services import name_candidates as candidate_services
 from runtime.services.appearances import preview_merge
@@ -62,7 +60,7 @@ def change_alias(visit: Visited, form: Form) -> Response:
             raise UserInputError(f"{gone!r} is no other name of {whole.entity_id}; choose one of its card")
         changes: dict[str, Any] = {"aliases": kept}
     elif alias:
-        place = _place(form.get("since", "").strip())
+        place = place_in(form, "since")
         of_alias: dict[str, Any] = {"alias": alias}
         if place is not None:
             of_alias |= {"first_chapter": place.chapter_index, "first_scene": place.scene_index}
@@ -97,7 +95,7 @@ def correct_state(visit: Visited, form: Form) -> Response:
         kind="card",
         entity=card.entity.entity_id,
         attributes={attribute: old},
-        start="" if visit.as_of is None else str(visit.as_of),
+        start=visit.standing,
     )
     return led_back(form.get("back", ""), "state", told=card.entity.name, undo=undo.packed())
 
@@ -122,7 +120,7 @@ def merge_cards(visit: Visited, form: Form) -> Response:
     )
     undo = undo_by_number("entity_change", merged.change.change_id)
     told = merged.entity.name if merged.entity else keep
-    return led_back(_card_address(visit, merged.change.entity_id), "merge", told=told, undo=undo)
+    return led_back(visit.address("card", entity=merged.change.entity_id), "merge", told=told, undo=undo)
 
 
 @router.post("/page/projects/{project_id}/card/split")
@@ -140,7 +138,7 @@ def split_card(visit: Visited, form: Form) -> Response:
         scenes=_places(form.get("scenes", "")),
     )
     undo = undo_by_number("entity_change", split.change.change_id)
-    return led_back(_card_address(visit, split.change.other_id), "split", told=new_name, undo=undo)
+    return led_back(visit.address("card", entity=split.change.other_id), "split", told=new_name, undo=undo)
 
 
 @router.get("/page/projects/{project_id}/who-is-who")
@@ -201,11 +199,6 @@ def _card(visit: Visit, form: dict[str, str], *, is_cut: bool = False) -> Entity
     return entity_services.get_entity(
         visit.served.stores, visit.served.project_id, name=_name(form), as_of=as_of
     ).entity
-
-
-def _card_address(visit: Visit, entity_id: str) -> str:
-    as_of = "" if visit.as_of is None else str(visit.as_of)
-    return project_address(visit.served.project_id, "card", entity=entity_id, as_of=as_of)
 
 
 def _edited(
@@ -273,17 +266,9 @@ def _meant(visit: Visit, text: str) -> str:
     return found.entity.entity_id
 
 
-def _place(text: str) -> StoryPosition | None:
-    if not text:
-        return None
-    if not re.fullmatch(r"[0-9]{1,7}(?::[0-9]{1,7})?", text):
-        raise UserInputError(f"{text[:50]!r} is no place of the story; write chapter and scene, such as 3:2")
-    return position(text)
-
-
 def _places(text: str) -> list[StoryPosition]:
     asked = re.split(r"[,，、\s]+", text)
-    return [place for each in asked if (place := _place(each)) is not None]
+    return [place for each in asked if (place := place_of(each, "scenes")) is not None]
 
 
 def _near(name: str, bearers: dict[str, str]) -> Sequence[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -22,7 +22,6 @@ from novelgen.rendering.labels import labels_for
 from novelgen.rendering.lines import render_attribute, render_timeline_entry
 from runtime.server.house import READS
 from runtime.server.page.frame import Frame, Here, project_address
-from runtime.server.page.notices import named_by_words, undo_by_number
 from runtime.server.page.plan_form import (
     KNOWLEDGE_MODES,
     asked_scene,
@@ -34,11 +33,10 @@ from runtime.server.page.plan_form import (
     request_of,
     told_fields,
 )
-from runtime.server.page.taking_back import led_back
+from runtime.server.page.story_changes import DECISIONS, told_of_memory
 from runtime.server.page.visits import Form, PageRoute, Visit, Visited
 from runtime.server.problems import Refusal
 from runtime.services import entities as entity_services
-from runtime.services import memories as memory_services
 from runtime.services.contexts import ContextLook, ContextOptions, look_at_context
 from runtime.services.scene_plans import PlannedScene, list_own_plans, read_plan_text
 
@@ -56,13 +54,6 @@ BAR_WIDTH = 1000
 
 NOTABLE_POINTS = 0.1
 """Points from which a part of a score is told by itself."""
-
-DECISIONS: dict[str, Callable[..., memory_services.MemoryChange]] = {
-    "pin": memory_services.pin_memory,
-    "unpin": memory_services.unpin_memory,
-    "ban": memory_services.ban_memory,
-}
-"""What may be decided on a memory of a context; each button names the memory."""
 
 ContextFile = Literal["text", "json", "plan"]
 
@@ -176,9 +167,7 @@ def decide_from_context(visit: Visited, form: Form) -> Response:
     if decide is None:
         raise UserInputError(f"which memory is meant is not said; decide one of {', '.join(DECISIONS)}")
     change = decide(visit.served.stores, visit.served.project_id, memory_id=form[decision])
-    told = named_by_words(change.memory.chunk.content)
-    undo = undo_by_number("author_change", change.change_id)
-    return led_back(form.get("back", ""), decision, told=told, undo=undo)
+    return told_of_memory(form, decision, change)
 
 
 @router.get("/page/projects/{project_id}/context/download")

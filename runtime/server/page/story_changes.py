@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any, get_args
 
@@ -11,10 +10,9 @@ from starlette.responses import Response
 
 from novelgen.errors import UnknownSceneError, UserInputError
 from novelgen.models.position import StoryPosition
-from runtime.server.page.frame import project_address
 from runtime.server.page.notices import named_by_words, undo_by_number
 from runtime.server.page.taking_back import led_back
-from runtime.server.page.visits import Form, PageRoute, Visit, Visited, number_in
+from runtime.server.page.visits import Form, PageRoute, Visit, Visited, names_in, number_in
 from runtime.server.routes.jobs import ExtractScenes
 from runtime.services import memories as memory_services
 from runtime.services import scenes as scene_services
@@ -39,8 +37,6 @@ DECISIONS: dict[str, Callable[..., memory_services.MemoryChange]] = {
     "unban": memory_services.unban_memory,
 }
 
-_BETWEEN_NAMES = re.compile(r"[,，、;；\n]")
-
 
 @router.post("/page/projects/{project_id}/memory")
 def decide_on_memory(visit: Visited, form: Form) -> Response:
@@ -52,7 +48,7 @@ def decide_on_memory(visit: Visited, form: Form) -> Response:
             f"which memory, or what is decided, is not said; decide one of {', '.join(DECISIONS)}"
         )
     change = decide(visit.served.stores, visit.served.project_id, memory_id=memory_id)
-    return _told_of_memory(form, "check" if form["decision"] == "confirm" else form["decision"], change)
+    return told_of_memory(form, "check" if form["decision"] == "confirm" else form["decision"], change)
 
 
 @router.post("/page/projects/{project_id}/story/fact")
@@ -78,7 +74,7 @@ def edit_fact(visit: Visited, form: Form) -> Response:
     change = memory_services.edit_memory(
         stores, project_id, memory_id=memory_id, as_of=visit.as_of, **changes
     )
-    return _told_of_memory(form, "change", change)
+    return told_of_memory(form, "change", change)
 
 
 @router.post("/page/projects/{project_id}/story/add")
@@ -89,7 +85,7 @@ def add_fact(visit: Visited, form: Form) -> Response:
         visit.served.stores,
         visit.served.project_id,
         text=form.get("text", ""),
-        entities=_names(form.get("about", "")),
+        entities=names_in(form.get("about", "")),
         start=StoryPosition(place.chapter_index, (place.scene_index or 0) + 1),
         importance=_importance(form),
         event_type=form.get("event_type") or None,
@@ -164,8 +160,7 @@ def rearrange(visit: Visited, form: Form) -> Response:
         scene_services.delete_scene(stores, project_id, position=place)
     else:
         raise UserInputError("what becomes of the scene is not said; insert, move or delete")
-    as_of = "" if visit.as_of is None else str(visit.as_of)
-    gone = project_address(project_id, "story", as_of=as_of, show="scenes")
+    gone = visit.address("story", show="scenes")
     back = gone if action != "insert" else _story(visit, place.chapter_index, place.scene_index)
     return _back({"back": back}, f"scene_{action}")
 
@@ -232,7 +227,7 @@ def _differing(form: dict[str, str], fact: EstablishedFact, text: str) -> dict[s
     evidence = form.get("evidence", "").strip()
     if evidence != ("" if fact.span is None else text[slice(*fact.span)].strip()):
         changes["evidence"] = evidence
-    named = _names(form.get("about", ""))
+    named = names_in(form.get("about", ""))
     standing = {each.name: each.entity_id for each in fact.entities}
     attach = [each for each in named if each not in standing and each not in standing.values()]
     detach = [entity_id for name, entity_id in standing.items() if not {name, entity_id} & set(named)]
@@ -246,16 +241,12 @@ def _importance(form: dict[str, str]) -> int | None:
     return told
 
 
-def _names(written: str) -> list[str]:
-    return [each.strip() for each in _BETWEEN_NAMES.split(written) if each.strip()]
-
-
 def _story(visit: Visit, chapter: int | None, scene: int | None) -> str:
-    as_of = "" if visit.as_of is None else str(visit.as_of)
-    return project_address(visit.served.project_id, "story", as_of=as_of, chapter=chapter, scene=scene)
+    return visit.address("story", chapter=chapter, scene=scene)
 
 
-def _told_of_memory(form: dict[str, str], done: str, change: memory_services.MemoryChange) -> Response:
+def told_of_memory(form: dict[str, str], done: str, change: memory_services.MemoryChange) -> Response:
+    """Lead back to where a form stood, telling there what became of a memory."""
     told = named_by_words(change.memory.chunk.content)
     return _back(form, done, told=told, change_id=change.change_id)
 

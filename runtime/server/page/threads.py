@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import get_args
 
 from fastapi import APIRouter
@@ -13,11 +12,20 @@ from novelgen.models.record import ThreadEnding
 from novelgen.models.state import LoopImportance
 from novelgen.threads.kinds import shown_category
 from novelgen.threads.ledger import LedgerEntry, ThreadLedger
-from runtime.server.page.frame import project_address
 from runtime.server.page.notices import TakingBack
 from runtime.server.page.taking_back import led_back
 from runtime.server.page.thread_lines import HEAD, WIDTH, thread_lines
-from runtime.server.page.visits import Form, Name, PageRoute, Shown, Visit, Visited, number_in, place_in
+from runtime.server.page.visits import (
+    Form,
+    Name,
+    PageRoute,
+    Shown,
+    Visit,
+    Visited,
+    names_in,
+    number_in,
+    place_in,
+)
 from runtime.services import entities as entity_services
 from runtime.services import threads as thread_services
 from runtime.services.thread_ledger import thread_ledger
@@ -30,7 +38,6 @@ BOARD = ("planted", "moved", "due", "overdue")
 ENDINGS: tuple[ThreadEnding, ...] = ("paid", "broken", "dropped", "moot")
 WEIGHTS: tuple[LoopImportance, ...] = get_args(LoopImportance)
 MANY_CARDS = 6
-COMMAS = re.compile(r"[,，、]")
 
 
 @router.get("/page/projects/{project_id}/threads")
@@ -118,7 +125,7 @@ def end_thread(visit: Visited, form: Form) -> Response:
         scene_id=form.get("scene", "").strip() or None,
         start=visit.as_of,
     )
-    undo = TakingBack(kind="thread", entity=thread_id, start=_position(visit))
+    undo = TakingBack(kind="thread", entity=thread_id, start=visit.standing)
     return _to_the_board(visit, form, "end_thread", told=ended.description, undo=undo.packed())
 
 
@@ -178,7 +185,7 @@ def add_thread(visit: Visited, form: Form) -> Response:
         description=form.get("description", "").strip(),
         category=form.get("category", "").strip(),
         importance=_weight(form),
-        characters=[each.strip() for each in COMMAS.split(form.get("characters", "")) if each.strip()],
+        characters=names_in(form.get("characters", "")),
         start=visit.as_of,
     )
     return _to_the_board(visit, form, "add_thread", told=thread.description)
@@ -197,9 +204,5 @@ def _to_the_board(
 ) -> Response:
     """Lead back to the board as it was filtered, telling there what was done."""
     kept = {name: form.get(name, "")[:400] for name in ("person", "kind")}
-    address = project_address(visit.served.project_id, "threads", as_of=_position(visit), **kept)
+    address = visit.address("threads", **kept)
     return led_back(address, done, told=told, undo=undo)
-
-
-def _position(visit: Visit) -> str:
-    return "" if visit.as_of is None else str(visit.as_of)

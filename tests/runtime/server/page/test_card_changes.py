@@ -299,7 +299,7 @@ def test_a_description_of_the_whole_story_is_not_told_early(demo_folder: Path) -
         ("card/edit", {"entity": "C0", "name": "Ines Marrow"}, 400),
         ("card/alias", {"entity": "C0", "alias": "  "}, 400),
         ("card/alias", {"entity": "C0", "gone": "Nobody At All"}, 400),
-        ("card/alias", {"entity": "C0", "alias": "Nessie", "since": "soon"}, 400),
+        ("card/alias", {"entity": "C0", "alias": "Nessie", "since": "soon"}, 422),
         ("card/state", {"entity": "C0", "attribute": "", "value": "x"}, 400),
         (
             "card/state",
@@ -312,7 +312,7 @@ def test_a_description_of_the_whole_story_is_not_told_early(demo_folder: Path) -
         ("card/merge", {"keep": "C0", "gone": "Nobody At All"}, 404),
         ("card/split", {"entity": "C0", "new_name": ""}, 400),
         ("card/split", {"entity": "C0", "new_name": "Somebody Else"}, 400),
-        ("card/split", {"entity": "C0", "new_name": "Ines", "scenes": "soon"}, 400),
+        ("card/split", {"entity": "C0", "new_name": "Ines", "scenes": "soon"}, 422),
         ("who-is-who", {"name": "", "decision": "drop"}, 400),
         ("who-is-who", {"name": "Saltmouth", "decision": "burn"}, 400),
         ("who-is-who", {"name": "Saltmouth", "decision": "name", "keep": ""}, 400),
