@@ -33,8 +33,9 @@ def test_an_end_is_taken_back(client: TestClient, how: str) -> None:
     assert ENGLISH["did_end_thread"].format(name=before["description"]) in seen.text
     form = {each["name"] or "": each["value"] or "" for each in seen.all("input")[::-1] if "value" in each}
     ways = (("undo", {name: form[name] for name in ("undo", "back")}), ("threads/reopen", {"thread": "OL1"}))
-    for way, sent in ways:
-        assert f"/page/projects/demo/{way}?as_of=2%3A1" in seen.addresses
+    viewed = read(client.get(f"{BOARD}?as_of=2:1&thread=OL1"))
+    for (way, sent), page in zip(ways, (seen, viewed), strict=True):
+        assert f"/page/projects/demo/{way}?as_of=2%3A1" in page.addresses
         taken = client.post(f"/page/projects/demo/{way}?as_of=2:1", data=sent, follow_redirects=False)
         assert taken.headers["location"].endswith("done=undo")
         assert taken.headers["location"].startswith(f"{BOARD}?as_of=2%3A1")
