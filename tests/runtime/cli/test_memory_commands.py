@@ -67,7 +67,7 @@ def test_a_confirmed_memory_is_listed_and_taken_back(run: Run, ingested: Path) -
     assert run("memory", "undo", PROJECT, number).stdout == f"undone: confirm, change {number}\n"
     assert listed(run)["M001"] == before
     again = run("memory", "undo", PROJECT, number)
-    assert again.exit_code == 1
+    assert again.exit_code == 2
     assert "taken back already" in again.stderr
 
 
