@@ -127,7 +127,7 @@ def test_a_manuscript_is_cancelled_while_it_is_indexed(
         sent = client.post(f"{WEIR}/manuscript", content=BOOK, headers={"Content-Type": "text/plain"}).json()
         assert embeddings.begun.wait(60)
         cancelling = client.delete(f"/v1/jobs/{sent['job_id']}").json()
-        assert (cancelling["state"], cancelling["done"]) == ("cancelling", cancelling["total"])
+        assert (cancelling["state"], cancelling["stage"]) == ("cancelling", "meaning")
         embeddings.go.set()
         job = await_job(client, sent["job_id"])
         assert job["state"] == "cancelled"
