@@ -22,7 +22,7 @@ MAX_PACKED = 100_000
 
 MAX_TOLD = 400
 
-LONGEST_NAME = 90
+LONGEST_NAME = 60
 """Characters by which a memory is named."""
 
 Undoing = Literal["author_change", "entity_change", "thread", "card", "knowledge"]
