@@ -1,4 +1,4 @@
-"""What Python programs correct in a story: memories, cards, states, relationships, threads, deletions, undo."""
+"""What Python programs correct in a story: memories, scenes, cards, relationships, threads, deletions, undo."""
 
 from __future__ import annotations
 
@@ -8,19 +8,24 @@ from typing import Any
 from langchain_core.tools import BaseTool
 
 from novelgen.models.entity import EntityType
+from novelgen.models.position import StoryPosition
 from novelgen.models.state import LoopImportance, Relationship
 from runtime.async_twins import async_twin
+from runtime.services import author_changes as author_change_services
 from runtime.services import deletion as deletion_services
 from runtime.services import entities as entity_services
 from runtime.services import memories as memory_services
 from runtime.services import relationships as relationship_services
+from runtime.services import scene_editing as scene_editing_services
 from runtime.services import threads as thread_services
+from runtime.services.author_changes import ListedChange, TakenBack
 from runtime.services.deletion import DeletionResult
 from runtime.services.entities import EditedEntity, EntityCard, EntityChangeResult
 from runtime.services.memories import MemoryChange
 from runtime.services.relationships import DEFAULT_INTENSITY
+from runtime.services.scene_editing import KeptRecord, SceneEdit
 from runtime.services.threads import ListedThread
-from runtime.story_base import Place, StoryBase, position_of
+from runtime.story_base import Place, StoryBase, position_of, required_position
 from runtime.story_tools.editing_tools import build_editing_tools
 
 
@@ -69,6 +74,72 @@ class StoryEditing(StoryBase):
             detach=list(detach),
             attached_to=attached_to,
         )
+
+    def confirm_memory(self, memory_id: str) -> MemoryChange:
+        """Say that a memory is true as it stands: it is the author's then, proved, and no ingest touches it.
+
+        Args:
+            memory_id: Its chunk_id or source_id.
+
+        Raises:
+            UnknownMemoryError: When there is none of that id.
+            UserInputError: When it is a consolidated memory.
+        """
+        return memory_services.confirm_memory(self._stores, self.project_id, memory_id=memory_id)
+
+    def edit_scene(
+        self,
+        place: StoryPosition | tuple[int, int],
+        *,
+        text: str | None = None,
+        title: str | None = None,
+        record: KeptRecord = "keep",
+    ) -> SceneEdit:
+        """Change the text or the title of a stored scene; `undo_author_change` takes it back.
+
+        Args:
+            place: The scene, as `(3, 2)`.
+            text: The new text; None leaves it.
+            title: The new title; None leaves it.
+            record: "keep" or "drop": what becomes of the record when the text changes.
+
+        Raises:
+            UnknownSceneError: When no scene is stored there.
+            UserInputError: When the text is empty or too long.
+        """
+        return scene_editing_services.edit_scene(
+            self._stores,
+            self.project_id,
+            position=required_position(place),
+            text=text,
+            title=title,
+            record=record,
+        )
+
+    def author_changes(
+        self, *, limit: int = author_change_services.DEFAULT_CHANGES, as_of: Place = None
+    ) -> list[ListedChange]:
+        """List what the author changed in memories and scenes, the latest first, what was taken back included.
+
+        Args:
+            limit: At most so many.
+            as_of: Only changes of what lies before this position; None means of everything.
+        """
+        return author_change_services.list_author_changes(
+            self._stores, self.project_id, limit=limit, as_of=position_of(as_of)
+        )
+
+    def undo_author_change(self, change_id: int) -> TakenBack:
+        """Take a change of a memory or scene back; `undo` is for entities, relationships and threads.
+
+        Args:
+            change_id: Its number, which `author_changes` tells, and the result of the change itself.
+
+        Raises:
+            UserInputError: When there is no such change, it was taken back already, what it changed is gone, or was
+                changed again since.
+        """
+        return author_change_services.undo_author_change(self._stores, self.project_id, change_id=change_id)
 
     def entity(self, name: str, *, entity_type: EntityType | None = None, as_of: Place = None) -> EntityCard:
         """Return an entity with its state, counts of its scenes, and when its card was made and changed.
@@ -283,6 +354,20 @@ class StoryEditing(StoryBase):
             parts=parts,
         )
 
+    def reopen_thread(self, thread_id: str, *, start: Place = None) -> ListedThread:
+        """Take back that a thread ended, and return it as it stands then.
+
+        Args:
+            thread_id: Its id, such as OL3.
+            start: It is over on entering this position; None means after the last stored scene.
+
+        Raises:
+            UserInputError: When it has not ended by then, or a scene's record says that it has.
+        """
+        return thread_services.reopen_thread(
+            self._stores, self.project_id, thread_id=thread_id, start=position_of(start)
+        )
+
     def delete_thread(self, thread_id: str) -> DeletionResult:
         """Delete a thread with its history; `undo` takes it back.
 
@@ -311,6 +396,10 @@ class StoryEditing(StoryBase):
         return build_editing_tools(self._stores, self.project_id)
 
     aedit_memory = async_twin(edit_memory)
+    aconfirm_memory = async_twin(confirm_memory)
+    aedit_scene = async_twin(edit_scene)
+    aauthor_changes = async_twin(author_changes)
+    aundo_author_change = async_twin(undo_author_change)
     aentity = async_twin(entity)
     aedit_entity = async_twin(edit_entity)
     adelete_entity = async_twin(delete_entity)
@@ -318,5 +407,6 @@ class StoryEditing(StoryBase):
     aedit_relationship = async_twin(edit_relationship)
     adelete_relationship = async_twin(delete_relationship)
     aedit_thread = async_twin(edit_thread)
+    areopen_thread = async_twin(reopen_thread)
     adelete_thread = async_twin(delete_thread)
     aundo = async_twin(undo)

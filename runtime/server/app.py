@@ -45,6 +45,7 @@ from runtime.server.routes import (
     projects,
     scenes,
     story,
+    threads,
     writing,
 )
 from runtime.server.settings import ServerSettings
@@ -67,6 +68,7 @@ _ROUTERS = (
     scenes.router,
     entities.router,
     memories.router,
+    threads.router,
     story.router,
     drafts.router,
     characters.router,

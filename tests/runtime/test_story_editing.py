@@ -75,6 +75,20 @@ def test_a_program_asks_which_threads_are_late(story: Story) -> None:
     assert (entry.pay_off, entry.age_scenes) == ("the lake is seen", 2)
 
 
+def test_an_end_and_a_change_by_hand_are_taken_back(story: Story) -> None:
+    """A thread opens again, and a scene gets its title back by the number of the change, which counts once."""
+    story.edit_scene((1, 2), title="The lake")
+    (change,) = story.author_changes()
+    assert (change.kind, change.what, change.position) == ("title", "The lake", "1:2")
+    assert story.author_changes(as_of=(1, 2)) == []
+    asyncio.run(story.aundo_author_change(change.change_id))
+    assert story.author_changes()[0].undone_at is not None
+    with pytest.raises(UserInputError, match="taken back already"):
+        story.undo_author_change(change.change_id)
+    with pytest.raises(UserInputError, match="OL0"):
+        story.reopen_thread("OL0")
+
+
 def test_an_editor_has_tools_and_twins(story: Story) -> None:
     """Every correction can be awaited, and be made by an agent that is given the tools of an editor."""
     assert {tool.name for tool in story.editing_tools()} == {

@@ -13,6 +13,7 @@ from runtime.cli.output import (
     print_json,
     print_pairs,
     print_result,
+    print_table,
     print_text,
     report_indexing,
     report_line,
@@ -214,6 +215,7 @@ def _add_decision(name: str, what_it_does: str) -> None:
         from runtime.services import memories
 
         decision = {
+            "confirm": memories.confirm_memory,
             "pin": memories.pin_memory,
             "unpin": memories.unpin_memory,
             "ban": memories.ban_memory,
@@ -224,12 +226,54 @@ def _add_decision(name: str, what_it_does: str) -> None:
         _print_decision(project, memory_id, change, as_json=as_json)
 
 
+_add_decision(
+    "confirm", "Say that a memory is true as it stands: it is yours then, and no ingest touches it."
+)
 _add_decision("pin", "Pin a memory: it outranks the others.")
 _add_decision("unpin", "Take a pin off.")
 memory.add_command(knowers)
 memory.add_command(knowledge)
 _add_decision("ban", "Ban a memory: it is kept, but no search and no context brings it.")
 _add_decision("unban", "Lift a ban, or bring a deleted memory back.")
+
+
+@memory.command(epilog="\b\nExample:\n  novelgen memory changes my-novel --limit 20")
+@project_argument
+@click.option("--limit", type=COUNT, default=50, show_default=True, help="At most so many, the latest first.")
+@as_of_option
+@json_option
+@click.pass_obj
+def changes(
+    session: CliSession, project: str, limit: int, as_of: StoryPosition | None, as_json: bool
+) -> None:
+    """List what you changed in memories and scenes; `entity changes` lists the others."""
+    from runtime.services.author_changes import list_author_changes
+
+    with opened_project(session, project) as stores:
+        listed = list_author_changes(stores, project, limit=limit, as_of=as_of)
+    if as_json:
+        print_json(listed)
+        return
+    rows = [
+        (each.change_id, each.kind, each.position, each.what, "yes" if each.undone_at else "")
+        for each in listed
+    ]
+    print_table(("number", "change", "scene", "of what", "undone"), rows, wide=3)
+
+
+@memory.command(epilog="\b\nExample:\n  novelgen memory undo my-novel 4")
+@project_argument
+@click.argument("number", type=int)
+@json_option
+@click.pass_obj
+def undo(session: CliSession, project: str, number: int, as_json: bool) -> None:
+    """Take a change of a memory or scene back, by the number that `memory changes` lists."""
+    from runtime.services.author_changes import undo_author_change
+
+    with opened_project(session, project) as stores:
+        undone = undo_author_change(stores, project, change_id=number)
+    report_indexing(undone.indexing, project)
+    print_result(undone, f"undone: {undone.kind}, change {number}", as_json=as_json)
 
 
 @memory.command(epilog="\b\nExample:\n  novelgen memory delete my-novel M012")

@@ -220,6 +220,23 @@ def edit(
     print_result(edited, f"{thread_id} is {edited.status}", as_json=as_json)
 
 
+@thread.command(epilog="\b\nExample:\n  novelgen thread reopen my-novel OL3")
+@project_argument
+@click.argument("thread_id", metavar="THREAD")
+@from_option
+@json_option
+@click.pass_obj
+def reopen(
+    session: CliSession, project: str, thread_id: str, start: StoryPosition | None, as_json: bool
+) -> None:
+    """Take back that a thread ended, where you said so and no scene's record does."""
+    from runtime.services.threads import reopen_thread
+
+    with opened_project(session, project) as stores:
+        opened = reopen_thread(stores, project, thread_id=thread_id, start=start)
+    print_result(opened, f"{thread_id} is {opened.status}", as_json=as_json)
+
+
 @thread.command(epilog="\b\nExample:\n  novelgen thread delete my-novel OL3 --yes")
 @project_argument
 @click.argument("thread_id", metavar="THREAD")

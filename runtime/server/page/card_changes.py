@@ -13,10 +13,9 @@ from novelgen.errors import UnknownEntityError, UserInputError
 from novelgen.models.entity import Entity, EntityAlias, EntityType, is_entity_id
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.nearest import nearest_names
-from runtime.server.house import position
-from runtime.server.page.frame import project_address
-from runtime.server.page.taking_back import TakingBack, back_from, led_back, notice_of
-from runtime.server.page.visits import Form, Name, PageRoute, Shown, Visit, Visited, number_in
+from runtime.server.page.notices import TakingBack, undo_by_number
+from runtime.server.page.taking_back import led_back
+from runtime.server.page.visits import Form, Name, PageRoute, Shown, Visit, Visited, place_in, place_of
 from runtime.services import entities as entity_services
 from runtime.services import name_candidates as candidate_services
 from runtime.services.appearances import preview_merge
@@ -47,7 +46,7 @@ def edit_card(visit: Visited, form: Form) -> Response:
     if "name" in changed:
         changed |= _renaming(whole, changed["name"])
         before |= _names_of(whole)
-    return _edited(visit, form, whole, changes=changed, before=before, done="did_edit_card", told=whole.name)
+    return _edited(visit, form, whole, changes=changed, before=before, done="edit_card", told=whole.name)
 
 
 @router.post("/page/projects/{project_id}/card/alias")
@@ -61,7 +60,7 @@ def change_alias(visit: Visited, form: Form) -> Response:
             raise UserInputError(f"{gone!r} is no other name of {whole.entity_id}; choose one of its card")
         changes: dict[str, Any] = {"aliases": kept}
     elif alias:
-        place = _place(form.get("since", "").strip())
+        place = place_in(form, "since")
         of_alias: dict[str, Any] = {"alias": alias}
         if place is not None:
             of_alias |= {"first_chapter": place.chapter_index, "first_scene": place.scene_index}
@@ -69,7 +68,7 @@ def change_alias(visit: Visited, form: Form) -> Response:
     else:
         raise UserInputError("the name is empty; write another name of this card")
     before = {"aliases": [each.model_dump() for each in whole.aliases]}
-    return _edited(visit, form, whole, changes=changes, before=before, done="did_alias", told=alias or gone)
+    return _edited(visit, form, whole, changes=changes, before=before, done="alias", told=alias or gone)
 
 
 @router.post("/page/projects/{project_id}/card/state")
@@ -96,9 +95,9 @@ def correct_state(visit: Visited, form: Form) -> Response:
         kind="card",
         entity=card.entity.entity_id,
         attributes={attribute: old},
-        start="" if visit.as_of is None else str(visit.as_of),
+        start=visit.standing,
     )
-    return led_back(form.get("back", ""), "did_state", told=card.entity.name, undo=undo)
+    return led_back(form.get("back", ""), "state", told=card.entity.name, undo=undo.packed())
 
 
 @router.get("/page/projects/{project_id}/card/merge")
@@ -119,9 +118,9 @@ def merge_cards(visit: Visited, form: Form) -> Response:
     merged = entity_services.merge_entities(
         visit.served.stores, visit.served.project_id, keep=keep, gone=gone
     )
-    undo = TakingBack(kind="change", change_id=merged.change.change_id)
+    undo = undo_by_number("entity_change", merged.change.change_id)
     told = merged.entity.name if merged.entity else keep
-    return led_back(_card_address(visit, merged.change.entity_id), "did_merge", told=told, undo=undo)
+    return led_back(visit.address("card", entity=merged.change.entity_id), "merge", told=told, undo=undo)
 
 
 @router.post("/page/projects/{project_id}/card/split")
@@ -138,8 +137,8 @@ def split_card(visit: Visited, form: Form) -> Response:
         aliases=[value for name, value in sorted(form.items()) if name.startswith("alias_") and value],
         scenes=_places(form.get("scenes", "")),
     )
-    undo = TakingBack(kind="change", change_id=split.change.change_id)
-    return led_back(_card_address(visit, split.change.other_id), "did_split", told=new_name, undo=undo)
+    undo = undo_by_number("entity_change", split.change.change_id)
+    return led_back(visit.address("card", entity=split.change.other_id), "split", told=new_name, undo=undo)
 
 
 @router.get("/page/projects/{project_id}/who-is-who")
@@ -160,8 +159,6 @@ def identities_page(visit: Visited, shown: Shown = CANDIDATES_AT_ONCE) -> Respon
         # What was decided may tell of what comes later; it is listed where all of the story is shown.
         changes=changes[:CHANGES_SHOWN] if as_of is None else [],
         names={each.entity_id: each.name for each in known},
-        notice=notice_of(visit.request),
-        back=back_from(visit.request),
     )
 
 
@@ -184,19 +181,9 @@ def decide_on_candidate(visit: Visited, form: Form) -> Response:
         decided = candidate_services.drop_candidate(stores, project_id, name=name)
     else:
         raise UserInputError(f"{decision!r} is no decision on a name; choose confirm, name or drop")
-    undo = TakingBack(kind="change", change_id=decided.change.change_id)
-    done = "did_confirm_card" if decision == "confirm" else f"did_{decision}"
+    undo = undo_by_number("entity_change", decided.change.change_id)
+    done = "confirm_card" if decision == "confirm" else decision
     return led_back(form.get("back", ""), done, told=name, undo=undo)
-
-
-@router.post("/page/projects/{project_id}/who-is-who/undo")
-def undo_decision(visit: Visited, form: Form) -> Response:
-    """Take back a decision of the list."""
-    number = number_in(form, "change")
-    if number is None:
-        raise UserInputError("which decision is taken back is not said; choose one of the list")
-    entity_services.undo_entity_change(visit.served.stores, visit.served.project_id, change_id=number)
-    return led_back(form.get("back", ""), "did_take_back", told=str(number))
 
 
 def _name(form: dict[str, str]) -> str:
@@ -214,11 +201,6 @@ def _card(visit: Visit, form: dict[str, str], *, is_cut: bool = False) -> Entity
     ).entity
 
 
-def _card_address(visit: Visit, entity_id: str) -> str:
-    as_of = "" if visit.as_of is None else str(visit.as_of)
-    return project_address(visit.served.project_id, "card", entity=entity_id, as_of=as_of)
-
-
 def _edited(
     visit: Visit,
     form: dict[str, str],
@@ -233,7 +215,7 @@ def _edited(
         visit.served.stores, visit.served.project_id, name=whole.entity_id, changes=changes
     )
     undo = TakingBack(kind="card", entity=whole.entity_id, changes=before)
-    return led_back(form.get("back", ""), done, told=told, undo=undo)
+    return led_back(form.get("back", ""), done, told=told, undo=undo.packed())
 
 
 def _names_of(entity: Entity) -> dict[str, Any]:
@@ -284,17 +266,9 @@ def _meant(visit: Visit, text: str) -> str:
     return found.entity.entity_id
 
 
-def _place(text: str) -> StoryPosition | None:
-    if not text:
-        return None
-    if not re.fullmatch(r"[0-9]{1,7}(?::[0-9]{1,7})?", text):
-        raise UserInputError(f"{text[:50]!r} is no place of the story; write chapter and scene, such as 3:2")
-    return position(text)
-
-
 def _places(text: str) -> list[StoryPosition]:
     asked = re.split(r"[,，、\s]+", text)
-    return [place for each in asked if (place := _place(each)) is not None]
+    return [place for each in asked if (place := place_of(each, "scenes")) is not None]
 
 
 def _near(name: str, bearers: dict[str, str]) -> Sequence[str]:

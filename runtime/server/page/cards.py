@@ -14,7 +14,6 @@ from novelgen.models.position import END_OF_STORY
 from novelgen.models.state import PRESENCE_ATTRIBUTE
 from novelgen.rendering.labels import labels_for
 from novelgen.rendering.lines import render_value
-from runtime.server.page.taking_back import back_from, notice_of
 from runtime.server.page.visits import (
     MAX_SHOWN,
     Name,
@@ -84,8 +83,6 @@ def cards_page(
         orders=ORDERS,
         most=max((each.scenes for each in known), default=0),
         at_once=CARDS_AT_ONCE,
-        notice=notice_of(visit.request),
-        back=back_from(visit.request),
     )
 
 
@@ -123,8 +120,6 @@ def card_page(visit: Visited, entity: Name, shown: Shown = MEMORIES_AT_ONCE) -> 
         alike=[each.entity for each in known if each.entity.entity_type == card.entity.entity_type],
         standing=standing,
         over=over,
-        notice=notice_of(visit.request),
-        back=back_from(visit.request),
     )
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from typing import Any, Literal
-from urllib.parse import urlencode
 
 from fastapi import APIRouter
 from starlette.responses import RedirectResponse, Response
@@ -34,10 +33,10 @@ from runtime.server.page.plan_form import (
     request_of,
     told_fields,
 )
-from runtime.server.page.visits import Form, PageRoute, Visit, Visited, own_address
+from runtime.server.page.story_changes import DECISIONS, told_of_memory
+from runtime.server.page.visits import Form, PageRoute, Visit, Visited
 from runtime.server.problems import Refusal
 from runtime.services import entities as entity_services
-from runtime.services import memories as memory_services
 from runtime.services.contexts import ContextLook, ContextOptions, look_at_context
 from runtime.services.scene_plans import PlannedScene, list_own_plans, read_plan_text
 
@@ -50,21 +49,11 @@ PLANS_OFFERED = 20
 
 NAMES_OFFERED = 400
 
-LONGEST_NAME = 90
-"""Characters by which a memory is named."""
-
 BAR_WIDTH = 1000
 """Of the picture of the tokens, in its own units."""
 
 NOTABLE_POINTS = 0.1
 """Points from which a part of a score is told by itself."""
-
-DECISIONS: dict[str, Callable[..., Any]] = {
-    "pin": memory_services.pin_memory,
-    "unpin": memory_services.unpin_memory,
-    "ban": memory_services.ban_memory,
-}
-"""What may be decided on a memory of a context; each button names the memory."""
 
 ContextFile = Literal["text", "json", "plan"]
 
@@ -177,10 +166,8 @@ def decide_from_context(visit: Visited, form: Form) -> Response:
     decision, decide = next(((name, each) for name, each in DECISIONS.items() if form.get(name)), ("", None))
     if decide is None:
         raise UserInputError(f"which memory is meant is not said; decide one of {', '.join(DECISIONS)}")
-    decide(visit.served.stores, visit.served.project_id, memory_id=form[decision])
-    back = own_address(form.get("back", ""))
-    told = urlencode({"decided": decision, "memory": form[decision]}, errors="replace")
-    return RedirectResponse(f"{back}{'&' if '?' in back else '?'}{told}", status_code=303)
+    change = decide(visit.served.stores, visit.served.project_id, memory_id=form[decision])
+    return told_of_memory(form, decision, change)
 
 
 @router.get("/page/projects/{project_id}/context/download")
@@ -231,7 +218,6 @@ def _page(
         "locations": _names(visit, "location"),
         "is_later": asked is not None and here.as_of is not None and asked > here.next_scene,
         "is_stored": bool(given.get("stored")),
-        "decided_name": _name_of_memory(frame.decided_memory, look.context if look else None, before),
         "is_gone": bool(given.get("before") and before is None) or bool(given.get("kept") and not look),
     }
     if look is not None:
@@ -244,19 +230,6 @@ def _page(
             for file in FILE_ENDINGS
         }
     return frame.page("context", **values)
-
-
-def _name_of_memory(memory_id: str, *contexts: SceneMemoryContext | None) -> str:
-    """Return the words of a memory of one of the contexts, in short, else its id."""
-    for context in contexts:
-        report = (context.report if context else None) or ContextReport()
-        told = {each.chunk_id: each.text for each in report.items} | {
-            each.id: each.text for each in report.left_out
-        }
-        text = told.get(memory_id, "")
-        if text:
-            return f"“{text if len(text) <= LONGEST_NAME else f'{text[:LONGEST_NAME]}…'}”"
-    return memory_id
 
 
 def _form_asked(visit: Visit, given: Mapping[str, str], here: Here) -> dict[str, str]:

@@ -18,6 +18,7 @@ from starlette.responses import HTMLResponse
 from novelgen.models.position import StoryPosition
 from runtime.server.answering import told
 from runtime.server.house import house_of
+from runtime.server.page.notices import NOTICE_FIELDS, notice_of, undo_by_number
 from runtime.server.page.passages import marked_paragraphs
 from runtime.server.page.words import CATALOGUES, COMMAS, PageLanguage, language_wished
 from runtime.services.projects import list_project_ids
@@ -40,16 +41,6 @@ VIEWS = (
 )
 """The views of a project, in the order of the navigation; each has its route, template and word."""
 
-OPPOSITES = {"pin": "unpin", "unpin": "pin", "ban": "unban", "unban": "ban"}
-"""What takes a decision on a memory back."""
-
-TOLD_CHANGES = frozenset(
-    """
-    check delete pin unpin ban unban change add record text same undo read summary scene_insert scene_move scene_delete
-    """.split()
-)
-"""What a page may be told that was just done; each has its words."""
-
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -66,7 +57,7 @@ _PLACED = frozenset(
     {"as_of", "known", "chapter", "scene", "shown", "start", "offset", "cell", "ended", "waiting", "rows"}
 )
 """What an address says of one place of the story; it is not kept where the position changes."""
-_MOMENTARY = frozenset({"decided", "memory", "change", "lost", "edit", "done", "told", "undo", "thread"})
+_MOMENTARY = NOTICE_FIELDS | {"edit", "thread"}
 """What an address says of one moment; it is not kept on the way back."""
 
 # What HTML cannot hold: control characters, and halves of characters, which UTF-8 has not.
@@ -151,11 +142,7 @@ class Frame:
         self._request = request
 
         query = request.query_params
-        decided, change = query.get("decided", ""), query.get("change", "")
-        self.decision = decided if decided in TOLD_CHANGES else ""
-        self.decided_memory = query.get("memory", "")
-        self.change = change if change.isascii() and change.isdecimal() else ""
-        self.lost = query.get("lost", "") if query.get("lost", "").isdecimal() else ""
+        self.notice = notice_of(query) if project_id else None
         kept = [(name, value) for name, value in query.multi_items() if name not in _MOMENTARY]
         self.back = request.url.path + (f"?{urlencode(kept, errors='replace')}" if kept else "")
         self.kept = [(name, value) for name, value in kept if name not in _PLACED]
@@ -266,7 +253,7 @@ def templates() -> Environment:
         "project_address": project_address,
         "views": VIEWS,
         "marked": marked_paragraphs,
-        "opposites": OPPOSITES,
+        "undo_by_number": undo_by_number,
     }
     environment.globals.update(functions)
     return environment

@@ -18,7 +18,8 @@ from novelgen.models.knowledge import (
     UnknownMemory,
 )
 from runtime.server.page.frame import Frame
-from runtime.server.page.taking_back import TakingBack, back_from, led_back, notice_of
+from runtime.server.page.notices import TakingBack
+from runtime.server.page.taking_back import led_back
 from runtime.server.page.visits import Form, Name, Offset, PageRoute, Visited
 from runtime.services import entities as entity_services
 from runtime.services import knowledge as knowledge_services
@@ -104,8 +105,6 @@ def knowledge_page(
         kinds=KNOWLEDGE_KINDS,
         sources=[each for each in KNOWLEDGE_SOURCES if each != "author"],
         shown=_shown(visit, frame, cell, names) if cell else None,
-        notice=notice_of(visit.request),
-        back=back_from(visit.request),
     )
 
 
@@ -134,7 +133,7 @@ def say_who_knows(visit: Visited, form: Form) -> Response:
             start=visit.as_of if form.get("since") == "here" else None,
         )
     undo = TakingBack(kind="knowledge", entity=character, memory_id=memory_id, words=stood)
-    return led_back(form.get("back", ""), "did_say", told=memory_id, undo=undo)
+    return led_back(form.get("back", ""), "say", told=memory_id, undo=undo.packed())
 
 
 def _cells(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import get_args
 
@@ -11,7 +10,7 @@ from novelgen.models.context import MemoryContextRequest
 from novelgen.models.knowledge import KnowledgeMode
 from novelgen.models.plan import ChapterPlan, ScenePlan
 from runtime.server.page.frame import Here
-from runtime.server.page.visits import number_in, scene_of
+from runtime.server.page.visits import names_in, number_in, scene_of
 from runtime.server.problems import Refusal
 from runtime.services.contexts import ContextBounds
 from runtime.services.scene_plans import PlannedScene
@@ -37,7 +36,6 @@ KNOWLEDGE_MODES: tuple[KnowledgeMode, ...] = get_args(KnowledgeMode)
 MOST_TOKENS = 1_000_000
 
 # Full-width separators too: names are listed with them in Chinese.
-_BETWEEN_NAMES = re.compile(r"[,，、;；\n]")
 
 
 def blank_plan(here: Here) -> dict[str, str]:
@@ -76,7 +74,7 @@ def request_of(form: dict[str, str], here: Here, project_id: str) -> MemoryConte
         Refusal: When a number is none.
         UserInputError: When the form says neither who appears, nor where, nor what for.
     """
-    characters = [each.strip() for each in _BETWEEN_NAMES.split(form["characters"]) if each.strip()]
+    characters = names_in(form["characters"])
     plan = ScenePlan(
         location=form["location"].strip(),
         characters=characters,

@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from novelgen.errors import UserInputError
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import DIMENSION_RANGES, Relationship
-from runtime.server.page.frame import Here, project_address
+from runtime.server.page.frame import Here
 from runtime.server.page.graph import (
     CHART_HEIGHT,
     CHART_WIDTH,
@@ -115,9 +115,8 @@ def say_feelings(visit: Visited, form: Form) -> Response:
     edited = relationship_services.edit_relationship(
         stores, project_id, first=first, second=second, dimensions=given, start=visit.as_of
     )
-    as_of = "" if visit.as_of is None else str(visit.as_of)
     pair = edited.relationship.relationship_id
-    address = project_address(project_id, "relationships", as_of=as_of, pair=pair, person=form.get("person"))
+    address = visit.address("relationships", pair=pair, person=form.get("person"))
     return RedirectResponse(f"{address}#pair", status_code=303)
 
 

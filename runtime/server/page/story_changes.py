@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any, get_args
-from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from novelgen.errors import UnknownSceneError, UserInputError
 from novelgen.models.position import StoryPosition
-from runtime.server.page.frame import project_address
-from runtime.server.page.visits import Form, PageRoute, Visit, Visited, number_in, own_address
+from runtime.server.page.notices import named_by_words, undo_by_number
+from runtime.server.page.taking_back import led_back
+from runtime.server.page.visits import Form, PageRoute, Visit, Visited, names_in, number_in
 from runtime.server.routes.jobs import ExtractScenes
 from runtime.services import memories as memory_services
 from runtime.services import scenes as scene_services
-from runtime.services.author_changes import undo_author_change
 from runtime.services.extraction import build_extraction_model
 from runtime.services.scene_editing import (
     RecordedFactKind,
@@ -39,8 +37,6 @@ DECISIONS: dict[str, Callable[..., memory_services.MemoryChange]] = {
     "unban": memory_services.unban_memory,
 }
 
-_BETWEEN_NAMES = re.compile(r"[,，、;；\n]")
-
 
 @router.post("/page/projects/{project_id}/memory")
 def decide_on_memory(visit: Visited, form: Form) -> Response:
@@ -52,18 +48,7 @@ def decide_on_memory(visit: Visited, form: Form) -> Response:
             f"which memory, or what is decided, is not said; decide one of {', '.join(DECISIONS)}"
         )
     change = decide(visit.served.stores, visit.served.project_id, memory_id=memory_id)
-    decided = "check" if form["decision"] == "confirm" else form["decision"]
-    return _back(form, decided, memory=memory_id, change=change.change_id)
-
-
-@router.post("/page/projects/{project_id}/undo")
-def undo_change(visit: Visited, form: Form) -> Response:
-    """Take a change back, and go back to where it was told."""
-    change_id = number_in(form, "change")
-    if change_id is None:
-        raise UserInputError("which change is to be taken back is not said")
-    undo_author_change(visit.served.stores, visit.served.project_id, change_id=change_id)
-    return _back(form, "undo")
+    return told_of_memory(form, "check" if form["decision"] == "confirm" else form["decision"], change)
 
 
 @router.post("/page/projects/{project_id}/story/fact")
@@ -85,11 +70,11 @@ def edit_fact(visit: Visited, form: Form) -> Response:
         raise UserInputError(f"scene {place} holds no fact {memory_id[:100]!r}; look at the scene again")
     changes = _differing(form, fact, read.scene.text or "")
     if not changes:
-        return _back(form, "same", memory=memory_id)
+        return _back(form, "same")
     change = memory_services.edit_memory(
         stores, project_id, memory_id=memory_id, as_of=visit.as_of, **changes
     )
-    return _back(form, "change", memory=memory_id, change=change.change_id)
+    return told_of_memory(form, "change", change)
 
 
 @router.post("/page/projects/{project_id}/story/add")
@@ -100,14 +85,14 @@ def add_fact(visit: Visited, form: Form) -> Response:
         visit.served.stores,
         visit.served.project_id,
         text=form.get("text", ""),
-        entities=_names(form.get("about", "")),
+        entities=names_in(form.get("about", "")),
         start=StoryPosition(place.chapter_index, (place.scene_index or 0) + 1),
         importance=_importance(form),
         event_type=form.get("event_type") or None,
         evidence=form.get("evidence") or None,
         as_of=visit.as_of,
     )
-    return _back(form, "add", memory=added.note.chunk_id, change=added.change_id)
+    return _back(form, "add", change_id=added.change_id)
 
 
 @router.post("/page/projects/{project_id}/story/recorded")
@@ -125,7 +110,7 @@ def amend_fact(visit: Visited, form: Form) -> Response:
         text=form.get("text", "") if form.get("action") == "edit" else None,
         as_of=visit.as_of,
     )
-    return _back(form, "record" if edit.change_id else "same", change=edit.change_id)
+    return _back(form, "record" if edit.change_id else "same", change_id=edit.change_id)
 
 
 @router.post("/page/projects/{project_id}/story/text")
@@ -151,7 +136,7 @@ def edit_text(visit: Visited, form: Form) -> Response:
     )
     told = "same" if edit.change_id is None else "text"
     back = {**form, "back": _story(visit, place.chapter_index, place.scene_index)}
-    return _back(back, told, change=edit.change_id, lost=len(edit.lost) or None)
+    return _back(back, told, change_id=edit.change_id, lost=len(edit.lost))
 
 
 @router.post("/page/projects/{project_id}/story/place")
@@ -175,8 +160,7 @@ def rearrange(visit: Visited, form: Form) -> Response:
         scene_services.delete_scene(stores, project_id, position=place)
     else:
         raise UserInputError("what becomes of the scene is not said; insert, move or delete")
-    as_of = "" if visit.as_of is None else str(visit.as_of)
-    gone = project_address(project_id, "story", as_of=as_of, show="scenes")
+    gone = visit.address("story", show="scenes")
     back = gone if action != "insert" else _story(visit, place.chapter_index, place.scene_index)
     return _back({"back": back}, f"scene_{action}")
 
@@ -243,7 +227,7 @@ def _differing(form: dict[str, str], fact: EstablishedFact, text: str) -> dict[s
     evidence = form.get("evidence", "").strip()
     if evidence != ("" if fact.span is None else text[slice(*fact.span)].strip()):
         changes["evidence"] = evidence
-    named = _names(form.get("about", ""))
+    named = names_in(form.get("about", ""))
     standing = {each.name: each.entity_id for each in fact.entities}
     attach = [each for each in named if each not in standing and each not in standing.values()]
     detach = [entity_id for name, entity_id in standing.items() if not {name, entity_id} & set(named)]
@@ -257,22 +241,19 @@ def _importance(form: dict[str, str]) -> int | None:
     return told
 
 
-def _names(written: str) -> list[str]:
-    return [each.strip() for each in _BETWEEN_NAMES.split(written) if each.strip()]
-
-
 def _story(visit: Visit, chapter: int | None, scene: int | None) -> str:
-    as_of = "" if visit.as_of is None else str(visit.as_of)
-    return project_address(visit.served.project_id, "story", as_of=as_of, chapter=chapter, scene=scene)
+    return visit.address("story", chapter=chapter, scene=scene)
 
 
-def _back(form: dict[str, str], decided: str, **told: Any) -> Response:
+def told_of_memory(form: dict[str, str], done: str, change: memory_services.MemoryChange) -> Response:
+    """Lead back to where a form stood, telling there what became of a memory."""
+    told = named_by_words(change.memory.chunk.content)
+    return _back(form, done, told=told, change_id=change.change_id)
+
+
+def _back(
+    form: dict[str, str], done: str, *, told: str = "", lost: int = 0, change_id: int | None = None
+) -> Response:
     """Lead back to where a form stood, telling there what was done; `at` names the element to come back to."""
-    back = own_address(form.get("back", ""))
-    query = urlencode(
-        {"decided": decided, **{name: value for name, value in told.items() if value is not None}},
-        errors="replace",
-    )
-    at = form.get("at", "")
-    anchor = f"#{quote(at, safe='-_:.', errors='replace')}" if at else ""
-    return RedirectResponse(f"{back}{'&' if '?' in back else '?'}{query}{anchor}", status_code=303)
+    undo = undo_by_number("author_change", change_id)
+    return led_back(form.get("back", ""), done, told=told, lost=lost, undo=undo, at=form.get("at", ""))

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from typing import get_args
 
 from fastapi import APIRouter
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from novelgen.errors import UserInputError
 from novelgen.models.record import ThreadEnding
 from novelgen.models.state import LoopImportance
 from novelgen.threads.kinds import shown_category
 from novelgen.threads.ledger import LedgerEntry, ThreadLedger
-from runtime.server.page.frame import project_address
+from runtime.server.page.notices import TakingBack
+from runtime.server.page.taking_back import led_back
 from runtime.server.page.thread_lines import HEAD, WIDTH, thread_lines
-from runtime.server.page.visits import Form, Name, PageRoute, Shown, Visit, Visited, number_in, place_in
+from runtime.server.page.visits import (
+    Form,
+    Name,
+    PageRoute,
+    Shown,
+    Visit,
+    Visited,
+    names_in,
+    number_in,
+    place_in,
+)
 from runtime.services import entities as entity_services
 from runtime.services import threads as thread_services
 from runtime.services.thread_ledger import thread_ledger
@@ -28,7 +38,6 @@ BOARD = ("planted", "moved", "due", "overdue")
 ENDINGS: tuple[ThreadEnding, ...] = ("paid", "broken", "dropped", "moot")
 WEIGHTS: tuple[LoopImportance, ...] = get_args(LoopImportance)
 MANY_CARDS = 6
-COMMAS = re.compile(r"[,，、]")
 
 
 @router.get("/page/projects/{project_id}/threads")
@@ -39,7 +48,6 @@ def threads_page(
     person: Name = "",
     kind: Name = "",
     thread: Name = "",
-    done: Name = "",
 ) -> Response:
     """Show where every thread stands; one may be chosen, to be moved, changed or ended."""
     stores, project_id = visit.served.stores, visit.served.project_id
@@ -78,7 +86,6 @@ def threads_page(
         kind=kind,
         count=len(ledger.entries),
         viewed=by_id.get(thread),
-        done=by_id.get(done) if done in reopenable else None,
         reopenable=reopenable,
         lines=thread_lines([*(each for each in shown.entries if each.is_waiting), *over], places),
         line_sizes=(WIDTH, HEAD),
@@ -109,7 +116,7 @@ def end_thread(visit: Visited, form: Form) -> Response:
     if how is None:
         raise UserInputError(f"a thread cannot end {told[:50]!r}; choose one of {', '.join(ENDINGS)}")
     end = thread_services.resolve_thread if how == "paid" else thread_services.abandon_thread
-    end(
+    ended = end(
         visit.served.stores,
         visit.served.project_id,
         thread_id=thread_id,
@@ -118,7 +125,8 @@ def end_thread(visit: Visited, form: Form) -> Response:
         scene_id=form.get("scene", "").strip() or None,
         start=visit.as_of,
     )
-    return _to_the_board(visit, form, done=thread_id)
+    undo = TakingBack(kind="thread", entity=thread_id, start=visit.standing)
+    return _to_the_board(visit, form, "end_thread", told=ended.description, undo=undo.packed())
 
 
 @router.post("/page/projects/{project_id}/threads/reopen")
@@ -127,7 +135,7 @@ def reopen_thread(visit: Visited, form: Form) -> Response:
     thread_services.reopen_thread(
         visit.served.stores, visit.served.project_id, thread_id=form.get("thread", ""), start=visit.as_of
     )
-    return _to_the_board(visit, form)
+    return _to_the_board(visit, form, "undo")
 
 
 @router.post("/page/projects/{project_id}/threads/advance")
@@ -136,7 +144,7 @@ def advance_thread(visit: Visited, form: Form) -> Response:
     note = form.get("note", "").strip()
     if not note:
         raise UserInputError("how the thread moved is not said; write a sentence")
-    thread_services.advance_thread(
+    thread = thread_services.advance_thread(
         visit.served.stores,
         visit.served.project_id,
         thread_id=form.get("thread", ""),
@@ -144,7 +152,7 @@ def advance_thread(visit: Visited, form: Form) -> Response:
         pays_part=bool(form.get("pays_part")),
         start=visit.as_of,
     )
-    return _to_the_board(visit, form)
+    return _to_the_board(visit, form, "advance_thread", told=thread.description)
 
 
 @router.post("/page/projects/{project_id}/threads/edit")
@@ -153,7 +161,7 @@ def edit_thread(visit: Visited, form: Form) -> Response:
     description = form.get("description", "").strip()
     if not description:
         raise UserInputError("the description is empty; write what the story leaves open")
-    thread_services.edit_thread(
+    thread = thread_services.edit_thread(
         visit.served.stores,
         visit.served.project_id,
         thread_id=form.get("thread", ""),
@@ -165,22 +173,22 @@ def edit_thread(visit: Visited, form: Form) -> Response:
         due_by=place_in(form, "due_by"),
         parts=number_in(form, "parts"),
     )
-    return _to_the_board(visit, form)
+    return _to_the_board(visit, form, "edit_thread", told=thread.description)
 
 
 @router.post("/page/projects/{project_id}/threads/add")
 def add_thread(visit: Visited, form: Form) -> Response:
     """Plant a thread where the story stands on the page."""
-    thread_services.add_thread(
+    thread = thread_services.add_thread(
         visit.served.stores,
         visit.served.project_id,
         description=form.get("description", "").strip(),
         category=form.get("category", "").strip(),
         importance=_weight(form),
-        characters=[each.strip() for each in COMMAS.split(form.get("characters", "")) if each.strip()],
+        characters=names_in(form.get("characters", "")),
         start=visit.as_of,
     )
-    return _to_the_board(visit, form)
+    return _to_the_board(visit, form, "add_thread", told=thread.description)
 
 
 def _weight(form: dict[str, str]) -> LoopImportance:
@@ -191,9 +199,10 @@ def _weight(form: dict[str, str]) -> LoopImportance:
     return weight
 
 
-def _to_the_board(visit: Visit, form: dict[str, str], **told: str) -> Response:
-    """Lead back to the board as it was filtered."""
-    as_of = "" if visit.as_of is None else str(visit.as_of)
+def _to_the_board(
+    visit: Visit, form: dict[str, str], done: str, *, told: str = "", undo: str = ""
+) -> Response:
+    """Lead back to the board as it was filtered, telling there what was done."""
     kept = {name: form.get(name, "")[:400] for name in ("person", "kind")}
-    address = project_address(visit.served.project_id, "threads", as_of=as_of, **kept, **told)
-    return RedirectResponse(address, status_code=303)
+    address = visit.address("threads", **kept)
+    return led_back(address, done, told=told, undo=undo)

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from novelgen.errors import NovelgenError
 from novelgen.models.position import StoryPosition
 from runtime.server.house import AsOf, Project, ServedProject, house_of, position
-from runtime.server.page.frame import Frame, Here
+from runtime.server.page.frame import Frame, Here, project_address
 from runtime.server.problems import Problem, Refusal, invalid_request, problem_of
 from runtime.services.scenes import scene_places
 
@@ -27,6 +27,8 @@ MAX_FORM_FIELDS = 50
 MAX_SHOWN = 1000
 
 _PLACE = re.compile(r"[0-9]{1,7}(?::[0-9]{1,7})?")
+
+_BETWEEN_NAMES = re.compile(r"[,，、;；\n]")
 
 _OWN_ADDRESS = re.compile(r"/(?:page/[^\\\s#]*)?")
 
@@ -74,6 +76,15 @@ class Visit:
     def here(self) -> Here:
         """Return the point of the story as of which the view tells."""
         return Here(self.as_of, tuple(scene_places(self.served.stores, self.served.project_id)))
+
+    @property
+    def standing(self) -> str:
+        """The position as an address has it; empty at the end."""
+        return "" if self.as_of is None else str(self.as_of)
+
+    def address(self, view: str, /, **query: Any) -> str:
+        """Return the address of a view of the project at the position; what is empty is left out of its query."""
+        return project_address(self.served.project_id, view, as_of=self.standing, **query)
 
     def frame(self, view: str, here: Here | None = None) -> Frame:
         """Return the frame of a view's page."""
@@ -130,7 +141,11 @@ def place_in(form: dict[str, str], name: str) -> StoryPosition | None:
         Refusal: When it is none.
         InvalidPositionError: When it is out of bounds.
     """
-    told = form.get(name, "").strip()
+    return place_of(form.get(name, "").strip(), name)
+
+
+def place_of(told: str, name: str) -> StoryPosition | None:
+    """Return the place of the story that somebody wrote, or None where it is empty; raises as `place_in`."""
     if not told:
         return None
     if not _PLACE.fullmatch(told):
@@ -138,6 +153,11 @@ def place_in(form: dict[str, str], name: str) -> StoryPosition | None:
             422, "invalid-request", f"{name} {told[:50]!r} is no place of the story; write 3:2, or 3"
         )
     return position(told)
+
+
+def names_in(written: str) -> list[str]:
+    """Return the names that somebody wrote one after the other, between commas of any script or on lines."""
+    return [each.strip() for each in _BETWEEN_NAMES.split(written) if each.strip()]
 
 
 def own_address(address: str) -> str:

@@ -11,9 +11,11 @@ from novelgen.models.entity import Entity, EntityType
 from novelgen.names.candidates import NameCandidate
 from runtime.server.answering import AnsweringRouter
 from runtime.server.house import AsOf, Body, EntityName, PositionText, Project, position
+from runtime.services import appearances as appearance_services
 from runtime.services import attachments as attachment_services
 from runtime.services import deletion as deletion_services
 from runtime.services import entities as entity_services
+from runtime.services.appearances import Appearance, MergePreview, Order
 from runtime.services.attachments import MemoriesAbout
 from runtime.services.deletion import DeletionResult
 from runtime.services.entities import EditedEntity, EntityCard, EntityChangeResult
@@ -57,6 +59,12 @@ class EntityList(BaseModel):
     entities: list[Entity]
 
 
+class AppearanceList(BaseModel):
+    """Entities, and how much the story has of them."""
+
+    appearances: list[Appearance]
+
+
 class CandidateList(BaseModel):
     """Names of the text that no entity bears; no facts."""
 
@@ -70,6 +78,28 @@ def list_entities(project: Project, entity_type: OfType = None, as_of: AsOf = No
         project.stores, project.project_id, entity_type=entity_type, as_of=position(as_of)
     )
     return EntityList(entities=found)
+
+
+@router.get("/appearances")
+def list_appearances(project: Project, order: Order = "weight", as_of: AsOf = None) -> AppearanceList:
+    """List entities with how much the story before a position has of them."""
+    found = appearance_services.list_appearances(
+        project.stores, project.project_id, order=order, as_of=position(as_of)
+    )
+    return AppearanceList(appearances=found)
+
+
+@router.get("/entities/merge/preview")
+def preview_merge(
+    project: Project,
+    keep: Annotated[str, Query(min_length=1, max_length=400, description="Who would stay.")],
+    gone: Annotated[str, Query(min_length=1, max_length=400, description="Who would be part of it.")],
+    as_of: AsOf = None,
+) -> MergePreview:
+    """Tell what a merge would join; nothing is changed."""
+    return appearance_services.preview_merge(
+        project.stores, project.project_id, keep=keep, gone=gone, as_of=position(as_of)
+    )
 
 
 @router.get("/entities/{entity}")

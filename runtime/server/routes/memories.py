@@ -103,6 +103,12 @@ def delete_memory(project: Project, memory_id: MemoryId) -> MemoryChange:
     return memory_services.delete_memory(project.stores, project.project_id, memory_id=memory_id)
 
 
+@router.put("/{memory_id}/confirm")
+def confirm_memory(project: Project, memory_id: MemoryId) -> MemoryChange:
+    """Say that a memory is true as it stands: it is the author's then, and no ingest touches it."""
+    return memory_services.confirm_memory(project.stores, project.project_id, memory_id=memory_id)
+
+
 @router.put("/{memory_id}/pin")
 def pin_memory(project: Project, memory_id: MemoryId) -> MemoryChange:
     """Let a memory stand in every context of whom it is about."""

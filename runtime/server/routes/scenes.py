@@ -1,19 +1,34 @@
-"""Scenes: taking one in, looking at it, its record, moving and deleting it."""
+"""Scenes: taking one in, its record, correcting, moving and deleting it, summaries, and taking corrections back."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
+from fastapi import Path, Query
 from pydantic import BaseModel, Field
 
 from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition
 from runtime.server.answering import AnsweringRouter
-from runtime.server.house import LONGEST_SCENE, Body, ChapterNumber, Project, SceneNumber
+from runtime.server.house import (
+    LONGEST_SCENE,
+    READS,
+    AsOf,
+    Body,
+    ChapterNumber,
+    PositionText,
+    Project,
+    SceneNumber,
+    position,
+)
+from runtime.services import author_changes as change_services
+from runtime.services import scene_editing as editing_services
 from runtime.services import scenes as scene_services
 from runtime.services import summaries as summary_services
+from runtime.services.author_changes import ListedChange, TakenBack
 from runtime.services.ingest import IngestReport
+from runtime.services.scene_editing import KeptRecord, RecordedFactKind, SceneEdit, TextConsequences
 from runtime.services.scenes import ListedScene, SceneChange, SceneRecordView
-from runtime.services.summaries import ListedSummary
+from runtime.services.summaries import ListedSummary, SummaryLevel
 
 router = AnsweringRouter(prefix="/v1/projects/{project_id}", tags=["scenes"])
 
@@ -37,6 +52,51 @@ class InsertedScene(Body):
 
     text: str = Field(min_length=1, max_length=LONGEST_SCENE)
     title: str = Field(default="", max_length=500)
+
+
+class SceneCorrection(Body):
+    """A new text or title of a stored scene; what is left out stays."""
+
+    text: str | None = Field(default=None, min_length=1, max_length=LONGEST_SCENE)
+    title: str | None = Field(default=None, max_length=500)
+    record: KeptRecord = Field(
+        default="keep", description="What becomes of the record when the text changes."
+    )
+
+
+class SceneText(Body):
+    """A text that a scene might get."""
+
+    text: str = Field(min_length=1, max_length=LONGEST_SCENE)
+
+
+class FactCorrection(Body):
+    """A fact of a record in other words, or out of it."""
+
+    kind: RecordedFactKind
+    source_id: str = Field(
+        min_length=1,
+        max_length=400,
+        description="`C3.status`, `C0-C3`, `OL2`, or the number of what was learnt.",
+    )
+    text: str | None = Field(
+        default=None, min_length=1, max_length=20_000, description="Its new words; null takes it out."
+    )
+    as_of: PositionText | None = Field(
+        default=None, description="Names in a value are meant as they are known by then."
+    )
+
+
+class WrittenSummary(Body):
+    """What somebody wrote of a chapter or part."""
+
+    text: str = Field(max_length=20_000, description="Empty: the made summary holds again.")
+
+
+class AuthorChangeList(BaseModel):
+    """What the author changed in memories and scenes, the latest first."""
+
+    changes: list[ListedChange]
 
 
 class ScenePlace(Body):
@@ -92,6 +152,39 @@ def delete_scene(project: Project, chapter_index: ChapterNumber, scene_index: Sc
     return scene_services.delete_scene(project.stores, project.project_id, position=place)
 
 
+@router.patch("/scenes/{chapter_index}/{scene_index}")
+def edit_scene(
+    project: Project, chapter_index: ChapterNumber, scene_index: SceneNumber, body: SceneCorrection
+) -> SceneEdit:
+    """Change the text or title of a stored scene; its `change_id` takes it back."""
+    place = StoryPosition(chapter_index, scene_index)
+    return editing_services.edit_scene(project.stores, project.project_id, position=place, **dict(body))
+
+
+@router.post("/scenes/{chapter_index}/{scene_index}/preview", openapi_extra=READS)
+def preview_scene_text(
+    project: Project, chapter_index: ChapterNumber, scene_index: SceneNumber, body: SceneText
+) -> TextConsequences:
+    """Tell which facts would lose their words by a new text; nothing is stored."""
+    place = StoryPosition(chapter_index, scene_index)
+    return editing_services.preview_scene_text(
+        project.stores, project.project_id, position=place, text=body.text
+    )
+
+
+@router.post("/scenes/{chapter_index}/{scene_index}/record/amend")
+def amend_recorded_fact(
+    project: Project, chapter_index: ChapterNumber, scene_index: SceneNumber, body: FactCorrection
+) -> SceneEdit:
+    """Take a fact out of a scene's record, or say it in other words; the record is the author's then."""
+    return editing_services.amend_recorded_fact(
+        project.stores,
+        project.project_id,
+        position=StoryPosition(chapter_index, scene_index),
+        **(dict(body) | {"as_of": position(body.as_of)}),
+    )
+
+
 @router.get("/scenes/{chapter_index}/{scene_index}/record")
 def get_scene_record(
     project: Project, chapter_index: ChapterNumber, scene_index: SceneNumber
@@ -126,6 +219,41 @@ def move_scene(
 
 
 @router.get("/summaries")
-def list_summaries(project: Project) -> SummaryList:
+def list_summaries(project: Project, as_of: AsOf = None) -> SummaryList:
     """List what is told of every chapter and every part that has begun."""
-    return SummaryList(summaries=summary_services.list_summaries(project.stores, project.project_id))
+    found = summary_services.list_summaries(project.stores, project.project_id, as_of=position(as_of))
+    return SummaryList(summaries=found)
+
+
+@router.put("/summaries/{level}/{number}")
+def write_summary(
+    project: Project,
+    level: SummaryLevel,
+    number: Annotated[int, Path(ge=0, le=1_000_000, description="Of the chapter or part.", examples=[1])],
+    body: WrittenSummary,
+) -> ListedSummary:
+    """Store a person's summary of a chapter or part; it outranks every made one."""
+    return summary_services.write_author_summary(
+        project.stores, project.project_id, level=level, number=number, text=body.text
+    )
+
+
+@router.get("/author-changes")
+def list_author_changes(
+    project: Project,
+    limit: Annotated[int, Query(ge=1, le=500)] = change_services.DEFAULT_CHANGES,
+    as_of: AsOf = None,
+) -> AuthorChangeList:
+    """List what the author changed in memories and scenes; changes of entities and threads have their own numbers."""
+    found = change_services.list_author_changes(
+        project.stores, project.project_id, limit=limit, as_of=position(as_of)
+    )
+    return AuthorChangeList(changes=found)
+
+
+@router.post("/author-changes/{change_id}/undo")
+def undo_author_change(
+    project: Project, change_id: Annotated[int, Path(ge=0, le=2_000_000_000)]
+) -> TakenBack:
+    """Take a change of a memory or scene back: what it altered is as it was before."""
+    return change_services.undo_author_change(project.stores, project.project_id, change_id=change_id)

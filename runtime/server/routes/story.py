@@ -1,4 +1,4 @@
-"""What runs through a story: threads, relationships, who knows what, and contradictions."""
+"""What runs through a story: relationships, who knows what, and contradictions."""
 
 from __future__ import annotations
 
@@ -8,78 +8,25 @@ from fastapi import Query
 from pydantic import BaseModel, Field
 
 from novelgen.models.knowledge import CharacterKnowledge, KnowledgeKind, KnowledgeSource
-from novelgen.models.record import ThreadEnding
-from novelgen.models.state import LoopImportance, LoopStatus, Relationship
+from novelgen.models.state import Relationship
 from novelgen.records.conflict import Conflict
-from novelgen.threads.ledger import ThreadLedger
 from runtime.server.answering import AnsweringRouter
 from runtime.server.house import AsOf, Body, EntityName, MemoryId, PositionText, Project, position
 from runtime.services import conflicts as conflict_services
 from runtime.services import consolidation as consolidation_services
-from runtime.services import deletion as deletion_services
 from runtime.services import knowledge as knowledge_services
 from runtime.services import relationships as relationship_services
-from runtime.services import threads as thread_services
 from runtime.services.conflicts import ListedConflict, SettledConflict, Side
 from runtime.services.consolidation import ConsolidationReport
-from runtime.services.deletion import DeletionResult
 from runtime.services.knowledge import MemoryKnowers, SharedLife, StoredKnowledge
-from runtime.services.thread_ledger import thread_ledger
-from runtime.services.threads import ListedThread
+from runtime.services.knowledge_table import KnowledgeTable, Narrowing, knowledge_table
+from runtime.services.relationships import RelationshipCourse
 
 router = AnsweringRouter(prefix="/v1/projects/{project_id}", tags=["story"])
 
 Text = Annotated[str, Field(min_length=1, max_length=20_000)]
 Name = Annotated[str, Field(min_length=1, max_length=400)]
 Names = Annotated[list[Name], Field(max_length=100)]
-
-
-class NewThread(Body):
-    """A question, promise or threat that the story leaves open."""
-
-    description: Text
-    category: str = Field(default="", max_length=400)
-    importance: LoopImportance = "medium"
-    characters: Names = Field(default_factory=list)
-    locations: Names = Field(default_factory=list)
-    items: Names = Field(default_factory=list)
-    notes: str = Field(default="", max_length=20_000)
-    start: PositionText | None = None
-
-
-class ThreadEdit(Body):
-    """Changes of a thread; what is left out stays."""
-
-    description: Text | None = None
-    category: str | None = Field(default=None, max_length=400)
-    importance: LoopImportance | None = None
-    notes: str | None = Field(default=None, max_length=20_000)
-    pay_off: str | None = Field(default=None, max_length=20_000)
-    due_from: PositionText | None = None
-    due_by: PositionText | None = None
-    parts: int | None = Field(default=None, ge=1, le=1000, description="In so many parts it is paid.")
-
-
-class ThreadMove(Body):
-    """How a thread moved."""
-
-    note: Text
-    pays_part: bool = False
-    start: PositionText | None = None
-
-
-class ThreadEnd(Body):
-    """How a thread ended."""
-
-    summary: Text
-    ending: ThreadEnding | None = None
-    start: PositionText | None = None
-
-
-class ThreadList(BaseModel):
-    """Threads in the order of their planting."""
-
-    threads: list[ListedThread]
 
 
 class NewRelationship(Body):
@@ -166,95 +113,6 @@ class ConsolidationsTakenBack(BaseModel):
     gone: list[str]
 
 
-@router.get("/threads")
-def list_threads(
-    project: Project, status: Annotated[tuple[LoopStatus, ...], Query(max_length=4)] = (), as_of: AsOf = None
-) -> ThreadList:
-    """List the threads of these statuses, without any those that wait for an answer."""
-    found = thread_services.list_threads(
-        project.stores,
-        project.project_id,
-        statuses=status or thread_services.WAITING,
-        as_of=position(as_of),
-    )
-    return ThreadList(threads=found)
-
-
-@router.post("/threads", status_code=201)
-def add_thread(project: Project, body: NewThread) -> ListedThread:
-    """Plant a thread."""
-    given = dict(body) | {"start": position(body.start)}
-    return thread_services.add_thread(project.stores, project.project_id, **given)
-
-
-@router.get("/threads/ledger")
-def get_thread_ledger(
-    project: Project, on_stage: Annotated[tuple[str, ...], Query(max_length=100)] = (), as_of: AsOf = None
-) -> ThreadLedger:
-    """Tell where every thread stands: planted, moved, due, overdue or over, and which presses most."""
-    return thread_ledger(project.stores, project.project_id, as_of=position(as_of), on_stage=on_stage)
-
-
-@router.get("/threads/{thread_id}")
-def get_thread(project: Project, thread_id: MemoryId, as_of: AsOf = None) -> ListedThread:
-    """Return a thread as it stands at a position."""
-    return thread_services.get_thread(
-        project.stores, project.project_id, thread_id=thread_id, as_of=position(as_of)
-    )
-
-
-@router.patch("/threads/{thread_id}")
-def edit_thread(project: Project, thread_id: MemoryId, body: ThreadEdit) -> ListedThread:
-    """Change how a thread is described and what is noted of it."""
-    places = {"due_from": position(body.due_from), "due_by": position(body.due_by)}
-    return thread_services.edit_thread(
-        project.stores, project.project_id, thread_id=thread_id, **(dict(body) | places)
-    )
-
-
-@router.post("/threads/{thread_id}/advance")
-def advance_thread(project: Project, thread_id: MemoryId, body: ThreadMove) -> ListedThread:
-    """Say that a thread moved."""
-    return thread_services.advance_thread(
-        project.stores,
-        project.project_id,
-        thread_id=thread_id,
-        **(dict(body) | {"start": position(body.start)}),
-    )
-
-
-@router.post("/threads/{thread_id}/resolve")
-def resolve_thread(project: Project, thread_id: MemoryId, body: ThreadEnd) -> ListedThread:
-    """Say that a thread was answered."""
-    return thread_services.resolve_thread(
-        project.stores,
-        project.project_id,
-        thread_id=thread_id,
-        summary=body.summary,
-        ending=body.ending,
-        start=position(body.start),
-    )
-
-
-@router.post("/threads/{thread_id}/abandon")
-def abandon_thread(project: Project, thread_id: MemoryId, body: ThreadEnd) -> ListedThread:
-    """Say that a thread was dropped without an answer, and why."""
-    return thread_services.abandon_thread(
-        project.stores,
-        project.project_id,
-        thread_id=thread_id,
-        summary=body.summary,
-        ending=body.ending,
-        start=position(body.start),
-    )
-
-
-@router.delete("/threads/{thread_id}")
-def delete_thread(project: Project, thread_id: MemoryId) -> DeletionResult:
-    """Delete a thread with its history; undo brings it back."""
-    return deletion_services.delete_thread(project.stores, project.project_id, thread_id=thread_id)
-
-
 @router.get("/relationships")
 def list_relationships(
     project: Project,
@@ -271,6 +129,19 @@ def list_relationships(
     return RelationshipList(relationships=found)
 
 
+@router.get("/relationships/course")
+def get_relationship_course(
+    project: Project,
+    first: Annotated[str, Query(min_length=1, max_length=400)],
+    second: Annotated[str, Query(min_length=1, max_length=400)],
+    as_of: AsOf = None,
+) -> RelationshipCourse:
+    """Tell how two characters stood after each change of their relationship."""
+    return relationship_services.relationship_course(
+        project.stores, project.project_id, first=first, second=second, as_of=position(as_of)
+    )
+
+
 @router.post("/relationships", status_code=201)
 def add_relationship(project: Project, body: NewRelationship) -> Relationship:
     """Say how two characters stand who have no relationship yet."""
@@ -283,6 +154,33 @@ def edit_relationship(project: Project, body: RelationshipEdit) -> Relationship:
     """Change how two characters stand."""
     given: dict[str, Any] = dict(body) | {"start": position(body.start)}
     return relationship_services.edit_relationship(project.stores, project.project_id, **given).relationship
+
+
+@router.get("/knowledge")
+def get_knowledge_table(
+    project: Project,
+    about: Annotated[str | None, Query(max_length=2000)] = None,
+    narrowing: Narrowing = "all",
+    of: Annotated[
+        str | None, Query(max_length=400, description="Whose knowledge is asked; `reader` is whoever reads.")
+    ] = None,
+    is_of_one: Annotated[bool, Query(description="Nobody else stands in the table.")] = False,
+    offset: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
+    limit: Annotated[int, Query(ge=1, le=200)] = 40,
+    as_of: AsOf = None,
+) -> KnowledgeTable:
+    """Tell of each memory who of the cast knows it, the latest first."""
+    return knowledge_table(
+        project.stores,
+        project.project_id,
+        as_of=position(as_of),
+        about=about,
+        narrowing=narrowing,
+        of=of,
+        is_of_one=is_of_one,
+        offset=offset,
+        limit=limit,
+    )
 
 
 @router.get("/knowledge/{character}")

@@ -54,6 +54,23 @@ def test_an_edit_survives_the_next_ingest(run: Run, ingested: Path) -> None:
     assert (chunk["content"], chunk["importance"], chunk["origin"]) == ("The key is of copper.", 2, "author")
 
 
+def test_a_confirmed_memory_is_listed_and_taken_back(run: Run, ingested: Path) -> None:
+    """What was decided by hand is listed with its number, and by it everything is as it was before, once."""
+    before = listed(run)["M001"]
+    assert run("memory", "confirm", PROJECT, "M001").stdout == "M001: active\n"
+    assert listed(run)["M001"]["chunk"]["origin"] == "author"
+    (change,) = json.loads(run("memory", "changes", PROJECT, "--json").stdout)
+    assert (change["kind"], change["source_id"]) == ("confirm", "M001")
+    assert json.loads(run("memory", "changes", PROJECT, "--as-of", "1:1", "--json").stdout) == []
+    assert "confirm" in run("memory", "changes", PROJECT).stdout
+    number = str(change["change_id"])
+    assert run("memory", "undo", PROJECT, number).stdout == f"undone: confirm, change {number}\n"
+    assert listed(run)["M001"] == before
+    again = run("memory", "undo", PROJECT, number)
+    assert again.exit_code == 2
+    assert "taken back already" in again.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "told"), [([], "nothing to change"), (["--text", " "], "the new text is empty")]
 )

@@ -188,6 +188,8 @@ def test_threads_are_planted_moved_and_ended(run: Run, ingested: Path) -> None:
     assert (shown["status"], shown["resolution_summary"]) == ("resolved", "Ada did")
     assert thread_id not in str(_json(run, "thread", "list", PROJECT))
     assert thread_id in str(_json(run, "thread", "list", PROJECT, "--status", "resolved"))
+    assert _done(run, "thread", "reopen", PROJECT, thread_id) == f"{thread_id} is advanced"
+    assert run("thread", "reopen", PROJECT, thread_id).exit_code == 2
 
 
 def test_the_ledger_of_threads_is_shown_in_three_views(run: Run, ingested: Path) -> None:

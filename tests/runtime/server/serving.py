@@ -202,7 +202,18 @@ def _walk_scenes(walker: Walker, here: dict[str, str]) -> None:
     walker.call("insert_scene", {"text": "Rain came in under the door.", "title": "Rain"}, **here, **later)
     walker.call("move_scene", {"chapter_index": 8, "scene_index": 1}, **here, **later)
     walker.call("delete_scene", **here, chapter_index=8, scene_index=1)
-    walker.call("list_summaries", **here)
+    first = {"chapter_index": 1, "scene_index": 1}
+    walker.call("preview_scene_text", {"text": "Rain had found its way in."}, **here, **first)
+    edited = walker.call("edit_scene", {"title": "Rain through the roof"}, **here, **first).json()
+    walker.call("list_author_changes", **here, limit=2, as_of="2:1")
+    walker.call("undo_author_change", **here, change_id=edited["change_id"])
+    kept = walker.call("get_scene_record", **here, **first).json()["record"]["open_loops_created"][0]
+    amended = {"kind": "thread_planted", "source_id": kept["id"], "text": "Which lock does the key fit?"}
+    amended_id = walker.call("amend_recorded_fact", amended, **here, **first).json()["change_id"]
+    walker.call("undo_author_change", **here, change_id=amended_id)
+    walker.call("list_summaries", **here, as_of="3:1")
+    told = {"text": "Ines finds a key that fits nothing."}
+    walker.call("write_summary", told, **here, level="chapter", number=1)
 
 
 def _walk_entities(walker: Walker, here: dict[str, str]) -> None:
@@ -210,6 +221,8 @@ def _walk_entities(walker: Walker, here: dict[str, str]) -> None:
     walker.call("get_entity", **here, entity="Ines", as_of="2:1")
     walker.call("list_memories_about", **here, entity="Sparrow", limit=2)
     walker.call("edit_entity", {"changes": {"role": "locksmith of Tanner's Row"}}, **here, entity="Ines")
+    walker.call("list_appearances", **here, order="last", as_of="2:1")
+    walker.call("preview_merge", **here, keep="Tobias Reed", gone="Agatha Quill", as_of="5:1")
     merged = walker.call("merge_entities", {"keep": "Tobias Reed", "gone": "Agatha Quill"}, **here).json()
     walker.call("undo_change", **here, change_id=merged["change"]["change_id"])
     split = walker.call(
@@ -232,7 +245,14 @@ def _walk_memories(walker: Walker, here: dict[str, str]) -> None:
     walker.call("list_memories", **here, attached_to=["Ines"], content_type=["note"], limit=2)
     walker.call("get_memory", **here, **memory)
     walker.call("edit_memory", {"importance": 8, "tags": ["watch"]}, **here, **memory)
-    for operation in ("pin_memory", "unpin_memory", "ban_memory", "unban_memory", "delete_memory"):
+    for operation in (
+        "confirm_memory",
+        "pin_memory",
+        "unpin_memory",
+        "ban_memory",
+        "unban_memory",
+        "delete_memory",
+    ):
         walker.call(operation, **here, **memory)
 
 
@@ -255,6 +275,8 @@ def _walk_story(walker: Walker, here: dict[str, str]) -> None:
     walker.call("edit_thread", {"importance": "high", "due_by": "9:1"}, **here, **thread)
     walker.call("advance_thread", {"note": "The rope was wet."}, **here, **thread)
     walker.call("resolve_thread", {"summary": "Sparrow rang it."}, **here, **thread)
+    walker.call("list_reopenable_threads", **here)
+    walker.call("reopen_thread", {}, **here, **thread)
     other = walker.call("add_thread", {"description": "Where is the second watch?"}, **here).json()["loop_id"]
     walker.call("abandon_thread", {"summary": "There was no second watch."}, **here, thread_id=other)
     walker.call("delete_thread", **here, thread_id=other)
@@ -264,6 +286,8 @@ def _walk_story(walker: Walker, here: dict[str, str]) -> None:
         "edit_relationship", {**pair, "status": "strained", "event": "She asked for the rent."}, **here
     )
     walker.call("list_relationships", **here, character="Agatha Quill")
+    walker.call("get_relationship_course", **here, **pair)
+    walker.call("get_knowledge_table", **here, narrowing="known", of="Sparrow", limit=2, as_of="2:1")
     walker.call("list_knowledge", **here, character="Sparrow", about="key", as_of="2:1")
     memory = {"memory_id": "M001"}
     word = {"kind": "knows", "how": "told", "learned_from": "Ines"}

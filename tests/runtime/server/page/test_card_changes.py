@@ -11,6 +11,7 @@ from fastapi.testclient import TestClient
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from runtime.ingest.entities import store_entities
+from runtime.server.page.notices import TakingBack, undo_by_number
 from runtime.server.page.words import ENGLISH
 from runtime.server.settings import ServerSettings
 from tests.runtime.server.page.reading import Seen, read
@@ -29,13 +30,11 @@ def _send(client: TestClient, address: str, **form: str) -> Seen:
 
 def _take_back(client: TestClient, seen: Seen) -> Seen:
     """Press the button of the notice."""
-    values = {
-        each["name"]: each["value"] or ""
-        for each in seen.all("input")
-        if each.get("name") in ("undo", "told")
-    }
-    back = next(each["value"] or "" for each in seen.all("input") if each.get("name") == "back")
-    return _send(client, "take-back", back=back, undo=values["undo"] or "", told=values["told"] or "")
+    return _send(client, "undo", back=_hidden(seen, "back"), undo=_hidden(seen, "undo"))
+
+
+def _hidden(seen: Seen, name: str) -> str:
+    return next(each["value"] or "" for each in seen.all("input") if each.get("name") == name)
 
 
 def _entities(client: TestClient, **query: str) -> Any:
@@ -60,7 +59,7 @@ def test_a_card_is_edited_and_taken_back(client: TestClient) -> None:
     assert {each["alias"] for each in after["aliases"]} >= {before["name"], "Mother Quill"}
     seen = _take_back(client, seen)
     assert client.get("/v1/projects/demo/entities/C4").json()["entity"] == before
-    assert ENGLISH["did_take_back"].format(name="Agatha Quill") in seen.text
+    assert ENGLISH["did_undo"] in seen.text
 
 
 def test_a_card_listed_under_one_of_its_names(client: TestClient) -> None:
@@ -163,8 +162,7 @@ def test_one_becomes_two_and_one_again(client: TestClient) -> None:
     new = next(each for each in _entities(client) if each["name"] == "Aurel Lind")
     assert [each["alias"] for each in new["aliases"]] == ["Lind"]
     listed = read(client.get(f"{HERE}/who-is-who"))
-    number = next(each["value"] for each in listed.all("input") if each.get("name") == "change")
-    _send(client, "who-is-who/undo", change=number or "", back=f"{HERE}/who-is-who")
+    _send(client, "undo", undo=_hidden(listed, "undo"), back=f"{HERE}/who-is-who")
     assert _entities(client) == before
 
 
@@ -301,7 +299,7 @@ def test_a_description_of_the_whole_story_is_not_told_early(demo_folder: Path) -
         ("card/edit", {"entity": "C0", "name": "Ines Marrow"}, 400),
         ("card/alias", {"entity": "C0", "alias": "  "}, 400),
         ("card/alias", {"entity": "C0", "gone": "Nobody At All"}, 400),
-        ("card/alias", {"entity": "C0", "alias": "Nessie", "since": "soon"}, 400),
+        ("card/alias", {"entity": "C0", "alias": "Nessie", "since": "soon"}, 422),
         ("card/state", {"entity": "C0", "attribute": "", "value": "x"}, 400),
         (
             "card/state",
@@ -314,20 +312,20 @@ def test_a_description_of_the_whole_story_is_not_told_early(demo_folder: Path) -
         ("card/merge", {"keep": "C0", "gone": "Nobody At All"}, 404),
         ("card/split", {"entity": "C0", "new_name": ""}, 400),
         ("card/split", {"entity": "C0", "new_name": "Somebody Else"}, 400),
-        ("card/split", {"entity": "C0", "new_name": "Ines", "scenes": "soon"}, 400),
+        ("card/split", {"entity": "C0", "new_name": "Ines", "scenes": "soon"}, 422),
         ("who-is-who", {"name": "", "decision": "drop"}, 400),
         ("who-is-who", {"name": "Saltmouth", "decision": "burn"}, 400),
         ("who-is-who", {"name": "Saltmouth", "decision": "name", "keep": ""}, 400),
         ("who-is-who", {"name": "Nobody At All", "decision": "confirm"}, 404),
-        ("who-is-who/undo", {"change": "999"}, 400),
-        ("who-is-who/undo", {"change": ""}, 400),
         ("knowledge/say", {"memory": "M001", "kind": "knows"}, 400),
         ("knowledge/say", {"memory": "M001", "character": "C0", "kind": "guesses"}, 400),
         ("knowledge/say", {"memory": "M001", "character": "C0", "kind": "as_told"}, 400),
         ("knowledge/say", {"memory": "M999", "character": "C0", "kind": "knows"}, 404),
         ("knowledge/say", {"memory": "M001", "character": "Nobody At All", "kind": "knows"}, 404),
-        ("take-back", {"undo": ""}, 400),
-        ("take-back", {"undo": "x" * 5000}, 400),
+        ("undo", {"undo": ""}, 400),
+        ("undo", {"undo": "x" * 5000}, 400),
+        ("undo", {"undo": undo_by_number("entity_change", 999)}, 400),
+        ("undo", {"undo": TakingBack(kind="thread", entity="OL999").packed()}, 400),
     ],
 )
 def test_what_cannot_be_is_refused_in_words(

@@ -182,9 +182,8 @@ def test_a_memory_is_left_out_from_here(client: TestClient) -> None:
     after = read(client.post(f"{CONTEXT}/decide", data={"ban": memory, "back": back}))
     assert ENGLISH["went_out"] in after.text
     assert ENGLISH["take_back"] in after.text
-    undo = _field(after, "back")
-    form = {"memory": memory, "decision": "unban", "back": undo}
-    assert ENGLISH["nothing_changed"] in read(client.post("/page/projects/demo/memory", data=form)).text
+    form = {name: _field(after, name) for name in ("undo", "back")}
+    assert ENGLISH["nothing_changed"] in read(client.post("/page/projects/demo/undo", data=form)).text
 
 
 @pytest.mark.parametrize(

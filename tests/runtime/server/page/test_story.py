@@ -10,7 +10,8 @@ from fastapi.testclient import TestClient
 from httpx import Response
 
 from novelgen.models.memory import EVENT_TYPES
-from runtime.server.page.frame import TOLD_CHANGES
+from runtime.server.page.notices import undo_by_number
+from runtime.server.page.story_changes import DECISIONS
 from runtime.server.page.words import CHINESE, ENGLISH
 from runtime.server.settings import ServerSettings
 from runtime.storage.memory.author_changes import AuthorChangeKind
@@ -52,7 +53,7 @@ def _undo(client: TestClient, answer: Response) -> None:
     """Take back what an answer tells, by the button that its page offers."""
     seen = read(client.get(answer.headers["location"]))
     offered = {each.get("name"): each.get("value") for each in seen.all("input")[::-1]}
-    undone = _sent(client, "undo", {"change": offered["change"] or "", "back": SCENE})
+    undone = _sent(client, "undo", {"undo": offered["undo"] or "", "back": SCENE})
     assert undone.status_code == 303
     assert ENGLISH["did_undo"] in read(client.get(undone.headers["location"])).text
 
@@ -74,7 +75,9 @@ def test_a_fact_is_edited_in_place_and_taken_back(client: TestClient) -> None:
         evidence=WORDS,
     )
     answer = _sent(client, "story/fact", form)
-    assert answer.headers["location"] == f"{SCENE}&decided=change&memory=M001&change=1#fact-memory-M001"
+    location = answer.headers["location"]
+    assert location.startswith(f"{SCENE}&done=change&told=")
+    assert location.endswith("#fact-memory-M001")
     after = _memory(client)["chunk"]
     assert (after["content"], after["importance"], after["event_type"], after["origin"]) == (
         "Ines found the heron key.",
@@ -95,7 +98,7 @@ def test_a_form_that_says_the_same_changes_nothing(client: TestClient) -> None:
     """Saving without a change is told as such, and the memory does not become the author's."""
     before = _memory(client)
     answer = _sent(client, "story/fact", _fact_form())
-    assert "decided=same" in answer.headers["location"]
+    assert "done=same" in answer.headers["location"]
     assert _memory(client) == before
 
 
@@ -145,7 +148,7 @@ def test_a_fact_of_the_record_goes_and_comes_back(client: TestClient) -> None:
     _undo(client, answer)
     value = {**HERE, "kind": "state", "source": "I0.holder", "action": "edit", "text": "Sparrow"}
     answer = _sent(client, "story/recorded", value)
-    assert "decided=record" in answer.headers["location"]
+    assert "done=record" in answer.headers["location"]
     assert (
         client.get("/v1/projects/demo/states/I0", params={"as_of": "1:2"}).json()["state"]["state_data"][
             "holder"
@@ -196,7 +199,7 @@ def test_scenes_are_inserted_moved_and_deleted(client: TestClient) -> None:
     assert _sent(client, "story/place", {**insert, "sure": "yes"}).status_code == 303
     assert titles() == [before[0], "Between", *before[1:]]
     move = {"chapter": "1", "scene": "2", "action": "move", "to_chapter": "1", "to_scene": "1", "sure": "yes"}
-    assert "decided=scene_move" in _sent(client, "story/place", move).headers["location"]
+    assert "done=scene_move" in _sent(client, "story/place", move).headers["location"]
     assert titles() == ["Between", *before]
     delete = {"chapter": "1", "scene": "1", "action": "delete", "sure": "yes"}
     told = read(client.get(_sent(client, "story/place", delete).headers["location"])).text
@@ -213,7 +216,7 @@ def test_a_model_reads_a_scene_as_a_job(client: TestClient) -> None:
     assert ENGLISH["estimate_in"] in read(client.get(f"{STORY}/model?chapter=9&scene=1")).text
     assert ENGLISH["estimate_in"] in read(client.get(f"{STORY}/model?chapter=9")).text
     answer = _sent(client, "story/model", {"chapter": "9", "scene": "1"})
-    assert answer.headers["location"] == f"{STORY}?chapter=9&scene=1&decided=read"
+    assert answer.headers["location"] == f"{STORY}?chapter=9&scene=1&done=read"
     job_id = client.get("/v1/jobs").json()["jobs"][0]["job_id"]
     assert '"state":"done"' in client.get(f"/v1/jobs/{job_id}/events").text
     assert ENGLISH["state_model"] in read(client.get(f"{STORY}?chapter=9&scene=1")).text
@@ -263,9 +266,9 @@ def test_summaries_by_scene_end_at_the_slider(reader: TestClient) -> None:
 
 REFUSED: list[tuple[str, dict[str, str], int]] = [
     ("memory", {"memory": "M999", "decision": "confirm"}, 404),
-    ("undo", {"change": "77"}, 400),
+    ("undo", {"undo": undo_by_number("author_change", 77)}, 400),
     ("undo", {"back": ""}, 400),
-    ("undo", {"change": "x"}, 422),
+    ("undo", {"undo": "x"}, 400),
     ("story/fact", _fact_form(text=" "), 400),
     ("story/fact", _fact_form(importance="11"), 400),
     ("story/fact", _fact_form(event_type="weather"), 400),
@@ -324,7 +327,9 @@ def test_who_may_only_read_is_offered_nothing_and_refused(ingested_demos: Path) 
 
 def test_every_kind_and_change_has_its_words() -> None:
     """What the page may tell of kinds of facts and of changes is in the catalogue."""
-    keys = {f"kind_{each}" for each in EVENT_TYPES} | {f"did_{each}" for each in TOLD_CHANGES}
+    keys = {f"kind_{each}" for each in EVENT_TYPES} | {
+        f"did_{each}" for each in DECISIONS if each != "confirm"
+    }
     keys |= {f"state_{each}" for each in ("model", "record", "author", "text", "failed", "waiting")}
     keys |= {f"by_hand_{each}" for each in get_args(AuthorChangeKind)}
     keys |= {f"learnt_{each}" for each in ("knows", "hidden", "deceived", "doubts")}
