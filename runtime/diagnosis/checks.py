@@ -297,7 +297,7 @@ def project_counts(stores: MemoryStores, project_id: str) -> dict[str, int]:
             "state changes unverified": len(unit.states.unverified()),
             "memories of characters": unit.characters.count(),
             "memories banned": unit.memories.count(MemoryFilter(statuses=["banned"])),
-            "open loops": len(unit.threads.list_as_of()),
+            "open loops": unit.threads.count_waiting(),
             "waiting for the index": outbox["pending"] + outbox["failed"],
         }
 

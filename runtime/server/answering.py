@@ -42,7 +42,9 @@ def told(answer: Answer, *, folders: Sequence[Path] = ()) -> Answer:
     if isinstance(answer, BaseModel):
         said = _told_model(answer, folders)
     elif isinstance(answer, list) and answer and type(answer[0]) not in _PLAIN:
-        said = [told(each, folders=folders) for each in answer]
+        listed: list[Any] = [told(each, folders=folders) for each in answer]
+        # What nothing had to be taken out of is not copied: a long story has thousands of such parts.
+        said = listed if any(each is not was for each, was in zip(listed, answer, strict=True)) else answer
     elif isinstance(answer, dict):
         said = {name: told(each, folders=folders) for name, each in answer.items()}
     return said

@@ -104,7 +104,7 @@ def preview_merge(
         kept, other = (resolved_entity(name, known) for name in (keep, gone))
         require_mergeable(kept, other)
         scenes, _ = _seen(unit, cut).get(other.entity_id, (0, None))
-        changes = unit.states.changes_before(cut, entity_ids=[other.entity_id])
+        changes = unit.states.stated_of(other.entity_id, as_of=cut)
         is_person = other.entity_type == "character"
         pairs = (
             unit.relationships.list_as_of(as_of=cut, character_id=other.entity_id, status=None)
@@ -119,7 +119,7 @@ def preview_merge(
         added_names=[name for name in other.names() if name not in kept.names()],
         scenes=scenes,
         memories=memories,
-        states=sum(each.entity_id == other.entity_id and each.kind == "explicit" for each in changes),
+        states=len(changes),
         relationships=len(pairs),
         threads=sum(other.entity_id in each.related_entities for each in threads),
     )
@@ -128,10 +128,10 @@ def preview_merge(
 def _seen(unit: UnitOfWork, cut: StoryPosition) -> dict[str, tuple[int, tuple[int, int] | None]]:
     """Return in how many scenes each entity is, and the last of them: by cast and place, or else by texts."""
     staged: dict[str, tuple[int, tuple[int, int] | None]] = {}
-    for scene in unit.scenes.tellings(as_of=cut):
-        for entity_id in {*scene.participants, scene.location_id} - {None}:
-            count, _ = staged.get(str(entity_id), (0, None))
-            staged[str(entity_id)] = (count + 1, (scene.chapter_index, scene.scene_index))
+    for stood, on_stage in unit.scenes.stagings(as_of=cut):
+        for entity_id in on_stage:
+            count, _ = staged.get(entity_id, (0, None))
+            staged[entity_id] = (count + 1, stood)
     for entity_id, (count, last) in unit.entities.mentions_before(cut).items():
         before, place = staged.get(entity_id, (0, None))
         staged[entity_id] = (max(before, count), last if place is None else max(place, last))

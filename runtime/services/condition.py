@@ -91,12 +91,12 @@ def story_condition(stores: MemoryStores, project_id: str) -> StoryCondition:
             characters_of_text=census.characters,
             people=sum(each.entity.entity_type == "character" for each in entities),
             entities=len(entities),
-            threads=len(unit.threads.list_as_of()),
+            threads=unit.threads.count_waiting(),
             scenes_with_record=census.with_record,
             scenes_failed=census.failed,
             scenes_waiting=census.scenes - census.with_record - census.failed,
             memories=unit.memories.count(),
-            indexable=len(unit.memories.index_ids()),
+            indexable=unit.memories.count_indexable(),
             unindexed=outbox["pending"] + outbox["failed"],
         )
     return condition.model_copy(update={"next_steps": _next_steps(condition, _has_model(stores))})

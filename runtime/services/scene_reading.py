@@ -196,10 +196,6 @@ class _Teller:
         return self.scene.chapter_index, self.scene.scene_index
 
     @property
-    def just_after(self) -> StoryPosition:
-        return StoryPosition(self.scene.chapter_index, self.scene.scene_index + 1)
-
-    @property
     def made_by(self) -> FactMaker:
         return _MAKERS.get(self.scene.record_origin, "record")
 
@@ -262,17 +258,14 @@ class _Teller:
         if not changed:
             return []
         labels = labels_for(self.unit.projects.require().language)
-        before: dict[tuple[str, str], StateChange] = {}
-        told = []
-        for each in self.unit.states.changes_before(self.just_after, entity_ids=changed):
-            slot = (each.entity_id, each.attribute)
-            if each.kind != "explicit":
-                continue
-            if (each.chapter_index, each.scene_index) == self.place:
-                told.append((each, before.get(slot)))
-            else:
-                before[slot] = each
-        return [self._state(each, earlier, labels) for each, earlier in told]
+        told = self.unit.states.stated_in(self.scene.position, entity_ids=changed)
+        earlier = self.unit.states.standing_before(
+            self.scene.position,
+            attributes={each.attribute for each in told},
+            entity_ids={each.entity_id for each in told},
+        )
+        before = {(each.entity_id, each.attribute): each for each in earlier}
+        return [self._state(each, before.get((each.entity_id, each.attribute)), labels) for each in told]
 
     def _state(self, change: StateChange, earlier: StateChange | None, labels: Labels) -> EstablishedFact:
         value = _value(change, self.names, labels)
@@ -305,8 +298,11 @@ class _Teller:
     def threads(self) -> list[EstablishedFact]:
         record = self.record
         # Descriptions as they stood then: an author may have said more of a thread since.
-        goes_on = bool(record.open_loops_advanced or record.open_loops_resolved)
-        threads = self.unit.threads.list_as_of(as_of=self.cut) if goes_on else []
+        going_on = [
+            *(each.id for each in record.open_loops_advanced),
+            *(each.id for each in record.open_loops_resolved),
+        ]
+        threads = self.unit.threads.list_as_of(as_of=self.cut, loop_ids=going_on) if going_on else []
         known = {each.loop_id: each.description for each in threads}
         told: list[tuple[FactKind, str, str]] = [
             *(("thread_planted", each.id, each.description) for each in record.open_loops_created),

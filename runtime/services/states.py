@@ -89,8 +89,8 @@ def stated_within(
     """
     with stores.database(project_id).read() as unit:
         changes = unit.states.stated_between(since, until or END_OF_STORY)
-        earlier = unit.states.changes_before(since, entity_ids=[])
-    held = {each.entity_id: each.value for each in earlier if each.attribute == HOLDER_ATTRIBUTE}
+        standing = unit.states.standing_before(since, attributes=[HOLDER_ATTRIBUTE])
+    held = {each.entity_id: each.value for each in standing}
     return StatedStretch(
         changes=changes, holders={item: who for item, who in held.items() if isinstance(who, str)}
     )
@@ -117,8 +117,7 @@ def state_history(
     """
     with stores.database(project_id).read() as unit:
         entity_id = resolved_entity(entity, known_entities(unit, as_of)).entity_id
-        changes = unit.states.changes_before(as_of or END_OF_STORY, entity_ids=[entity_id])
-    return [each for each in changes if each.entity_id == entity_id and each.kind == "explicit"]
+        return unit.states.stated_of(entity_id, as_of=as_of or END_OF_STORY)
 
 
 class StateStep(BaseModel):

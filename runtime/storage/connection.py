@@ -33,8 +33,13 @@ _to_json = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
 
 
 def _from_json(text: str) -> Any:
-    # Of the lists that memories carry most are empty, and a context reads ten thousand of them.
-    return [] if text == "[]" else json.loads(text)
+    # Of the lists that memories carry most are empty, and a context reads ten thousand of them; of the values of
+    # states most are a plain text.
+    if text == "[]":
+        return []
+    if len(text) > 1 and text[0] == text[-1] == '"' and "\\" not in text:
+        return text[1:-1]
+    return json.loads(text)
 
 
 def database_url(url_or_path: str | Path) -> URL:

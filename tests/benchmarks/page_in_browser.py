@@ -1,8 +1,10 @@
 """What the page takes in a real browser over a long story: `python -m tests.benchmarks.page_in_browser`.
 
 A demo is told again and again, with ids of its own each time, until it holds so many memories; then every view is
-opened by Debian's chromium, and used once. `--folder` keeps the story for another run. The figures stand in
-`docs/page.md`.
+opened by Debian's chromium, and used once. Before, the server's processor time for every view is measured without a
+browser, as a machine with other work shows it more steadily than any clock: at the first visit of a position and at
+visits after it. `--folder` keeps the story for another run; `--no-browser` leaves the browser out. The figures stand
+in `docs/page.md`.
 """
 
 from __future__ import annotations
@@ -17,16 +19,19 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from fastapi.testclient import TestClient
 from playwright.sync_api import Page, expect
 from pydantic import BaseModel, Field
 
 from novelgen.models.record import SceneRecord
+from runtime.cli.opening import settle_imports
 from runtime.files.project_files import load_characters, load_entities
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.server.page.frame import VIEWS
 from runtime.stores import MemoryStores
+from tests.runtime.server.serving import client_of
 from tests.support.browser import chromium, open_server, window_of
 from tests.support.demo_project import (
     copy_shipped_demos,
@@ -35,6 +40,7 @@ from tests.support.demo_project import (
 )
 
 PROJECT = "demo"
+PLACES = [*VIEWS, "card?entity=C0"]
 _ID = re.compile(r'"((?:M|OL)[0-9]+)"')
 
 TIMES = (
@@ -45,6 +51,15 @@ TIMES = (
 )
 
 Use = Callable[[Page], None]
+
+
+class Work(BaseModel):
+    """How long the server's processor works for a view."""
+
+    place: str
+    first_ms: float = Field(description="Median over the first visits of some positions.")
+    again_ms: float = Field(description="Median of the visits after those.")
+    body_kb: float = Field(description="The longest page.")
 
 
 class Figures(BaseModel):
@@ -91,6 +106,35 @@ def _memories(stores: MemoryStores) -> int:
         return unit.memories.count()
 
 
+def measure_work(projects_dir: Path, *, runs: int) -> list[Work]:
+    """Ask a server in this process for every view so often at each of some positions, and count processor time.
+
+    What the process holds from its start is left out of collecting garbage first, as `novelgen serve` does.
+    """
+    with client_of(projects_dir) as client:
+        places = client.get(f"/page/projects/{PROJECT}/places").json()["places"]
+        asked = [f"as_of={chapter}:{scene}" for chapter, scene in places[-2 :: -(len(places) // 8)][:3]]
+        client.get(f"/page/projects/{PROJECT}/context")
+        settle_imports()
+        return [_work(client, each, ["", *asked], runs) for each in PLACES]
+
+
+def _work(client: TestClient, place: str, positions: Sequence[str], runs: int) -> Work:
+    first: list[float] = []
+    again: list[float] = []
+    longest = 0
+    for position in positions:
+        joined = f"{place}{'&' if '?' in place else '?'}{position}"
+        for visit in range(1 + runs):
+            started_s = time.process_time()
+            answer = client.get(f"/page/projects/{PROJECT}/{joined}")
+            taken_ms = (time.process_time() - started_s) * 1000
+            answer.raise_for_status()
+            (again if visit else first).append(taken_ms)
+            longest = max(longest, len(answer.content))
+    return Work(place=place, first_ms=median(first), again_ms=median(again), body_kb=longest / 1024)
+
+
 def measure(server: str, *, runs: int) -> list[Figures]:
     """Open every view so often, and move the slider on it with the keyboard.
 
@@ -98,10 +142,9 @@ def measure(server: str, *, runs: int) -> list[Figures]:
         server: Address of the server.
         runs: How often each.
     """
-    places = [*VIEWS, "card?entity=C0"]
     with chromium() as browser, window_of(browser, server) as window:
         window.open("/")
-        return [_figures(window.page, f"{server}/page/projects/{PROJECT}", each, runs) for each in places]
+        return [_figures(window.page, f"{server}/page/projects/{PROJECT}", each, runs) for each in PLACES]
 
 
 def _figures(page: Page, project: str, place: str, runs: int) -> Figures:
@@ -139,6 +182,16 @@ def _moved(page: Page) -> float:
     return float(took_ms)
 
 
+def render_work(figures: Sequence[Work]) -> str:
+    """Return the server's processor time as a table of `docs/page.md`."""
+    lines = ["| view | first visit, ms | after it, ms | KB |", "|---|---|---|---|"]
+    lines += [
+        f"| {each.place.partition('?')[0]} | {each.first_ms:.0f} | {each.again_ms:.0f} | {each.body_kb:.0f} |"
+        for each in figures
+    ]
+    return "\n".join(lines)
+
+
 def render(figures: Sequence[Figures]) -> str:
     """Return the figures as a table of `docs/page.md`."""
     lines = ["| view | answered | ready | KB | elements | slider |", "|---|---|---|---|---|---|"]
@@ -155,6 +208,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="tests.benchmarks.page_in_browser", description=__doc__)
     parser.add_argument("--memories", type=int, default=20_000)
     parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--no-browser", action="store_true", help="processor time alone")
     parser.add_argument("--folder", type=Path, help="where the story is kept; without it nowhere")
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="novelgen-page-") as folder:
@@ -166,6 +220,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             started_s = time.monotonic()
             long_story(stores, memories=given.memories)
             print(f"told in {time.monotonic() - started_s:.0f} s", file=sys.stderr)
+        print(render_work(measure_work(projects_dir, runs=given.runs)), flush=True)
+        if given.no_browser:
+            return 0
         with open_server(projects_dir) as server:
             print(render(measure(server, runs=given.runs)))
     return 0

@@ -63,9 +63,7 @@ def cards_page(
 ) -> Response:
     """List characters, places, things, groups and terms."""
     ordered: Order = order if order in ORDERS else "weight"
-    known = list_appearances(
-        visit.served.stores, visit.served.project_id, order=ordered, as_of=visit.as_of or END_OF_STORY
-    )
+    known = visit.kept(list_appearances, order=ordered)
     wanted = find.strip().casefold()
     matching = [
         each for each in known if not wanted or any(wanted in name.casefold() for name in each.entity.names())
@@ -91,24 +89,22 @@ def card_page(visit: Visited, entity: Name, shown: Shown = MEMORIES_AT_ONCE) -> 
     """Show an entity: its names, how it stands, its relationships, what it knows and what is remembered of it."""
     stores, project_id, as_of = visit.served.stores, visit.served.project_id, visit.as_of
     # At the end, too, each name is told with the scene from which it counts.
-    card = entity_services.get_entity(stores, project_id, name=entity, as_of=as_of or END_OF_STORY)
+    card = visit.kept(entity_services.get_entity, name=entity, as_of=as_of or END_OF_STORY)
     entity_id = card.entity.entity_id
     is_person = card.entity.entity_type == "character"
-    known = list_appearances(stores, project_id, as_of=as_of or END_OF_STORY)
+    known = visit.kept(list_appearances)
     names = {each.entity.entity_id: each.entity.name for each in known}
     about = attachment_services.memories_about(stores, project_id, entity=entity_id, limit=shown, as_of=as_of)
-    threads = thread_services.list_threads(stores, project_id, statuses=EVERY_STATUS, as_of=as_of)
+    threads = visit.kept(thread_services.list_threads, statuses=EVERY_STATUS)
     frame = visit.frame("cards")
-    histories = attribute_histories(stores, project_id, entity=entity_id, as_of=as_of)
+    histories = visit.kept(attribute_histories, entity=entity_id)
     standing, over = _attributes(card, histories, names, frame.language)
     return frame.page(
         "card",
         card=card,
         appearance=next(each for each in known if each.entity.entity_id == entity_id),
         profile=_profile(card.entity, names, frame.language),
-        related=relationship_services.relationships_of(stores, project_id, character=entity_id, as_of=as_of)
-        if is_person
-        else [],
+        related=visit.kept(relationship_services.relationships_of, character=entity_id) if is_person else [],
         knows=_facts(visit, entity_id, "known") if is_person else [],
         kept_from=_facts(visit, entity_id, "secret") if is_person else [],
         threads=[each for each in threads if entity_id in each.related_entities],

@@ -71,7 +71,7 @@ def _scene_page(visit: Visit, here: Here, place: tuple[int, int], edit: str) -> 
     read = read_scene(stores, project_id, position=StoryPosition(*place), as_of=visit.as_of)
     known = here.places[: here.known]
     index = known.index(place)
-    states = list_scene_states(stores, project_id, as_of=visit.as_of, with_counts=False)
+    states = visit.kept(list_scene_states, with_counts=False)
     chapters: dict[int, list[tuple[int, str]]] = {}
     for each in states:
         chapters.setdefault(each.chapter_index, []).append((each.scene_index, _state(each)))

@@ -50,11 +50,10 @@ def threads_page(
     thread: Name = "",
 ) -> Response:
     """Show where every thread stands; one may be chosen, to be moved, changed or ended."""
-    stores, project_id = visit.served.stores, visit.served.project_id
-    ledger = thread_ledger(stores, project_id, as_of=visit.as_of)
+    ledger = visit.kept(thread_ledger)
     here = visit.here()
     places = here.places[: here.known]
-    names = entity_services.entity_names(stores, project_id, as_of=visit.as_of)
+    names = visit.kept(entity_services.entity_names)
     shown = _filtered(ledger, person, kind)
     over = sorted(
         shown.at("over"),
@@ -64,7 +63,7 @@ def threads_page(
     columns: dict[str, list[LedgerEntry]] = {stage: shown.at(stage) for stage in BOARD}  # type: ignore[arg-type]
     columns["paid"] = [each for each in over if each.ending == "paid"]
     columns["dropped"] = [each for each in over if each.ending != "paid"]
-    reopenable = thread_services.reopenable_threads(stores, project_id, as_of=visit.as_of)
+    reopenable = visit.kept(thread_services.reopenable_threads)
     by_id = {each.loop_id: each for each in ledger.entries}
     frame = visit.frame("threads", here)
     categories = sorted({each.category for each in ledger.entries if each.category})

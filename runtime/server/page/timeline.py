@@ -34,9 +34,8 @@ Start = Annotated[int | None, Query(ge=0, le=10_000_000, description="Number of 
 @router.get("/page/projects/{project_id}/timeline")
 def timeline_page(visit: Visited, start: Start = None, order: Order = "told") -> Response:
     """Show a stretch of the story with a lane for each of its cast, and the whole of it by chapters."""
-    stores, project_id = visit.served.stores, visit.served.project_id
-    told = story_timeline(stores, project_id, as_of=visit.as_of).scenes
-    names = entity_services.entity_names(stores, project_id, as_of=visit.as_of)
+    told = visit.kept(story_timeline).scenes
+    names = visit.kept(entity_services.entity_names)
     scenes = told if order == "told" else _as_lived(told)
     windows = windows_of(scenes, is_told_order=order == "told")
     asked = len(scenes) - 1 if start is None else min(start, len(scenes) - 1)
@@ -49,7 +48,7 @@ def timeline_page(visit: Visited, start: Start = None, order: Order = "told") ->
         replace(each, words=_told(each, names, labels))
         for each in changes_in(_stated(visit, told, window), window)
     ]
-    named = scenes_naming_characters(stores, project_id, as_of=visit.as_of).places
+    named = visit.kept(scenes_naming_characters).places
     return frame.page(
         "timeline",
         scenes=window,

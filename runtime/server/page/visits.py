@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Coroutine
-from typing import Annotated, Any
+from collections.abc import Callable, Coroutine, Hashable
+from typing import Annotated, Any, TypeVar
 from urllib.parse import parse_qsl
 
 from fastapi import Depends, Query, Request
@@ -15,6 +15,7 @@ from starlette.responses import Response
 
 from novelgen.errors import NovelgenError
 from novelgen.models.position import StoryPosition
+from runtime.kept_readings import KeptReadings
 from runtime.server.house import AsOf, Project, ServedProject, house_of, position
 from runtime.server.page.frame import Frame, Here, project_address
 from runtime.server.problems import Problem, Refusal, invalid_request, problem_of
@@ -32,7 +33,13 @@ _BETWEEN_NAMES = re.compile(r"[,，、;；\n]")
 
 _OWN_ADDRESS = re.compile(r"/(?:page/[^\\\s#]*)?")
 
+MAX_KEPT = 16
+"""So many answers about an opened project are kept for the next visit, until the project is written to."""
+
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+Answer = TypeVar("Answer")
+
+_kept: KeptReadings[Any] = KeptReadings(MAX_KEPT)
 
 
 class PageRoute(APIRoute):
@@ -72,6 +79,25 @@ class Visit:
         self.request = request
         self.served = served
         self.as_of = position(as_of)
+
+    def kept(self, answer: Callable[..., Answer], **asked: Hashable) -> Answer:
+        """Return what a use case tells of the project as of the position, kept from an earlier visit if it holds.
+
+        It is for use cases that read the database alone; nobody may change what they answer.
+
+        Args:
+            answer: The use case.
+            asked: What else it is given; `as_of` goes before the visit's own.
+        """
+        stores, project_id = self.served.stores, self.served.project_id
+        given = {"as_of": self.as_of, **asked}
+        told: Answer = _kept.read(
+            stores,
+            project_id,
+            (answer.__module__, answer.__qualname__, frozenset(given.items())),
+            read=lambda _: answer(stores, project_id, **given),
+        )
+        return told
 
     def here(self) -> Here:
         """Return the point of the story as of which the view tells."""

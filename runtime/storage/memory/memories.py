@@ -455,12 +455,16 @@ class MemoryRepository(AuthorMemories):
 
     def index_ids(self) -> set[str]:
         """Return the ids of all active memories that the vector index must hold, no more, no less."""
-        statement = select(CHUNKS.c.chunk_id).where(
-            self._session.owns(CHUNKS),
-            CHUNKS.c.status == "active",
-            CHUNKS.c.is_indexed,
-        )
+        statement = select(CHUNKS.c.chunk_id).where(*self._indexable())
         return set(self._session.connection.scalars(statement))
+
+    def count_indexable(self) -> int:
+        """Return how many `index_ids` there are."""
+        statement = select(func.count()).select_from(CHUNKS).where(*self._indexable())
+        return self._session.connection.execute(statement).scalar_one()
+
+    def _indexable(self) -> list[ColumnElement[bool]]:
+        return [self._session.owns(CHUNKS), CHUNKS.c.status == "active", CHUNKS.c.is_indexed]
 
     def mark_read(self, chunk_ids: Sequence[str]) -> None:
         """Note that memories were read now; the story does not count as changed."""

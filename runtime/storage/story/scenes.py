@@ -448,6 +448,19 @@ class SceneRepository(Repository):
             for row in self._session.rows(self._before(as_of, *columns))
         ]
 
+    def stagings(self, *, as_of: StoryPosition) -> list[tuple[ScenePlace, frozenset[str]]]:
+        """Return who is in each scene before a position, its location among them, in story order."""
+        columns = (
+            SCENES.c.chapter_index,
+            SCENES.c.scene_index,
+            SCENES.c.participants,
+            SCENES.c.location_id,
+        )
+        return [
+            ((row[0], row[1]), frozenset([*row[2], *([] if row[3] is None else [row[3]])]))
+            for row in self._session.rows(self._before(as_of, *columns))
+        ]
+
     def tellings(self, *, as_of: StoryPosition) -> list[TellingScene]:
         """Return what the scenes before a position say of when they play, in story order, with how they open."""
         columns = (

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import or_, select
+from sqlalchemy import ColumnElement, and_, or_, select
 
 from novelgen.models.folds import (
     HOLDER_ATTRIBUTE,
@@ -64,6 +64,41 @@ class StateRepository(Repository):
         rows = self._session.rows(statement.order_by(*order_in_force(STATES)))
         return [_change(row) for row in self._session.own(rows)]
 
+    def stated_of(self, entity_id: str, *, as_of: StoryPosition = END_OF_STORY) -> list[StateChange]:
+        """Return what was stated of one entity before a position, in the order in which it counts."""
+        return self._explicit(STATES.c.entity_id == entity_id, before(as_of, STATES))
+
+    def stated_in(self, at: StoryPosition, *, entity_ids: Sequence[str]) -> list[StateChange]:
+        """Return what a scene states of entities, and of who holds anything, in the order in which it counts."""
+        wanted = or_(STATES.c.attribute == HOLDER_ATTRIBUTE, STATES.c.entity_id.in_(entity_ids))
+        return self._explicit(
+            STATES.c.chapter_index == at.chapter_index, STATES.c.scene_index == at.scene_index, wanted
+        )
+
+    def standing_before(
+        self,
+        as_of: StoryPosition,
+        *,
+        attributes: Collection[str],
+        entity_ids: Collection[str] | None = None,
+    ) -> list[StateChange]:
+        """Return the last statement of each attribute of each entity before a position; the others are not read.
+
+        Args:
+            as_of: Position of the read.
+            attributes: Only these.
+            entity_ids: Only of these entities; None means of any.
+        """
+        wanted: ColumnElement[bool] = STATES.c.attribute.in_(sorted(attributes))
+        if entity_ids is not None:
+            wanted = and_(wanted, STATES.c.entity_id.in_(sorted(entity_ids)))
+        statement = select(STATES.c.row_id, STATES.c.entity_id, STATES.c.attribute).where(
+            self._session.owns(STATES), STATES.c.kind == "explicit", before(as_of, STATES), wanted
+        )
+        rows = self._session.rows(statement.order_by(*order_in_force(STATES)))
+        last = {(row[1], row[2]): row[0] for row in rows}
+        return self._explicit(self._session.among(STATES.c.row_id, last.values())) if last else []
+
     def changed_between(self, since: StoryPosition, until: StoryPosition) -> list[str]:
         """Return the ids of the entities of which something was stated from one position on until another, in order."""
         statement = (
@@ -78,26 +113,11 @@ class StateRepository(Repository):
         self, attributes: Collection[str], *, as_of: StoryPosition = END_OF_STORY
     ) -> list[StateChange]:
         """Return what was stated of some attributes, of any entity, before a position, as it counts."""
-        statement = (
-            select(STATES)
-            .where(
-                self._session.owns(STATES),
-                STATES.c.kind == "explicit",
-                STATES.c.attribute.in_(sorted(attributes)),
-                before(as_of, STATES),
-            )
-            .order_by(*order_in_force(STATES))
-        )
-        return [_change(row) for row in self._session.own(self._session.rows(statement))]
+        return self._explicit(STATES.c.attribute.in_(sorted(attributes)), before(as_of, STATES))
 
     def stated_between(self, since: StoryPosition, until: StoryPosition) -> list[StateChange]:
         """Return what was stated of entities from one position on until another, in the order in which it counts."""
-        statement = (
-            select(STATES)
-            .where(self._session.owns(STATES), STATES.c.kind == "explicit", within(since, until, STATES))
-            .order_by(*order_in_force(STATES))
-        )
-        return [_change(row) for row in self._session.own(self._session.rows(statement))]
+        return self._explicit(within(since, until, STATES))
 
     def unverified(self, *, scene_id: str | None = None) -> list[StateChange]:
         """Return the changes that no quote of their scene proves, of one scene or of all, in story order."""
@@ -166,6 +186,11 @@ class StateRepository(Repository):
             is not None
         ]
         return sorted(snapshots, key=timeline_order)
+
+    def _explicit(self, *conditions: ColumnElement[bool]) -> list[StateChange]:
+        statement = select(STATES).where(self._session.owns(STATES), STATES.c.kind == "explicit", *conditions)
+        rows = self._session.rows(statement.order_by(*order_in_force(STATES)))
+        return [_change(row) for row in self._session.own(rows)]
 
     def _dated(self, entity_ids: Sequence[str] | None, as_of: StoryPosition) -> list[_Dated]:
         statement = (

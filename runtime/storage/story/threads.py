@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, Field
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 
 from novelgen.errors import UserInputError
 from novelgen.models.folds import RecordedLoopEvent, fold_loop_events, folded_loop
@@ -40,6 +40,12 @@ class ThreadNotes(BaseModel):
         default=None, exclude_if=is_unsaid, description="In how many parts it is to be paid."
     )
 
+
+_MOVE_COLUMNS = tuple(
+    LOOP_EVENTS.c[name]
+    for name in ("project_id", "loop_id", "kind", "chapter_index", "scene_index", "origin")
+)
+"""What tells how a thread stands, without the words about it."""
 
 _PLANNED = ("pay_off", "due_from", "due_by", "parts")
 """Of the description of a thread, what its author means to do with it."""
@@ -84,7 +90,9 @@ class ThreadRepository(Repository):
             as_of: Position of the read.
             loop_id: Only this thread.
         """
-        folds = {each: fold_loop_events(rows) for each, rows in self._rows_by_thread(as_of, loop_id).items()}
+        loop_ids = None if loop_id is None else [loop_id]
+        rows_by_thread = self._rows_by_thread(as_of, loop_ids, columns=_MOVE_COLUMNS)
+        folds = {each: fold_loop_events(rows) for each, rows in rows_by_thread.items()}
         return {each: fold.last.origin for each, fold in folds.items() if fold.is_over}
 
     def take_back_ending(self, loop_id: str, *, as_of: StoryPosition = END_OF_STORY) -> None:
@@ -98,7 +106,7 @@ class ThreadRepository(Repository):
             UserInputError: When it is not over by then, or a scene's record says so.
         """
         self._session.touch()
-        rows = self._rows_by_thread(as_of, loop_id).get(loop_id, [])
+        rows = self._rows_by_thread(as_of, [loop_id]).get(loop_id, [])
         fold = fold_loop_events(rows) if rows else None
         if fold is None or not fold.is_over:
             raise UserInputError(f"thread {loop_id!r} has not ended by then; there is nothing to take back")
@@ -165,16 +173,29 @@ class ThreadRepository(Repository):
 
     def get(self, loop_id: str, *, as_of: StoryPosition = END_OF_STORY) -> OpenLoop | None:
         """Return a loop as it stands at a position, or None when it is not planted by then."""
-        return next(iter(self._folded(as_of, loop_id)), None)
+        return next(iter(self._folded(as_of, [loop_id])), None)
 
     def list_as_of(
         self,
         *,
         as_of: StoryPosition = END_OF_STORY,
         statuses: Sequence[LoopStatus] = UNRESOLVED_STATUSES,
+        loop_ids: Collection[str] | None = None,
     ) -> list[OpenLoop]:
-        """Return the loops of these statuses at a position, in the order in which they were planted."""
-        return [loop for loop in self._folded(as_of) if loop.status in statuses]
+        """Return the loops of these statuses at a position, in the order in which they were planted.
+
+        Args:
+            as_of: Position of the read.
+            statuses: Only those of these statuses.
+            loop_ids: Only these; None means all.
+        """
+        return [loop for loop in self._folded(as_of, loop_ids) if loop.status in statuses]
+
+    def count_waiting(self, *, as_of: StoryPosition = END_OF_STORY) -> int:
+        """Return how many loops are unresolved at a position, without reading what they are about."""
+        rows_by_thread = self._rows_by_thread(as_of, columns=_MOVE_COLUMNS)
+        folds = [fold_loop_events(rows) for rows in rows_by_thread.values()]
+        return sum(fold.planted is not None and fold.status in UNRESOLVED_STATUSES for fold in folds)
 
     def due(self, *, as_of: StoryPosition = END_OF_STORY, limit: int = 10) -> list[OpenLoop]:
         """Return the unresolved loops that are most due (see `most_due`)."""
@@ -197,20 +218,26 @@ class ThreadRepository(Repository):
             for loop_id, rows in self._rows_by_thread(as_of).items()
         }
 
-    def _folded(self, as_of: StoryPosition, loop_id: str | None = None) -> list[OpenLoop]:
-        by_loop = self._rows_by_thread(as_of, loop_id)
+    def _folded(self, as_of: StoryPosition, loop_ids: Collection[str] | None = None) -> list[OpenLoop]:
+        by_loop = self._rows_by_thread(as_of, loop_ids)
         places = self._scene_places(as_of) if by_loop else np.zeros(0, dtype=np.int64)
         loops = [folded_loop(events, age_scenes=partial(_age, places=places)) for events in by_loop.values()]
         return [loop for loop in loops if loop is not None]
 
-    def _rows_by_thread(self, as_of: StoryPosition, loop_id: str | None = None) -> dict[str, list[AnyRow]]:
+    def _rows_by_thread(
+        self,
+        as_of: StoryPosition,
+        loop_ids: Collection[str] | None = None,
+        *,
+        columns: Sequence[ColumnElement[Any]] = (),
+    ) -> dict[str, list[AnyRow]]:
         statement = (
-            select(LOOP_EVENTS)
+            select(*(columns or LOOP_EVENTS.c))
             .where(self._session.owns(LOOP_EVENTS), before(as_of, LOOP_EVENTS))
             .order_by(*order_in_force(LOOP_EVENTS))
         )
-        if loop_id is not None:
-            statement = statement.where(LOOP_EVENTS.c.loop_id == loop_id)
+        if loop_ids is not None:
+            statement = statement.where(self._session.among(LOOP_EVENTS.c.loop_id, loop_ids))
         by_loop: dict[str, list[AnyRow]] = defaultdict(list)
         for row in self._session.own(self._session.rows(statement)):
             by_loop[row.loop_id].append(row)
@@ -235,5 +262,8 @@ def _age(planted: AnyRow, *, places: Integers) -> int | None:
     if planted.chapter_index is None:
         return None
     if planted.scene_index is None:
-        return int((places >= packed_place(planted.chapter_index + 1, 0)).sum())
-    return int((places > packed_place(planted.chapter_index, planted.scene_index)).sum())
+        earlier = np.searchsorted(places, packed_place(planted.chapter_index + 1, 0), side="left")
+    else:
+        place = packed_place(planted.chapter_index, planted.scene_index)
+        earlier = np.searchsorted(places, place, side="right")
+    return len(places) - int(earlier)

@@ -19,7 +19,7 @@ from novelgen.errors import (
 )
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
-from runtime.services.knowledge import knowledge_table
+from runtime.services.knowledge_table import knowledge_table
 from runtime.services.memories import add_note
 from runtime.services.project_deletion import TRASH_FOLDER, delete_project
 from runtime.services.projects import create_project, list_project_ids

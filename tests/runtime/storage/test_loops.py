@@ -66,6 +66,10 @@ def test_loops_are_listed_by_status(told: DatabaseManager) -> None:
         ]
         assert [loop.loop_id for loop in unit.threads.list_as_of()] == ["OL2"]
         assert [loop.loop_id for loop in unit.threads.list_as_of(statuses=["abandoned"])] == ["OL1"]
+        some = unit.threads.list_as_of(as_of=at(4, 1), loop_ids=["OL2", "OL0", "OL9"])
+        assert [loop.loop_id for loop in some] == ["OL0", "OL2"]
+        places = [at(1, 1), at(2), at(4, 1), at(5)]
+        assert [unit.threads.count_waiting(as_of=each) for each in places] == [0, 2, 3, 1]
 
 
 def test_old_and_weighty_loops_are_due_first(told: DatabaseManager) -> None:

@@ -89,6 +89,30 @@ CHANGES = st.lists(
 )
 
 
+def test_what_a_scene_states_and_what_stood_before_it(told: DatabaseManager) -> None:
+    """The scene alone is read, and before it the last word on each attribute, that it is cleared among them."""
+    with told.project("demo").read() as unit:
+        stated = unit.states.stated_in(at(2, 1), entity_ids=["C0", "C1"])
+        before = unit.states.standing_before(at(2, 1), attributes=["mood", "bag"], entity_ids=["C0"])
+        later = unit.states.standing_before(at(4, 1), attributes=["mood", "bag"])
+        history = unit.states.stated_of("C0", as_of=at(2, 2))
+
+    assert [(each.entity_id, each.value) for each in stated] == [("C0", "grim")]
+    assert {each.attribute: each.value for each in before} == {"mood": "calm", "bag": ["rope", "绳"]}
+    assert {each.attribute: each.value for each in later} == {"mood": "grim", "bag": None}
+    assert [each.value for each in history] == ["calm", ["rope", "绳"], "grim"]
+
+
+def test_texts_are_read_as_they_were_written(database: DatabaseManager) -> None:
+    """Quotes, backslashes, breaks and characters beyond the first plane come back."""
+    values = ["", '"', "\\", '\\"', "a\nb\u2028", "绳🪢", "[]", "null", ["x"], None, 7, True]
+    store(
+        database, scene(1, 1, states=[change("C0", f"v{index}", each) for index, each in enumerate(values)])
+    )
+    with database.project("demo").read() as unit:
+        assert [each.value for each in unit.states.stated_of("C0")] == values
+
+
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=CHANGES, cut=PLACE)
 def test_storage_folds_as_the_model_does(
@@ -105,6 +129,14 @@ def test_storage_folds_as_the_model_does(
     with sqlite_database.project("demo").write() as unit:
         unit.states.append(written)
         found = unit.states.snapshots([entity_id], as_of=at(*cut))  # type: ignore[arg-type]
+        stated = unit.states.stated_of(entity_id, as_of=at(*cut))  # type: ignore[arg-type]
+        standing = unit.states.standing_before(
+            at(*cut),  # type: ignore[arg-type]
+            attributes="ab",
+            entity_ids=[entity_id],
+        )
+    assert {each.attribute: each for each in standing} == {each.attribute: each for each in stated}
+    assert len(standing) == len({each.attribute for each in stated})
     expected, chapter, scene_index = fold_state_changes(written, at(*cut))  # type: ignore[arg-type]
 
     assert [(one.state_data, one.chapter_index, one.scene_index) for one in found] in (
