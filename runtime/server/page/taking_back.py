@@ -45,7 +45,7 @@ def led_back(
     return RedirectResponse(f"{parts.path}?{query}{anchor}", status_code=303)
 
 
-@router.post("/page/projects/{project_id}/take-back")
+@router.post("/page/projects/{project_id}/undo")
 def take_back(visit: Visited, form: Form) -> Response:
     """Take a change back, and lead to where it was told."""
     undo = unpacked(form.get("undo", ""))

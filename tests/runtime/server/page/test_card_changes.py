@@ -359,7 +359,7 @@ def test_a_token_that_may_only_read_is_offered_nothing(demo_folder: Path) -> Non
             "card/merge",
             "card/split",
             "who-is-who",
-            "take-back",
+            "undo",
             "knowledge/say",
         ):
             assert client.post(f"{HERE}/{path}", data={"entity": "C0", "alias": "x"}).status_code == 403, path
