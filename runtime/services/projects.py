@@ -133,7 +133,7 @@ def require_new_project(stores: MemoryStores, project_id: str) -> None:
     raise ProjectExistsError(f"project {project_id!r} exists already; choose another name")
 
 
-def proposed_project_id(stores: MemoryStores, title: str) -> str:
+def proposed_project_id(stores: MemoryStores, *, title: str) -> str:
     """Return an id for a new project, made of its title, that no project has.
 
     Args:

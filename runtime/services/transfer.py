@@ -178,11 +178,11 @@ def would_mix_stories(stores: MemoryStores, project_id: str, *, source: Path, up
     if not _has_story(stores, project_id):
         return False
     found = import_project(stores, project_id, source=source, dry_run=True, update=update)
-    return is_of_another_story(stores, project_id, found, update=update)
+    return is_of_another_story(stores, project_id, found=found, update=update)
 
 
 def is_of_another_story(
-    stores: MemoryStores, project_id: str, found: ProjectImport, *, update: bool = False
+    stores: MemoryStores, project_id: str, *, found: ProjectImport, update: bool = False
 ) -> bool:
     """Tell of a dry run whether the project holds a story, and none of what would be imported.
 

@@ -45,7 +45,7 @@ _PACKAGES = frozenset({"fastapi", "jinja2", "starlette", "uvicorn"})
 def serve(
     session: CliSession, host: str, port: int, allowed_hosts: tuple[str, ...], is_opened: bool | None
 ) -> None:
-    """Serve all projects: a page in the browser for you, HTTP for programs in any language.
+    """Serve all projects: a page for you, HTTP for programs.
 
     Needs `pip install 'novelgen[server]'`. The page at / shows and corrects what the memory believes; what there is to
     call stands in /openapi.json. Commands work on the same folder meanwhile. SIGTERM and Ctrl+C end the server within

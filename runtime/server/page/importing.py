@@ -112,7 +112,7 @@ def preview_page(
     if project:
         # One that is not there is refused, not made.
         _ = ServedProject(house, project).stores
-    new_id = project_id.strip() or proposed_project_id(house.stores.common, upload.title)
+    new_id = project_id.strip() or proposed_project_id(house.stores.common, title=upload.title)
     project_ids = list_project_ids(house.stores.common)
     preview = _preview(
         house, upload, project or new_id, keep_remarks=bool(keep_remarks), update=bool(project and update)
@@ -194,7 +194,7 @@ def _preview(house: House, upload: Upload, project_id: str, *, keep_remarks: boo
             update=update,
             keep_remarks=keep_remarks,
         )
-        is_other_story = is_of_another_story(stores, project_id, found, update=update)
+        is_other_story = is_of_another_story(stores, project_id, found=found, update=update)
     except InvalidFileError as error:
         return Preview(problem=without_paths(str(error), folders=folders))
     told = " ".join(each.opening for each in found.chapters[:50])

@@ -46,7 +46,7 @@ def make_project(request: Request, house: TheHouse, form: Form) -> Response:
     project_id = form.get("project_id", "").strip()
     if not (title or project_id):
         raise Refusal(400, "invalid-request", Frame(request).word("no_title"))
-    project_id = project_id or proposed_project_id(house.stores.common, title)
+    project_id = project_id or proposed_project_id(house.stores.common, title=title)
     language = form.get("language", "")
     create_project(
         house.stores.of(project_id),

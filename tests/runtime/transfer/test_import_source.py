@@ -280,6 +280,7 @@ def test_progress_is_told_in_characters(stores: MemoryStores, project: str, tmp_
         on_stored=lambda stored: told.append(("stored", stored.scenes, stored.characters)),
     )
     assert told == [
+        ("text", 0, 15),
         ("text", 5, 15),
         ("text", 15, 15),
         ("stored", 2, 15),

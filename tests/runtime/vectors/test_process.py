@@ -136,9 +136,12 @@ def test_an_answer_that_stops_half_way_ends_at_the_deadline(
 
 
 def test_a_call_that_the_user_breaks_off_leaves_no_reply_behind(
-    shared: VectorStoreManager, worker_pid: WorkerPid
+    shared: VectorStoreManager, worker_pid: WorkerPid, request: pytest.FixtureRequest
 ) -> None:
     """After Ctrl-C the next question gets its own answer."""
+    # Who starts the tests in the background of a shell lets them ignore it.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     shared.upsert(make_rows(3, project_id="broken-off"))
     os.kill(worker_pid(shared), signal.SIGSTOP)
     breaker = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
